@@ -1,0 +1,51 @@
+"""Publish tables about people so that nobody in them can be picked out and the table is still worth having.
+
+    import sfumato as sf
+    study = sf.Study.load("study.yaml")
+    published = study.release(sf.DiffGen(epsilon="0.5", h=10))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.api import Study, describe
+    from sfumato.errors import SfumatoError
+    from sfumato.measure import audit, classification
+    from sfumato.methods import ContingencyTable, DiffGen
+    from sfumato.publish import Release, verify_bundle
+
+# Where each public name lives. They load when first used, so that `import sfumato` is quick.
+_HOMES = {
+    "ContingencyTable": "sfumato.methods",
+    "DiffGen": "sfumato.methods",
+    "Release": "sfumato.publish",
+    "SfumatoError": "sfumato.errors",
+    "Study": "sfumato.api",
+    "audit": "sfumato.measure",
+    "classification": "sfumato.measure",
+    "describe": "sfumato.api",
+    "verify_bundle": "sfumato.publish",
+}
+
+__all__ = [
+    "ContingencyTable",
+    "DiffGen",
+    "Release",
+    "SfumatoError",
+    "Study",
+    "audit",
+    "classification",
+    "describe",
+    "verify_bundle",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

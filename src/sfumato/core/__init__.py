@@ -1,0 +1,1 @@
+"""Values and pure functions: attributes, taxonomies, domains, counts, regions, the registry."""

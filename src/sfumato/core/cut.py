@@ -1,0 +1,78 @@
+"""Cuts: a partition of one attribute's codes into ranges, exactly one node on each root-to-leaf path."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import OursError
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The ranges of codes an attribute is published in, by where each begins, and the size of the domain.
+
+    >>> age = Cut("age", (0,), 121).specialize((0, 121), [(0, 40), (40, 121)])
+    >>> age.ranges
+    ((0, 40), (40, 121))
+    >>> age.regions(np.array([39, 40])).tolist()
+    [0, 1]
+    """
+
+    attribute: str
+    starts: tuple[int, ...] | range  # a range for the finest cut: a grid may have millions of points
+    size: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.starts, range):
+            sound = self.starts == range(self.size) and self.size > 0
+        else:
+            sound = self.starts[:1] == (0,) and all(a < b for a, b in pairwise((*self.starts, self.size)))
+        if not sound:
+            raise OursError(f"the cut of '{self.attribute}' is not a partition of its {self.size} codes")
+
+    @classmethod
+    def finest(cls, attribute: str, size: int) -> "Cut":
+        """Every code a region of its own."""
+        return cls(attribute, range(size), size)
+
+    @property
+    def is_finest(self) -> bool:
+        """Whether every code is a region of its own."""
+        return len(self.starts) == self.size
+
+    def range_at(self, region: int) -> Range:
+        """One region as a half-open range of codes."""
+        return self.starts[region], self.starts[region + 1] if region + 1 < len(self.starts) else self.size
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """Every region as a half-open range of codes."""
+        return tuple(pairwise((*self.starts, self.size)))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def specialize(self, region: Range, into: Sequence[Range]) -> "Cut":
+        """The same cut with one region replaced by its children."""
+        if region not in self.ranges or into[0][0] != region[0] or into[-1][1] != region[1]:
+            raise OursError(f"the children do not make up the region they replace in '{self.attribute}'")
+        starts = sorted({*self.starts, *(start for start, _ in into)})
+        return Cut(self.attribute, tuple(starts), self.size)
+
+    def regions(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which region each code falls into; `DROP` stays what it is."""
+        if self.is_finest:
+            return codes
+        found: NDArray[np.int64] = np.searchsorted(np.asarray(self.starts), codes, side="right").astype(np.int64) - 1
+        return found
+
+
+def cross_product(cuts: Sequence[Cut]) -> int:
+    """How many groups the cuts make together, occupied or not."""
+    return prod(len(cut) for cut in cuts)

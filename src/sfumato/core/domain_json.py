@@ -1,0 +1,193 @@
+"""Domains and cuts as plain JSON values, and back without loss.
+
+What comes in may have been written by anybody, so reading checks everything and answers with a `VerifyError`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final, cast, get_args
+
+from sfumato.core.cut import Cut
+from sfumato.core.domain import Categories, Domain, Grid, Unit
+from sfumato.core.taxonomy import Taxonomy
+from sfumato.errors import OursError, StudyError, VerifyError
+
+Json = dict[str, Any]
+
+_EXACT: Final = re.compile(r"-?\d{1,400}(/[1-9]\d{0,400})?")
+_FINEST: Final = "finest"
+
+
+def domain_to_json(domain: Domain) -> Json:
+    """A domain as JSON: exact numbers as text, the taxonomy as lists with an entry a node.
+
+    >>> age = Grid(lower=Fraction(0), upper=Fraction(1), step=Fraction(1, 4))
+    >>> domain_to_json(age)["step"], domain_from_json(domain_to_json(age)) == age
+    ('1/4', True)
+    """
+    if isinstance(domain, Categories):
+        return {
+            "kind": "categories",
+            "declared": domain.declared,
+            "missing": domain.missing,
+            "other": domain.other,
+            "taxonomy": _taxonomy_to_json(domain.taxonomy),
+        }
+    if isinstance(domain, Grid):
+        return {
+            "kind": "grid",
+            "declared": domain.declared,
+            "unit": domain.unit,
+            "lower": str(domain.lower),
+            "upper": str(domain.upper),
+            "step": str(domain.step),
+            "missing": domain.missing,
+            "missing_label": domain.missing_label,
+            "taxonomy": None if domain.taxonomy is None else _taxonomy_to_json(domain.taxonomy),
+        }
+    raise OursError(f"a domain of kind {type(domain).__name__} has no JSON form")
+
+
+def domain_from_json(data: Mapping[str, Any]) -> Domain:
+    """Read what `domain_to_json` wrote."""
+    kind = _of(data, "kind", str)
+    domain: Categories | Grid
+    if kind == "categories":
+        _refuse_strangers(data, {"kind", "declared", "missing", "other", "taxonomy"})
+        domain = Categories(
+            taxonomy=_taxonomy_from_json(_of(data, "taxonomy", dict)),
+            declared=_of(data, "declared", bool),
+            missing=_code(data, "missing"),
+            other=_code(data, "other"),
+        )
+        codes = [domain.missing, domain.other]
+    elif kind == "grid":
+        domain = _grid_from_json(data)
+        codes = [domain.missing]
+    else:
+        raise _broken(f"a domain is of kind '{kind}'")
+    if domain.taxonomy is not None and domain.taxonomy.size != domain.size:
+        raise _broken(f"a taxonomy covers {domain.taxonomy.size} codes of a domain with {domain.size}")
+    if any(code is not None and code >= domain.size for code in codes):
+        raise _broken("a missing or other value has a code outside its domain")
+    return domain
+
+
+def cut_to_json(cut: Cut) -> Json:
+    """A cut as JSON; the finest one as a word, since a grid may have millions of points.
+
+    >>> cut_to_json(Cut("age", (0, 40), 121)), cut_to_json(Cut.finest("age", 10**9))["starts"]
+    ({'attribute': 'age', 'size': 121, 'starts': [0, 40]}, 'finest')
+    """
+    starts = _FINEST if isinstance(cut.starts, range) else list(cut.starts)
+    return {"attribute": cut.attribute, "size": cut.size, "starts": starts}
+
+
+def cut_from_json(data: Mapping[str, Any]) -> Cut:
+    """Read what `cut_to_json` wrote."""
+    _refuse_strangers(data, {"attribute", "size", "starts"})
+    attribute, size, starts = _of(data, "attribute", str), _of(data, "size", int), data.get("starts")
+    if size < 1:
+        raise _broken(f"the cut of '{attribute}' is over {size} codes")
+    if starts == _FINEST:
+        return Cut.finest(attribute, size)
+    numbers = _whole_numbers(starts, "starts")
+    if numbers[:1] != (0,) or not all(a < b for a, b in pairwise((*numbers, size))):
+        raise _broken(f"the cut of '{attribute}' is not a partition of its {size} codes")
+    return Cut(attribute, numbers, size)
+
+
+def _taxonomy_to_json(taxonomy: Taxonomy) -> Json:
+    """``widths`` is left out where every leaf covers one code."""
+    form: Json = {"labels": list(taxonomy.labels), "parents": list(taxonomy.parents)}
+    if any(width != 1 for width in taxonomy.widths):
+        form["widths"] = list(taxonomy.widths)
+    return form
+
+
+def _taxonomy_from_json(data: Mapping[str, Any]) -> Taxonomy:
+    _refuse_strangers(data, {"labels", "parents", "widths"})
+    labels = _of(data, "labels", list)
+    parents = _whole_numbers(data.get("parents"), "parents")
+    if not labels or not all(isinstance(label, str) for label in labels) or len(labels) != len(parents):
+        raise _broken("a taxonomy does not have one label and one parent a node")
+    _refuse_disorder(parents)
+    leaves = len(parents) - len({parent for parent in parents if parent >= 0})
+    widths = _whole_numbers(data["widths"], "widths") if "widths" in data else (1,) * leaves
+    if len(widths) != leaves or min(widths) < 1:
+        raise _broken(f"a taxonomy of {leaves} leaves has {len(widths)} widths, or one below 1")
+    return Taxonomy(tuple(labels), parents, widths)
+
+
+def _refuse_disorder(parents: Sequence[int]) -> None:
+    """Nodes stand depth first, else the codes below a node would not be neighbours."""
+    path: list[int] = []  # from the root to the node before
+    for node, parent in enumerate(parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if (node == 0) != (parent == -1) or (node > 0 and not path):
+            raise _broken("the nodes of a taxonomy do not stand depth first below one root")
+        path.append(node)
+
+
+def _grid_from_json(data: Mapping[str, Any]) -> Grid:
+    fields = {"kind", "declared", "unit", "lower", "upper", "step", "missing", "missing_label", "taxonomy"}
+    _refuse_strangers(data, fields)
+    unit = _of(data, "unit", str)
+    if unit not in get_args(Unit):
+        raise _broken(f"a grid counts in '{unit}'")
+    taxonomy = data.get("taxonomy")
+    try:
+        return Grid(
+            lower=_exact(data, "lower"),
+            upper=_exact(data, "upper"),
+            step=_exact(data, "step"),
+            unit=cast("Unit", unit),
+            taxonomy=None if taxonomy is None else _taxonomy_from_json(_of(data, "taxonomy", dict)),
+            declared=_of(data, "declared", bool),
+            missing=_code(data, "missing"),
+            missing_label=_of(data, "missing_label", str),
+        )
+    except StudyError as error:
+        raise _broken(error.problem) from None
+
+
+def _exact(data: Mapping[str, Any], field: str) -> Fraction:
+    text = _of(data, field, str)
+    if _EXACT.fullmatch(text) is None:
+        raise _broken(f"'{field}' of a grid is not an exact number")
+    return Fraction(text)
+
+
+def _code(data: Mapping[str, Any], field: str) -> int | None:
+    if data.get(field) is None:
+        return None
+    code: int = _of(data, field, int)
+    if code < 0:
+        raise _broken(f"'{field}' is the code {code}")
+    return code
+
+
+def _whole_numbers(value: object, field: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(number) is int for number in value):
+        raise _broken(f"'{field}' is not a list of whole numbers")
+    return tuple(value)
+
+
+def _of(data: Mapping[str, Any], field: str, kind: type) -> Any:
+    """A field that must be there with its very type: True is no number here."""
+    if type(data.get(field)) is not kind:
+        raise _broken(f"'{field}' of a domain or cut is not of type {kind.__name__}")
+    return data[field]
+
+
+def _refuse_strangers(data: Mapping[str, Any], known: set[str]) -> None:
+    strangers = sorted(set(data) - known)
+    if strangers:
+        raise _broken(f"a domain or cut has a field '{strangers[0]}'")
+
+
+def _broken(problem: str) -> VerifyError:
+    return VerifyError(problem, "get the file again from who published it, or use the version that wrote it")

@@ -1,0 +1,62 @@
+"""The study: what the owner declares about one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.unit import RecordUnit, Unit
+from sfumato.errors import StudyError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purpose:
+    """Which attributes a recipient gets (a view of the study)."""
+
+    name: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What the owner declares about one table: where it is, its attributes, the privacy unit, the total budget.
+
+    ``source`` is a path, a glob, a URL, or a table in memory; paths are relative to ``base``. ``releases`` holds the
+    settings of the declared releases as written, by name; the recipe layer reads them.
+    """
+
+    name: str
+    source: Any
+    attributes: Mapping[str, Attribute]
+    base: Path = field(default_factory=Path)
+    unit: Unit = field(default_factory=RecordUnit)
+    budget: Fraction | None = None
+    purposes: Mapping[str, Purpose] = field(default_factory=dict)
+    releases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ledger: str | None = None
+
+    def attribute(self, name: str) -> Attribute:
+        """One attribute by name."""
+        try:
+            return self.attributes[name]
+        except KeyError:
+            raise StudyError(
+                f"the study '{self.name}' has no attribute '{name}'", f"choose one of: {', '.join(self.attributes)}"
+            ) from None
+
+    def with_role(self, *roles: Role) -> tuple[Attribute, ...]:
+        """The attributes that play one of these parts, in the study's order."""
+        return tuple(a for a in self.attributes.values() if a.role in roles)
+
+    @property
+    def target(self) -> Attribute:
+        """The class attribute; an error where there is none or more than one."""
+        found = self.with_role(Role.CLASS)
+        if len(found) != 1:
+            raise StudyError(
+                f"the study '{self.name}' declares {len(found)} class attributes, and this method needs exactly one",
+                "give one attribute the role `class` with its `values`",
+            )
+        return found[0]

@@ -1,0 +1,89 @@
+"""The only source of randomness near a private value.
+
+`SecureSource` is the operating system's generator. `InsecureSource` repeats itself from a seed: it is for tests and for
+`--insecure-seed`, a release made with it promises nothing, and the manifest says so.
+"""
+
+import os
+import random
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RandomSource(Protocol):
+    """Independent fair bits."""
+
+    @property
+    def secure(self) -> bool:
+        """Whether a promise may rest on it."""
+        ...
+
+    def bits(self, n: int) -> int:
+        """A uniform integer in ``[0, 2**n)``."""
+        ...
+
+    def uint64(self, k: int) -> NDArray[np.uint64]:
+        """An array of ``k`` independent uniform 64-bit integers."""
+        ...
+
+
+class SecureSource:
+    """The operating system's cryptographic generator."""
+
+    secure: ClassVar[bool] = True
+
+    def bits(self, n: int) -> int:
+        """A uniform integer in ``[0, 2**n)``."""
+        size = (n + 7) // 8
+        return int.from_bytes(os.urandom(size), "little") >> (8 * size - n)
+
+    def uint64(self, k: int) -> NDArray[np.uint64]:
+        """An array of ``k`` independent uniform 64-bit integers."""
+        return np.frombuffer(os.urandom(8 * k), dtype=np.uint64)
+
+
+class InsecureSource:
+    """The same bits for the same seed: for tests only, no promise rests on it.
+
+    >>> InsecureSource(7).bits(16) == InsecureSource(7).bits(16)
+    True
+    """
+
+    secure: ClassVar[bool] = False
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._generator = random.Random(seed)  # noqa: S311 - declared insecure, and that is its purpose
+
+    def bits(self, n: int) -> int:
+        """A uniform integer in ``[0, 2**n)``."""
+        return self._generator.getrandbits(n) if n else 0
+
+    def uint64(self, k: int) -> NDArray[np.uint64]:
+        """An array of ``k`` independent uniform 64-bit integers."""
+        return np.frombuffer(self._generator.randbytes(8 * k), dtype=np.uint64)
+
+
+def below(n: int, source: RandomSource) -> int:
+    """A uniform integer in ``[0, n)``, exactly: draw as many bits as n - 1 has, and again while they reach n.
+
+    >>> 0 <= below(10, SecureSource()) < 10
+    True
+    """
+    assert n >= 1, "an empty range; this is our bug"
+    bits = (n - 1).bit_length()
+    while True:
+        drawn = source.bits(bits)
+        if drawn < n:
+            return drawn
+
+
+def permutation(n: int, source: RandomSource) -> list[int]:
+    """A uniform order of ``range(n)`` (Fisher and Yates)."""
+    order = list(range(n))
+    for last in range(n - 1, 0, -1):
+        other = below(last + 1, source)
+        order[last], order[other] = order[other], order[last]
+    return order

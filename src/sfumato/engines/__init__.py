@@ -1,0 +1,22 @@
+"""Engines: whoever reads a table where it lies, and counts.
+
+Ibis writes the queries in the engine's own dialect; the engine runs them. DuckDB is built in, see ``docs/sources.md``.
+"""
+
+from sfumato.engines.coded import CodedTable
+from sfumato.engines.engine import ENGINES, Engine, Limits, Session, SourceTable
+from sfumato.engines.profile import profile_table
+from sfumato.engines.source import open_source
+from sfumato.engines.unfit import UnfitReport
+
+__all__ = [
+    "ENGINES",
+    "CodedTable",
+    "Engine",
+    "Limits",
+    "Session",
+    "SourceTable",
+    "UnfitReport",
+    "open_source",
+    "profile_table",
+]

@@ -1,0 +1,172 @@
+"""A coded table: the source's records as codes, and the counts that methods ask for.
+
+The codes are computed in one pass and kept in the engine, in the smallest integers that hold them. Every count is
+then a count of the same records, also if a file changes meanwhile, and costs a fraction of reading the source again.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.counts import Cells, Margin
+from sfumato.core.cut import Cut
+from sfumato.core.domain import Domain
+from sfumato.core.unit import PersonUnit, Unit
+from sfumato.engines.engine import Format, SourceTable
+from sfumato.engines.folding import fold, in_order, region
+from sfumato.engines.recoding import recode, write
+from sfumato.engines.records import Records
+from sfumato.engines.unfit import UnfitReport, count_unfit
+from sfumato.errors import OursError
+
+_TOGETHER = 32  # attributes counted by one query; more would make its plan slow
+_COARSE = 512  # regions of a cut that the engine finds by comparisons; those of a finer cut are found here
+
+
+class CodedTable:
+    """The records of a source, coded by the study's attributes; a `core.counts.Counter`.
+
+    A record with a value that the policy drops, in any of the attributes, takes part in nothing. With a person as the
+    unit at most ``at_most`` records a person take part. Closing the source frees everything.
+    """
+
+    def __init__(self, source: SourceTable, attributes: Sequence[Attribute], *, unit: Unit | None = None) -> None:
+        self.records = Records(source, attributes, unit=unit)
+        self.source = source
+        self._places = {attribute.name: place for place, attribute in enumerate(self.records.attributes)}
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What the table is coded by."""
+        return self.records.attributes
+
+    def margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+        """Every attribute against ``by``."""
+        wanted = list(dict.fromkeys(attributes))
+        found: dict[str, Margin] = {}
+        for start in range(0, len(wanted), _TOGETHER):
+            found |= self._margins(wanted[start : start + _TOGETHER], by)
+        return found
+
+    def cells(self, cuts: Sequence[Cut]) -> Cells:
+        """How many records fall into each combination of regions: the occupied ones, in the order of regions."""
+        for cut in cuts:
+            if cut.size != self._domain(cut.attribute).size:
+                raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
+        names = tuple(cut.attribute for cut in cuts)
+        fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
+        columns = [self._code(cut.attribute) for cut in cuts]
+        codes, counts = self._group(
+            [column if place in fine else region(column, cuts[place]) for place, column in enumerate(columns)]
+        )
+        if fine:
+            for place in fine:
+                codes[:, place] = cuts[place].regions(codes[:, place])
+            codes, counts = fold(codes, counts)
+        return Cells(names, *in_order(codes, counts, [len(cut) for cut in cuts]))
+
+    def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
+        """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
+        names = tuple(self._places) if attributes is None else tuple(attributes)
+        codes, counts = self._group([self._code(name) for name in names])
+        return Cells(names, *in_order(codes, counts, [self._domain(name).size for name in names]))
+
+    def rows(self) -> int:
+        """How many records take part; for the owner's eyes."""
+        return int(self.source.fetch(self._kept.aggregate(n=self._kept.count()))["n"][0].as_py())
+
+    def unfit(self) -> list[UnfitReport]:
+        """What does not fit the study, an attribute each; for the owner's eyes."""
+        return count_unfit(self.records)
+
+    def recode(self, cuts: Sequence[Cut], *, keep: Sequence[str] = ()) -> ir.Table:
+        """The records that take part with the published labels of the cuts, and other columns as they are."""
+        return recode(self.records, cuts, keep=keep)
+
+    def write(self, expression: ir.Table, path: Path, form: Format) -> None:
+        """Write an expression to a file, its rows in the order of the published values."""
+        write(self.source, expression, path, form)
+
+    @cached_property
+    def _kept(self) -> ir.Table:
+        """The codes, kept in the engine.
+
+        Dropped records are kept too and passed over when counting, which costs less: a filter on the way in makes the
+        engine compute every code twice.
+        """
+        persons = isinstance(self.records.unit, PersonUnit)
+        coded = self.records.coded() if persons else self.records.marked()
+        name = self.source.session.keep(self.source.compile(coded), doing=f"coding {self.source.name}")
+        table = ibis.table(coded.schema(), name=name)
+        return table if persons else table.filter(table["fits"]).drop("fits")
+
+    def _domain(self, name: str) -> Domain:
+        domain = self.attributes[self._place(name)].domain
+        assert domain is not None, "coded attributes have domains"
+        return domain
+
+    def _place(self, name: str) -> int:
+        if name not in self._places:
+            raise OursError(f"'{name}' is not an attribute of the coded table")
+        return self._places[name]
+
+    def _code(self, name: str) -> ir.IntegerColumn:
+        return self._kept[f"c{self._place(name)}"]
+
+    def _group(self, columns: Sequence[ir.IntegerColumn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct rows of some columns, and how often each occurs."""
+        named = {f"g{place}": column for place, column in enumerate(columns)}
+        table = self._kept.select(**named) if named else self._kept
+        found = self.source.fetch(table.group_by(list(named)).aggregate(n=table.count()))
+        counts = _numbers(found, "n")
+        if not named and counts[0] == 0:
+            return np.empty((0, 0), np.int64), counts[:0]  # no records: the one combination of nothing is no cell
+        codes = np.empty((len(named), len(counts)), np.int64)  # a column in one piece each: far faster to fill and sort
+        for place, name in enumerate(named):
+            codes[place] = _numbers(found, name)
+        return codes.T, counts
+
+    def _margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+        """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.
+
+        A code is never null, so in each row of the result the one column that is not says which set the row is of.
+        """
+        others = [name for name in attributes if name != by]
+        columns = [f"c{self._place(name)}" for name in others]
+        named = f"c{self._place(by)}"
+        which = " ".join(f"WHEN {column} IS NOT NULL THEN {place}" for place, column in enumerate(columns))
+        code = f"COALESCE({', '.join([*columns, '-1'])})"
+        sets = ", ".join([*(f"({column}, {named})" for column in columns), f"({named})"])
+        chosen = f"{f'CASE {which} ELSE -1 END' if columns else '-1'} AS which, {code} AS code, {named} AS class"
+        coded = self.source.compile(self._kept)
+        grouped = f"FROM ({coded}) AS coded GROUP BY GROUPING SETS ({sets})"
+        found = self.source.session.fetch(
+            f"SELECT {chosen}, COUNT(*) AS n {grouped}",
+            doing=f"counting {self.source.name}",
+        )
+        sets_of, codes, classes, counts = (_numbers(found, name) for name in ("which", "code", "class", "n"))
+        margins: dict[str, Margin] = {}
+        for name in attributes:
+            here = sets_of == (-1 if name == by else others.index(name))
+            of = classes if name == by else codes
+            margins[name] = _margin(of[here], classes[here], counts[here], self._domain(by).size)
+        return margins
+
+
+def _margin(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> Margin:
+    distinct, place = np.unique(codes, return_inverse=True)
+    table = np.zeros((len(distinct), size), np.int64)
+    table[place, classes] = counts
+    return Margin(distinct.astype(np.int64), table)
+
+
+def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
+    numbers: NDArray[np.int64] = table[column].to_numpy().astype(np.int64)
+    return numbers

@@ -1,0 +1,196 @@
+"""Coding in the engine: the same codes that `core.domain` gives in Python, as expressions over a column.
+
+A tested promise: for every raw value, ``domain.encode([value])`` and the expression here agree.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+import ibis.expr.types as ir
+
+from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.domain import DROP, SLACK, Categories, Grid
+from sfumato.errors import OursError, SourceError
+
+FEW = 16  # values that a CASE finds about as fast as a join does; a query with hundreds of joins is never fast
+
+NO = ibis.literal(False)  # noqa: FBT003 - it is the value
+
+_EPOCH = 719_163  # the day number of 1970-01-01
+_EXACT = 2**53  # whole numbers below it are exact in a float
+_WHOLE = 1e15  # as in core.domain: whole numbers below it are matched without a fraction
+_BLANK = (  # what str.strip() takes away, and nothing else
+    r"^[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """The expressions for one attribute; none of them is ever null."""
+
+    code: ir.IntegerColumn
+    missing: ir.BooleanColumn
+    outside: ir.BooleanColumn
+
+
+def code_type(domain: Categories | Grid) -> dt.DataType:
+    """The smallest integer type that holds every code: what is kept in the engine stays small."""
+    return next(
+        kind for kind, bits in ((dt.int8, 7), (dt.int16, 15), (dt.int32, 31), (dt.int64, 63)) if domain.size < 2**bits
+    )
+
+
+def refuse_unfit_type(attribute: Attribute, kind: dt.DataType, source: str) -> None:
+    """A column whose type can never hold what the study declares is the owner's mistake, and is told at once."""
+    domain = attribute.domain
+    if isinstance(domain, Categories):
+        fits = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_date() or kind.is_timestamp()
+        wants = "categories, which need text, numbers, dates or truth values"
+    elif isinstance(domain, Grid) and domain.unit == "day":
+        fits = kind.is_string() or kind.is_date() or kind.is_timestamp()
+        wants = "dates, which need dates or text"
+    else:
+        fits = kind.is_string() or kind.is_numeric() or kind.is_boolean()
+        wants = "numbers, which need numbers or text"
+    if not fits and not kind.is_uuid() and not kind.is_null():
+        raise SourceError(
+            f"column '{attribute.name}' of {source} has the type {kind}, and the study declares {wants}",
+            f"convert the column, or declare '{attribute.name}' differently",
+        )
+
+
+def code_column(attribute: Attribute, column: ir.Column, found: ir.IntegerColumn | None = None) -> Coding:
+    """Code a column; ``found`` is the result of a join with `known_values` where there are many values."""
+    domain = attribute.domain
+    if isinstance(domain, Grid):
+        return _code_grid(attribute, domain, column)
+    if isinstance(domain, Categories):
+        return _code_categories(domain, column, found)
+    raise OursError(f"'{attribute.name}' has no domain and cannot be coded")
+
+
+# --- categories ---
+
+
+def known_values(domain: Categories, kind: dt.DataType) -> dict[Any, int]:
+    """The codes of the declared values, by what `category_key` makes of a raw value."""
+    known = {label: code for label, code in domain.codes().items() if label.strip()}
+    if kind.is_integer():
+        return {int(label): code for label, code in known.items() if _is_plain_integer(label)}
+    if kind.is_boolean():
+        pairs = ((truth, known.get(str(truth).lower(), known.get(str(truth)))) for truth in (False, True))
+        return {truth: code for truth, code in pairs if code is not None}
+    return dict(known)
+
+
+def category_key(column: ir.Column) -> ir.Column:
+    """A raw value as it is compared with the declared ones: numbers of whole columns as they are, the rest as text."""
+    kind = column.type()
+    if kind.is_string() or kind.is_integer() or kind.is_boolean():
+        return column
+    if kind.is_floating():
+        whole = (column == column.round()) & (column.abs() < _WHOLE)
+        return whole.ifelse(ibis.least(column, _WHOLE).round().cast("string"), column.cast("string"))
+    return column.cast("string")
+
+
+def _code_categories(domain: Categories, column: ir.Column, found: ir.IntegerColumn | None) -> Coding:
+    kind = column.type()
+    lost = DROP if domain.missing is None else domain.missing
+    other = DROP if domain.other is None else domain.other
+    if found is None:
+        found = lookup(category_key(column), known_values(domain, kind), "int64")
+    missing = is_missing(column)
+    strays = missing.ifelse(lost, other) if lost != other else ibis.literal(lost)
+    code = strays if found is None else ibis.coalesce(found, strays)
+    outside = ~missing if found is None else ~missing & found.isnull()
+    return Coding(code.cast(code_type(domain)), missing, outside)
+
+
+def lookup(key: ir.Column, values: Mapping[Any, Any], kind: str) -> Any:
+    """The value that belongs to a key, or null, by a CASE; None where there are no values at all."""
+    if not values:
+        return None
+    return key.cases(*values.items(), else_=ibis.null(kind))
+
+
+def _is_plain_integer(label: str) -> bool:
+    return label.lstrip("-").isascii() and label.lstrip("-").isdigit() and str(int(label)) == label
+
+
+def is_missing(column: ir.Column) -> ir.BooleanColumn:
+    """Null, NaN, and text of nothing but blanks."""
+    kind = column.type()
+    if kind.is_string():
+        return column.isnull() | column.re_search(_BLANK)
+    if kind.is_floating():
+        return column.isnull() | column.isnan()
+    return column.isnull()
+
+
+# --- grids ---
+
+
+def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
+    number = as_day(column) if domain.unit == "day" else as_number(column)
+    missing = is_missing(number)
+    outside = ((number < _exact(domain.lower)) | (number > _exact(domain.upper))) & ~missing
+    lost = DROP if domain.missing is None else domain.missing
+    last = domain.points - 1
+    if number.type().is_integer() and _plain_steps(domain):
+        low = int(domain.lower)
+        steps = ibis.greatest(ibis.least(number.cast("int64"), low + last), low) - low
+    else:
+        # Clamped before it is cut to a whole number: infinity has no whole number. The order does not matter else.
+        place = (number.cast("float64") - _exact(domain.lower)) / _exact(domain.step) + _exact(SLACK)
+        steps = ibis.greatest(ibis.least(place, _exact(last)), _exact(0)).floor()
+    code = missing.ifelse(lost, steps)
+    if attribute.outside is Unfit.SUPPRESS:
+        code = outside.ifelse(DROP, code)
+    return Coding(code.cast(code_type(domain)), missing, outside)
+
+
+def _plain_steps(domain: Grid) -> bool:
+    """Whether codes are whole numbers minus a whole number, so that floats are not needed."""
+    ends = abs(domain.lower) < _EXACT and abs(domain.upper) < _EXACT
+    return domain.step == 1 and domain.lower.denominator == 1 and ends
+
+
+def _exact(value: Any) -> ir.FloatingScalar:
+    """A float in SQL, digit for digit: written as a decimal it could be rounded twice."""
+    return ibis.literal(repr(float(value))).cast("float64")
+
+
+def as_number(column: ir.Column) -> ir.NumericColumn:
+    """The column as numbers; null or NaN where it holds none."""
+    kind = column.type()
+    if kind.is_string():
+        # The engine also takes 1_000 and +-5 for numbers; the rule in core.domain does not.
+        odd = column.contains("_") | column.contains("+-")
+        return odd.ifelse(ibis.null("float64"), column.try_cast("float64"))
+    if kind.is_integer() and kind != dt.uint64:
+        return column
+    if kind.is_decimal():
+        return column.cast("string").cast("float64")  # correctly rounded, as Python's float(Decimal) is
+    return column.cast("float64")
+
+
+def as_day(column: ir.Column) -> ir.IntegerColumn:
+    """Day numbers as Python's ``date.toordinal`` counts them."""
+    kind = column.type()
+    if kind.is_string():
+        written = column.strip()
+        iso = written.re_search(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)") & ~written.startswith("0000")
+        dotted = written.re_search(r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$") & ~written.endswith(".0000")
+        parts = written.split(".")
+        turned = parts[2] + "-" + parts[1].lpad(2, "0") + "-" + parts[0].lpad(2, "0")
+        text = ibis.cases((iso, written.substr(0, 10)), (dotted, turned), else_=ibis.null("string"))
+        date = text.try_cast("date")
+    elif kind.is_timestamp():
+        date = column.date()
+    else:
+        date = column.cast("date")
+    return date.epoch_days() + _EPOCH

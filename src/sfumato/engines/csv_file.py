@@ -1,0 +1,159 @@
+"""How a CSV file is written: encoding, delimiter, quote, names. Found here, so that the engine need not guess.
+
+Every field is read as text. Coding decides what a number is, by the study, and no engine's guess about types or
+headers can change what a record says.
+"""
+
+import codecs
+import contextlib
+import csv
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from sfumato.engines.engine import refuse_twins
+from sfumato.engines.guard import guarded
+from sfumato.errors import SourceError
+
+DELIMITERS = (",", ";", "\t", "|")
+
+_SAMPLE = 1 << 20  # bytes from which delimiter, quote and names are read
+_CHUNK = 1 << 22
+_RECORDS = 200
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvFile:
+    """What the engine must be told about one CSV file."""
+
+    path: Path
+    encoding: str
+    delimiter: str
+    quote: str
+    columns: tuple[str, ...]
+    longest: int  # bytes of the longest line
+
+
+def inspect_csv(path: Path) -> CsvFile:
+    """Look at a file: the whole of it for its encoding and longest line, the beginning for the rest."""
+    encoding, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
+    text = sample.decode(encoding, errors="replace")
+    if not text.strip("\ufeff\x00 \t\r\n"):
+        raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
+    delimiter, quote = _dialect(text)
+    records = _records(text, delimiter, quote)
+    names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(records[0], start=1)]
+    _refuse_data_as_names(names, records[1:], path)
+    refuse_twins(names, where=str(path))
+    return CsvFile(
+        path=path, encoding=encoding, delimiter=delimiter, quote=quote, columns=tuple(names), longest=longest
+    )
+
+
+def transcode(file: CsvFile, target: Path) -> Path:
+    """The same file in UTF-8, at ``target``; for encodings that engines do not read alike."""
+
+    def write() -> None:
+        decoder = codecs.getincrementaldecoder(file.encoding)(errors=_AS_LATIN_1)
+        with _open(file.path) as source, target.open("xb") as out:
+            for chunk in _chunks(source):
+                out.write(decoder.decode(chunk).encode("utf-8"))
+            out.write(decoder.decode(b"", final=True).encode("utf-8"))
+
+    guarded(write, doing=f"reading {file.path}")
+    return target
+
+
+_AS_LATIN_1 = "sfumato-as-latin-1"  # five bytes mean nothing in windows-1252 and a control character in latin-1
+
+
+def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return error.object[error.start : error.end].decode("latin-1"), error.end
+    raise error
+
+
+codecs.register_error(_AS_LATIN_1, _as_latin_1)
+
+
+def _open(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk
+
+
+def _scan(path: Path) -> tuple[str, int, bytes]:
+    """Encoding, longest line in bytes, and a sample; UTF-8 if all of the file is, else windows-1252."""
+    sample = b""
+    longest = unbroken = 0
+    decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
+    with _open(path) as file:
+        for chunk in _chunks(file):
+            if not sample:
+                sample = chunk[:_SAMPLE]
+            first, *rest = chunk.split(b"\n")
+            unbroken += len(first)
+            if rest:
+                longest = max(longest, unbroken, *map(len, rest))
+                unbroken = len(rest[-1])
+            if decoder is not None:
+                try:
+                    decoder.decode(chunk)
+                except UnicodeDecodeError:
+                    decoder = None
+    if decoder is not None:
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            decoder = None
+    encoding = "utf-8-sig" if decoder is not None else "windows-1252"
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    return encoding, max(longest, unbroken), sample
+
+
+def _records(text: str, delimiter: str, quote: str) -> list[list[str]]:
+    """The first records of the sample, blank lines left out."""
+    reader = csv.reader(text.lstrip("\ufeff").splitlines(keepends=True), delimiter=delimiter, quotechar=quote)
+    found: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # a field longer than the module's limit: what was read so far is enough
+        found.extend(islice((record for record in reader if record), _RECORDS + 1))
+    return found or [[text.strip()]]
+
+
+def _dialect(text: str) -> tuple[str, str]:
+    """The delimiter under which most records have as many fields as the first one, and the quote."""
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        records = _records(text, delimiter, '"')
+        width = len(records[0])
+        if width == 1:
+            return 0.0, 0
+        whole = records[1:-1] or records[1:] or records  # the sample may cut the last one short
+        return sum(len(record) == width for record in whole) / len(whole), width
+
+    delimiter = max(DELIMITERS, key=agreement)  # the first of equals: a comma where there is one column
+    cells = [cell.strip() for record in _records(text, delimiter, '"') for cell in record if cell.strip()]
+    single = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
+    return delimiter, "'" if '"' not in text and single * 2 > len(cells) else '"'
+
+
+def _refuse_data_as_names(names: list[str], records: list[list[str]], path: Path) -> None:
+    """A first line with numbers where the column has numbers is a record; its fields must not become names."""
+    columns = [[r[place] for r in records if len(r) > place and r[place].strip()] for place in range(len(names))]
+    numeric = [p for p, values in enumerate(columns) if values and all(_NUMBER.fullmatch(v) for v in values)]
+    if numeric and all(_NUMBER.fullmatch(names[place]) for place in numeric):
+        raise SourceError(
+            f"the first line of {path} looks like a record, not like column names",
+            "put a line with the names above it (a name that is a number needs a letter in front)",
+        )

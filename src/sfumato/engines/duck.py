@@ -1,0 +1,154 @@
+"""DuckDB: the engine that is built in. It reads files, tables in memory, and DuckDB's own files."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import ibis
+import pyarrow as pa
+
+from sfumato.engines.csv_file import CsvFile, inspect_csv, transcode
+from sfumato.engines.duck_session import DuckSession, identifier, kept_open, text
+from sfumato.engines.engine import ENGINES, Limits, SourceTable, refuse_twins
+from sfumato.engines.guard import guarded
+from sfumato.errors import SourceError
+
+_LINE_LIMIT = 2_000_000  # bytes; DuckDB's own default, raised for files with longer lines
+
+
+class DuckDb:
+    """Files, tables in memory, and ``duckdb:///file.db?table=t``."""
+
+    name: ClassVar[str] = "duckdb"
+
+    def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:
+        """A table of a DuckDB file, which is opened for reading only."""
+        parts = urlsplit(url)
+        query = parse_qs(parts.query)
+        if parts.netloc or not parts.path.strip("/"):
+            raise SourceError(
+                "the address of a DuckDB table is not complete",
+                "write duckdb:///relative.db?table=t, or duckdb:////absolute/path.db?table=t",
+            )
+        path = base / unquote(parts.path[1:])
+        if not path.is_file():
+            raise SourceError(f"there is no file {path}", "check the path; it is relative to the study's folder")
+        with kept_open(DuckSession(limits=limits)) as session:
+            session.run(f"ATTACH {text(str(path))} AS source (READ_ONLY)", doing=f"opening {path}")
+            schema, table = _named(session, query, path)
+            sql = f"FROM source.{identifier(schema)}.{identifier(table)}"
+            return _described(session, sql, name=f"table '{table}' of {path}", read_as={"format": "duckdb"})
+
+    def load(self, table: pa.Table | pa.RecordBatchReader, *, name: str, limits: Limits) -> SourceTable:
+        """A table in memory as it is; a stream is read once, into the engine."""
+        refuse_twins(list(table.schema.names), where=name)
+        with kept_open(DuckSession(limits=limits)) as session:
+            sql = f"FROM {identifier(session.put(table))}"
+            if isinstance(table, pa.RecordBatchReader):
+                sql = f"FROM {identifier(session.keep(sql, doing=f'reading {name}'))}"
+            return _described(session, sql, name=name, read_as={"format": "memory"})
+
+    def parquet(self, paths: Sequence[Path], *, name: str, limits: Limits) -> SourceTable:
+        """One or more Parquet files with the same columns."""
+        from pyarrow import parquet  # noqa: PLC0415 - only Parquet needs it
+
+        names = guarded(lambda: parquet.read_schema(paths[0]).names, doing=f"reading {paths[0]}")
+        refuse_twins(list(names), where=str(paths[0]))
+        files = ", ".join(text(str(path)) for path in paths)
+        read_as = {"format": "parquet", "files": str(len(paths))}
+        with kept_open(DuckSession(limits=limits)) as session:
+            return _described(session, f"FROM read_parquet([{files}])", name=name, read_as=read_as)
+
+    def csv(self, paths: Sequence[Path], *, name: str, limits: Limits) -> SourceTable:
+        """One or more CSV files with the same names in the same order; every column is text."""
+        files = [inspect_csv(path) for path in paths]
+        for file in files[1:]:
+            if file.columns != files[0].columns:
+                raise SourceError(
+                    f"{file.path} does not have the same columns in the same order as {files[0].path}",
+                    "give both the same first line, or read one of them",
+                )
+        read_as = {
+            "format": "csv",
+            "files": str(len(files)),
+            "delimiter": files[0].delimiter,
+            "quote": files[0].quote,
+            "encoding": ", ".join(sorted({file.encoding.removesuffix("-sig") for file in files})),
+        }
+        with kept_open(DuckSession(limits=limits)) as session:
+            readers = [_read_csv(file, _in_utf8(file, session, place)) for place, file in enumerate(files)]
+            sql = " UNION ALL ".join(f"FROM {reader}" for reader in readers)
+            return _described(session, sql, name=name, read_as=read_as)
+
+    def adopt(self, table: Any, *, limits: Limits) -> SourceTable:
+        """An Ibis table on DuckDB, queried through its own connection."""
+        backend = table.get_backend()
+        if backend.name != self.name:
+            raise SourceError(
+                f"Ibis tables on {backend.name} cannot be used yet",
+                "pass table.to_pyarrow_batches(), or an Ibis table on DuckDB",
+            )
+        from ibis.expr.operations import InMemoryTable  # noqa: PLC0415 - only here
+
+        if table.op().find(InMemoryTable):  # would have to be registered with the backend by Ibis: read it instead
+            stream = guarded(table.to_pyarrow_batches, doing="reading the Ibis table")
+            return self.load(stream, name="the Ibis table", limits=limits)
+        query = guarded(lambda: str(backend.compile(table)), doing="reading the Ibis table")
+        with kept_open(DuckSession(backend.con)) as session:
+            return _described(session, query, name="the Ibis table", read_as={"format": "ibis"})
+
+
+def _described(session: DuckSession, sql: str, *, name: str, read_as: Mapping[str, str] | None = None) -> SourceTable:
+    """A source from a query: its names are checked, it gets a name, and ENUM columns are read as text."""
+    doing = f"reading {name}"
+    shape = session.fetch(f"DESCRIBE {sql}", doing=doing).to_pydict()
+    columns = [str(column) for column in shape["column_name"]]
+    refuse_twins(columns, where=name)
+    enums = [c for c, kind in zip(columns, shape["column_type"], strict=True) if str(kind).startswith("ENUM")]
+    if enums:
+        casts = ", ".join(f"CAST({identifier(c)} AS VARCHAR) AS {identifier(c)}" for c in enums)
+        sql = f"SELECT * REPLACE ({casts}) FROM ({sql})"  # noqa: S608 - names are quoted
+    view = session.look(sql, doing=doing)
+    first = session.fetch(f"FROM {identifier(view)} LIMIT 1", doing=doing)
+    if first.num_rows == 0:
+        raise SourceError(f"{name} holds no records", "point to a table with at least one record")
+    schema = ibis.Schema.from_pyarrow(first.schema)
+    return SourceTable(ibis.table(schema, name=view), session, name, dict(read_as or {}))
+
+
+def _named(session: DuckSession, query: Mapping[str, list[str]], path: Path) -> tuple[str, str]:
+    """The schema and table that the URL names, or the only one there is."""
+    listed = session.fetch(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY ALL",
+        doing=f"opening {path}",
+    )
+    there = list(zip(*(column.to_pylist() for column in listed.columns), strict=True))
+    schema = query.get("schema", [None])[0]
+    table = query.get("table", [None])[0]
+    fitting = [(s, t) for s, t in there if (schema is None or s == schema) and (table is None or t == table)]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(f"{s}.{t}" if s != "main" else t for s, t in there) or "(none)"
+    wanted = f"no table '{table}'" if table is not None and not fitting else f"{len(fitting)} tables to choose from"
+    raise SourceError(f"{path} has {wanted}", f"add ?table=… (and &schema=…) with one of: {names}")
+
+
+def _in_utf8(file: CsvFile, session: DuckSession, place: int) -> Path:
+    if file.encoding == "utf-8-sig":
+        return file.path
+    return transcode(file, session.folder / f"in-utf-8-{place}.csv")
+
+
+def _read_csv(file: CsvFile, path: Path) -> str:
+    names = ", ".join(f"{text(name)}: 'VARCHAR'" for name in file.columns)
+    line_limit = max(_LINE_LIMIT, 4 * file.longest)  # a record with quoted newlines spans several lines
+    return (
+        f"read_csv({text(str(path))}, auto_detect = false, header = true, columns = {{{names}}}, "
+        f"delim = {text(file.delimiter)}, quote = {text(file.quote)}, escape = {text(file.quote)}, "
+        f"max_line_size = {line_limit})"
+    )
+
+
+DUCKDB = DuckDb()
+ENGINES.add(DUCKDB)

@@ -1,0 +1,109 @@
+"""The guard: an engine's error never reaches the user as it is, because it may quote records.
+
+Only the kind of failure goes on, and a line number where the engine gives one. The engine's own error is not kept as
+the cause or context of ours either: a log that prints chains of exceptions would print the record again.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+from ibis.common.exceptions import IbisError
+
+from sfumato.errors import SfumatoError, SourceError
+
+T = TypeVar("T")
+
+ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, EOFError, UnicodeError)
+
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+
+# What an engine says, in lower case -> what we say, and what to do. The first that fits wins.
+_SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (
+        ("no space left", "max_temp_directory_size", "disk quota", "disk full"),
+        "the disk is full",
+        "free some space, also where temporary files go (TMPDIR)",
+    ),
+    (
+        ("could not set lock", "conflicting lock"),
+        "another process has the file open",
+        "close the other program, or copy the file",
+    ),
+    (("permission denied", "read-only file system"), "access is not permitted", "check the permissions of the path"),
+    (
+        ("no such file", "no files found", "cannot open file", "does not exist"),
+        "a file or table is not there",
+        "check the path and the table's name",
+    ),
+    (
+        ("expected number of columns",),
+        "a record has more or fewer fields than the first line has names",
+        "give every record the same number of fields, and quote fields that contain the delimiter",
+    ),
+    (
+        ("unterminated quote", "quote should be followed", "unquoted value"),
+        "a quoted field is never closed, or goes on after its closing quote",
+        "close every quote, and write a quote inside a quoted field twice",
+    ),
+    (
+        ("maximum line size", "line size"),
+        "a record is longer than the reader's limit",
+        "look for a quote that is never closed; else convert the file to Parquet",
+    ),
+    (("unicode", "utf-8", "utf8"), "some text is not valid UTF-8", "save the file as UTF-8"),
+    (
+        ("csv error", "magic bytes", "parquet", "not a valid duckdb", "thrift", "snappy", "gzip", "corrupt"),
+        "the file is damaged, or is not in the format its name says",
+        "write it again from where it came, or give it the right ending",
+    ),
+    (
+        ("mismatch", "schema"),
+        "the files do not have the same columns and types",
+        "make them alike, or read one of them",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What kind of failure it was, and what to do about it."""
+
+    problem: str
+    fix: str
+
+
+def classify(error: BaseException) -> Failure:
+    """The kind of an engine's failure; nothing of its text but a line number is kept.
+
+    >>> classify(PermissionError(13, "Permission denied", "x.csv")).problem
+    'access is not permitted'
+    """
+    text = str(error).lower()
+    line = _LINE.search(str(error))
+    for words, problem, fix in _SIGNS:
+        if any(word in text for word in words):
+            return Failure(f"{problem} (line {line.group(1)})" if line else problem, fix)
+    if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
+        return Failure("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
+    return Failure(
+        f"the engine failed ({type(error).__name__}; its own words are held back, they may quote records)",
+        "check that the table can be read with another tool; if it can, this is our bug: please report it",
+    )
+
+
+def guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
+    """Run an engine call; turn its failure into ours."""
+    try:
+        return run()
+    except duckdb.InterruptException:
+        failure = None
+    except ENGINE_ERRORS as found:
+        failure = classify(found)
+    # Outside the except block: here the engine's error is no longer the context of what is raised.
+    if failure is None:
+        raise KeyboardInterrupt
+    raise error(f"{doing} failed: {failure.problem}", failure.fix)

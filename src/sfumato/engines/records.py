@@ -1,0 +1,113 @@
+"""The records that take part: which columns they have, how they are coded, and which of a person's are used."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cached_property
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.domain import Categories
+from sfumato.core.unit import PersonUnit, RecordUnit, Unit
+from sfumato.engines.coding import FEW, Coding, category_key, code_column, is_missing, known_values, refuse_unfit_type
+from sfumato.engines.engine import SourceTable
+from sfumato.errors import OursError, SourceError
+
+_JOINS = 16  # in one query; the attributes beyond get a CASE, however long
+
+
+class Records:
+    """A source seen through the study's attributes, as expressions; nothing is read here.
+
+    Columns get names of our own (``r0``, ``c0``, …): whatever the table calls them, nothing clashes.
+    """
+
+    def __init__(self, source: SourceTable, attributes: Sequence[Attribute], *, unit: Unit | None = None) -> None:
+        self.source = source
+        self.attributes = tuple(attributes)
+        self.unit: Unit = RecordUnit() if unit is None else unit
+        names = [attribute.name for attribute in self.attributes]
+        if not names or len(set(names)) != len(names):
+            raise OursError("a coded table needs attributes, each once")
+        refuse_unknown(source, [*names, self.unit.column] if isinstance(self.unit, PersonUnit) else names)
+        for attribute in self.attributes:
+            refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
+
+    def coded(self, keep: Sequence[str] = ()) -> ir.Table:
+        """The records that take part: codes ``c0, c1, …`` and the columns to keep as they are, ``k0, k1, …``.
+
+        A record with a dropped value is left out first. Of a person's records those first in the order of codes (and
+        kept columns) are used; that order knows nothing of other persons, and records alike in it are all the same.
+        """
+        table = self.marked(keep)
+        columns = [name for name in table.columns if name not in {"p", "fits"}]
+        table = table.filter(table["fits"])
+        if isinstance(self.unit, PersonUnit):
+            order = [table[name] for name in columns]
+            table = table.mutate(n=ibis.row_number().over(group_by=table["p"], order_by=order))
+            table = table.filter(table["n"] < self.unit.at_most)
+        return table.select(*columns)
+
+    def marked(self, keep: Sequence[str] = ()) -> ir.Table:
+        """All records: codes, kept columns, whose each is (``p``, for persons), and whether it ``fits``: nothing is dropped."""
+        refuse_unknown(self.source, keep)
+        joined, codings = self.codings(keep)
+        codes = [coding.code for coding in codings]
+        columns: dict[str, ir.Column] = {f"c{place}": code for place, code in enumerate(codes)}
+        columns |= {f"k{place}": joined[f"k{place}"] for place in range(len(keep))}
+        if isinstance(self.unit, PersonUnit):
+            columns["p"] = _person(joined["p"])
+        # One flat function, not a conjunction: with 2,000 attributes that would be nested 2,000 deep.
+        columns["fits"] = (ibis.least(*codes) if len(codes) > 1 else codes[0]) >= 0
+        return joined.select(**columns)
+
+    def codings(self, keep: Sequence[str] = ()) -> tuple[ir.Table, list[Coding]]:
+        """The source with raw columns ``r0, r1, …`` (kept ones ``k0, …``, the person ``p``), and every coding."""
+        table = self.source.table
+        raw = {f"r{place}": table[attribute.name] for place, attribute in enumerate(self.attributes)}
+        raw |= {f"k{place}": table[name] for place, name in enumerate(keep)}
+        if isinstance(self.unit, PersonUnit):
+            raw["p"] = table[self.unit.column]
+        keys = {f"j{place}": category_key(table[self.attributes[place].name]) for place in self._dictionaries}
+        joined = table.select(**raw, **keys)
+        for place, dictionary in self._dictionaries.items():
+            joined = joined.left_join(dictionary, joined[f"j{place}"] == dictionary[f"v{place}"])
+        joined = joined.select(*raw, *(f"g{place}" for place in self._dictionaries))
+        return joined, [
+            code_column(attribute, joined[f"r{place}"], joined[f"g{place}"] if place in self._dictionaries else None)
+            for place, attribute in enumerate(self.attributes)
+        ]
+
+    @cached_property
+    def _dictionaries(self) -> dict[int, ir.Table]:
+        """For attributes with many declared values: a table in the engine from value ``v…`` to code ``g…``."""
+        found: dict[int, ir.Table] = {}
+        for place, attribute in enumerate(self.attributes):
+            if isinstance(attribute.domain, Categories):
+                known = known_values(attribute.domain, self.source.table[attribute.name].type())
+                if len(known) > FEW and len(found) < _JOINS:
+                    words = {f"v{place}": list(known), f"g{place}": pa.array(known.values(), pa.int64())}
+                    rows = pa.table(words)
+                    found[place] = ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=self.source.session.put(rows))
+        return found
+
+
+def refuse_unknown(source: SourceTable, columns: Sequence[str]) -> None:
+    """Every column asked for must be in the table, to the letter."""
+    there = set(source.columns)
+    lacking = [name for name in columns if name not in there]
+    if not lacking:
+        return
+    close = ((name, get_close_matches(name, source.columns, n=3)) for name in lacking)
+    hints = "; ".join(f"{name!r} may be {' or '.join(map(repr, names))}" for name, names in close if names)
+    raise SourceError(
+        f"{source.name} has no column {', '.join(map(repr, lacking))}",
+        f"correct the study: {hints}" if hints else "correct the names in the study, or leave them out",
+    )
+
+
+def _person(column: ir.Column) -> ir.Column:
+    """Who a record belongs to; all whose person is missing belong to one."""
+    return is_missing(column).ifelse(ibis.null(column.type()), column)

@@ -1,0 +1,87 @@
+"""Opening a source: a path, a glob, a URL, or a table somebody already has in memory."""
+
+import re
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+import ibis.expr.types as ir
+
+from sfumato.engines.duck import DUCKDB
+from sfumato.engines.engine import ENGINES, Engine, Limits, SourceTable
+from sfumato.engines.in_memory import as_arrow
+from sfumato.errors import SourceError
+
+__all__ = ["ENGINES", "SourceTable", "open_source"]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
+_CSV = (".csv", ".tsv", ".tab", ".txt")
+_PARQUET = (".parquet", ".pq")
+
+
+def open_source(
+    source: Any, *, base: Path | str | None = None, memory_limit: str | None = None, threads: int | None = None
+) -> SourceTable:
+    """Open a table where it lies.
+
+    ``source`` is a path or glob to CSV (also TSV, also packed with gzip) or Parquet files, a URL such as
+    ``duckdb:///file.db?table=t``, a pandas or polars table, an Ibis table on DuckDB, or anything with the Arrow
+    PyCapsule interface. Relative paths start at ``base``. Close the result, or use it in a ``with`` statement.
+    """
+    limits = Limits(memory=memory_limit, threads=threads)
+    folder = Path(base) if base is not None else Path()
+    if isinstance(source, SourceTable):
+        return source
+    if isinstance(source, ir.Table):
+        return DUCKDB.adopt(source, limits=limits)
+    if not isinstance(source, (str, Path)):
+        table, name = as_arrow(source)
+        return DUCKDB.load(table, name=name, limits=limits)
+    if isinstance(source, str) and (scheme := _SCHEME.match(source)) and not (folder / source).exists():
+        return _engine(scheme.group(1).lower()).open(source, base=folder, limits=limits)
+    return _open_files(source, folder, limits)
+
+
+def _engine(scheme: str) -> Engine:
+    if scheme not in ENGINES:
+        # Only the scheme is repeated: the rest of an address may hold a password.
+        raise SourceError(
+            f"there is no engine for '{scheme}:' addresses yet",
+            f"use a file, or one of: {', '.join(f'{name}://' for name in ENGINES)}",
+        )
+    return ENGINES[scheme]
+
+
+def _open_files(source: str | Path, base: Path, limits: Limits) -> SourceTable:
+    paths = _paths(base / Path(source).expanduser())
+    kinds = {_kind(path) for path in paths}
+    if len(kinds) > 1:
+        raise SourceError(f"{base / source} names CSV and Parquet files together", "name files of one format")
+    name = str(paths[0]) if len(paths) == 1 else str(base / source)
+    read = DUCKDB.csv if kinds == {"csv"} else DUCKDB.parquet
+    return read(paths, name=name, limits=limits)
+
+
+def _paths(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder", f"name the files in it, such as {path / '*.parquet'}")
+    found = sorted(glob(str(path), recursive=True)) if has_magic(str(path)) else []  # noqa: PTH207 - of any root
+    files = [p for p in map(Path, found) if p.is_file()]
+    if not files:
+        problem = f"no file matches {path}" if has_magic(str(path)) else f"there is no file {path}"
+        raise SourceError(problem, "check the path; it is relative to the study's folder")
+    return files
+
+
+def _kind(path: Path) -> str:
+    ending = path.name.lower().removesuffix(".gz")
+    if ending.endswith(_CSV):
+        return "csv"
+    if ending.endswith(_PARQUET):
+        return "parquet"
+    raise SourceError(
+        f"the name of {path} does not say what format it has",
+        f"use one of the endings {', '.join((*_CSV, *_PARQUET))} (CSV also with .gz)",
+    )

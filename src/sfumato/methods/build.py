@@ -1,0 +1,54 @@
+"""From a recipe to a method with its parameters, and back."""
+
+import difflib
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, cast
+
+from sfumato.errors import StudyError
+from sfumato.methods.method import METHODS, Method
+from sfumato.recipe import Chosen, Recipe
+
+
+def build(recipe: Recipe) -> Method:
+    """The method a recipe names, with the recipe's parameters.
+
+    >>> from sfumato.recipe import Recipe
+    >>> build(Recipe(name="dp", method="diffgen", parameters={"epsilon": "1", "height": "3"}))
+    Traceback (most recent call last):
+    sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, threshold, post.
+    """
+    kind = METHODS[recipe.method]
+    known = [f.name for f in fields(kind)]
+    for name in recipe.parameters:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise StudyError(
+                f"method '{recipe.method}' has no parameter '{name}'",
+                f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}",
+            )
+    try:
+        return cast("Method", kind(**{name: _read(value) for name, value in recipe.parameters.items()}))
+    except TypeError:
+        needed = [f.name for f in fields(kind) if f.name not in recipe.parameters and _required(f)]
+        raise StudyError(
+            f"release '{recipe.name}' gives no {' and no '.join(needed)}",
+            f"add `{needed[0]}: …` to it" if needed else "check its parameters",
+        ) from None
+
+
+def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
+    """The recipe that `build` turns into this method."""
+    parameters = {f.name: getattr(method, f.name) for f in fields(method)}
+    shown = {key: str(value) if isinstance(value, Fraction) else value for key, value in parameters.items()}
+    return Recipe(name=name, method=method.name, purpose=purpose, parameters=shown, chosen=chosen)
+
+
+def _required(field: Any) -> bool:
+    return bool(field.default is field.default_factory)  # both are MISSING
+
+
+def _read(value: Any) -> Any:
+    """Whole numbers may come as text, since study files are read without rounding."""
+    text = str(value)
+    return int(text) if isinstance(value, str) and text.isdecimal() else value

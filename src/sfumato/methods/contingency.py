@@ -1,0 +1,84 @@
+"""The noisy contingency table: the paper's strawman, and a baseline of its own name."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import prod
+from typing import ClassVar
+
+from sfumato.core.counts import Counter
+from sfumato.core.cut import Cut
+from sfumato.core.draft import Draft
+from sfumato.core.progress import Progress, silent
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.budget import parse_epsilon
+from sfumato.dp.sampling import RandomSource
+from sfumato.methods.diffgen_plan import count_sentences
+from sfumato.methods.method import METHODS, Exact, Forecast, refuse_observed
+from sfumato.methods.noisy_groups import Finish, noise_scale
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class ContingencyTable:
+    """Noise on the count of every combination of leaf values, present or not: DiffGen with no limit on h.
+
+    Neighbours differ by one record, so the vector of counts changes by 1 in one place (Δ = 1) and all of ε goes there.
+    The cross product is usually astronomical; the release costs only what it publishes (see `noisy_sparse`).
+    """
+
+    name: ClassVar[str] = "contingency"
+    summary: ClassVar[str] = "noisy counts of every combination of the finest values"
+    epsilon: Exact
+    threshold: int | str = "auto"
+    post: str = "none"
+
+    def __post_init__(self) -> None:
+        parse_epsilon(self.epsilon)
+        _ = self.finish
+
+    @property
+    def finish(self) -> Finish:
+        """How the counts are published."""
+        return Finish(threshold=self.threshold, post=self.post)
+
+    @property
+    def spends(self) -> Fraction:
+        """ε, exactly."""
+        return parse_epsilon(self.epsilon)
+
+    def check(self, view: View) -> None:
+        """Refuse observed domains."""
+        refuse_observed(view)
+
+    def forecast(self, view: View) -> Forecast:
+        """How many combinations there are, and what the noise does to them."""
+        self.check(view)
+        total = prod(len(cut) for cut in _finest(view)) * len(view.classes)
+        scale = noise_scale(self.spends / view.unit.stability)
+        sentences, facts = count_sentences(view, total, total, scale=scale, threshold=self.threshold)
+        return Forecast(sentences=tuple(sentences), numbers=facts)
+
+    def run(
+        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
+    ) -> Draft:
+        """Count the cells, add noise to all of them."""
+        self.check(view)
+        return self.finish.draft(
+            view, _finest(view), counter, accountant=accountant, source=source, progress=progress
+        )
+
+
+def _finest(view: View) -> tuple[Cut, ...]:
+    """Every predictor cut into the leaves of its taxonomy, or into single grid points."""
+    cuts = []
+    for attribute in view.predictors:
+        domain = attribute.domain
+        assert domain is not None, "a predictor has a domain"
+        if domain.taxonomy is not None and domain.size > len(domain.taxonomy.widths):
+            starts = accumulate(domain.taxonomy.widths[:-1], initial=0)
+            cuts.append(Cut(attribute.name, tuple(starts), domain.size))
+        else:
+            cuts.append(Cut.finest(attribute.name, domain.size))
+    return tuple(cuts)

@@ -1,0 +1,89 @@
+"""What every method does, and the registry that finds it by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from sfumato.core.attribute import observed
+from sfumato.core.counts import Counter
+from sfumato.core.draft import Draft
+from sfumato.core.progress import Progress, silent
+from sfumato.core.registry import Registry
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.sampling import RandomSource
+from sfumato.errors import StudyError
+
+# The words on a receipt for what was drawn.
+NOISE_ON = "discrete Laplace noise, exact on integers"
+BEST_OF = "noisy max with exponential noise (permute-and-flip)"
+POINT_OF = "exponential mechanism over grid points, exact"
+
+Exact = Fraction | Decimal | int | float | str  # ε as people give it; read exactly by `parse_epsilon`
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What a recipe will do and cost, worked out from public things alone."""
+
+    sentences: tuple[str, ...]
+    numbers: dict[str, Any]
+
+
+class Method(Protocol):
+    """An algorithm that turns counts into a draft that keeps its promise.
+
+    A method is a frozen dataclass of its parameters; the study's `releases` give them by name.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @property
+    def spends(self) -> Fraction | None:
+        """The ε one release costs a privacy unit; None where the promise is not differential privacy."""
+        ...
+
+    def check(self, view: View) -> None:
+        """Refuse, before anything is read or spent, a view that this method cannot keep its promise on."""
+        ...
+
+    def forecast(self, view: View) -> Forecast:
+        """Say what will happen and what it costs; touches nothing."""
+        ...
+
+    def run(
+        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
+    ) -> Draft:
+        """Make the draft."""
+        ...
+
+
+METHODS: Registry[type[Any]] = Registry("method")
+
+
+def refuse_observed(view: View) -> None:
+    """A domain read off the data is not public: a differentially private method may not use it."""
+    names = observed(view.attributes)
+    if names:
+        raise StudyError(
+            f"the domain of {_listed(names)} was read off the data, so publishing it would say who is in the table",
+            "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
+        )
+
+
+def refuse_one_class(view: View) -> None:
+    """With one class there is nothing to predict."""
+    if len(view.classes) < 2:  # noqa: PLR2004 - two classes are the least there can be
+        raise StudyError(
+            f"the class '{view.target.name}' has {len(view.classes)} declared value, so there is nothing to predict",
+            "declare all the values the class may take",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"'{name}'" for name in names[:5]]
+    if len(names) > len(shown):
+        shown.append(f"{len(names) - len(shown)} more")
+    return ", ".join(shown)

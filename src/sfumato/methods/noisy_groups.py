@@ -1,0 +1,199 @@
+"""The last step of the differentially private methods: noise on every group of a cross product of cuts.
+
+Neighbours differ by one record, which is in exactly one group, so the vector of all counts changes by 1 in one place:
+Δ = 1 in the L1 norm. Every group gets noise, the empty ones too: leaving those out would publish which combinations
+occur. Groups whose noisy count stays under the threshold (at least 1) are not listed; that a group is not listed is
+part of the noisy vector and says nothing more (post-processing).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import expm1, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.counts import Cells, Counter
+from sfumato.core.cut import Cut, cross_product
+from sfumato.core.draft import Draft, Groups
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.grant import Grant
+from sfumato.dp.mechanisms.laplace import noisy_counts, scale_for
+from sfumato.dp.mechanisms.sparse import expected_survivors, noisy_sparse, threshold_for
+from sfumato.dp.sampling import RandomSource
+from sfumato.errors import StudyError
+from sfumato.core.progress import Progress
+from sfumato.methods.method import NOISE_ON
+from sfumato.methods.post import POSTS, post_process
+
+_WORD = 2**62  # flat numbers of groups up to this fit machine integers with room for sums
+
+SHARE_OF_SIZE = 100
+"""`h: auto` and post-processing to a total pay 1/SHARE_OF_SIZE of ε for a noisy number of records."""
+
+MOST_NOISE_ROWS = 10_000
+"""With `threshold: auto`, up to this many rows of noise alone are published as in the paper."""
+
+FEW_NOISE_ROWS = 1_000
+"""The threshold that `plan` proposes keeps rows of noise alone under this."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossProduct:
+    """All groups of the cuts and the class, numbered in mixed radix."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """How many groups there are; may be astronomically many."""
+        return prod(self.sizes)
+
+    def number(self, codes: NDArray[np.int64]) -> NDArray[np.generic]:
+        """Rows of region numbers to flat numbers, as int64 or, where they do not fit, as Python integers."""
+        big = self.total >= _WORD
+        flat: NDArray[np.generic] = np.zeros(len(codes), dtype=object if big else np.int64)
+        for column, size in enumerate(self.sizes):
+            flat = flat * size + (codes[:, column].astype(object) if big else codes[:, column])
+        return flat
+
+    def rows(self, flat: NDArray[np.generic]) -> NDArray[np.int64]:
+        """Flat numbers back to rows of region numbers."""
+        rows = np.empty((len(flat), len(self.sizes)), dtype=np.int64)
+        rest = flat
+        for column in range(len(self.sizes) - 1, -1, -1):
+            size = self.sizes[column]
+            rows[:, column] = (rest % size).astype(np.int64)
+            rest = rest // size
+        return rows
+
+
+def publish_counts(
+    cuts: Sequence[Cut],
+    classes: int,
+    cells: Cells,
+    *,
+    threshold: int,
+    grant: Grant,
+    source: RandomSource,
+) -> Groups:
+    """Noisy counts of all groups of the cuts × class that reach the threshold, sorted by the published values.
+
+    ``cells`` holds the occupied groups: region numbers of the cuts in their order, then the class.
+    """
+    product = CrossProduct((*(len(cut) for cut in cuts), classes))
+    flat = product.number(cells.codes)
+    order = np.argsort(flat, kind="stable")
+    found, counts = noisy_sparse(
+        flat[order], cells.counts[order], total=product.total, threshold=threshold, sensitivity=1, grant=grant,
+        source=source,
+    )
+    order = np.argsort(found, kind="stable")
+    rows = product.rows(found[order])
+    return Groups(tuple(cuts), rows[:, :-1], rows[:, -1], counts[order])
+
+
+def check_threshold(asked: int | str) -> None:
+    """Refuse what is not a threshold."""
+    if asked != "auto" and (isinstance(asked, (bool, str)) or asked < 1):
+        raise StudyError(f"the threshold is {asked!r}", "use a whole number from 1 on, or `auto`")
+
+
+def safe_threshold(total: int, scale: Fraction) -> int:
+    """The smallest threshold that lets at most `FEW_NOISE_ROWS` of ``total`` empty groups through, on average."""
+    return threshold_for(total, scale, FEW_NOISE_ROWS)
+
+
+def fitting_threshold(total: int, scale: Fraction, size: int) -> int:
+    """The smallest threshold at which rows of noise alone hold, on average, at most a tenth of ``size``.
+
+    A surviving empty group has on average t + 1/(e^{1/b} − 1), since noise above a threshold is geometric.
+    """
+    beyond = 1 / expm1(min(1 / float(scale), 700.0))
+    low, high = 0, 1  # at `low` too much noise comes through, at `high` not
+
+    def clean(threshold: int) -> bool:
+        return noise_rows(total, threshold, scale) * (threshold + beyond) <= max(size, 1) / 10
+
+    while not clean(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if clean(middle) else (middle, high)
+    return high
+
+
+def noisy_size(size: int, *, accountant: Accountant, source: RandomSource) -> int:
+    """The number of records, with 1/SHARE_OF_SIZE of the budget. One record more changes it by 1: Δ = 1."""
+    grant = accountant.grant(accountant.budget / SHARE_OF_SIZE, on="number of records", mechanism=NOISE_ON)
+    return int(noisy_counts(np.array([size], dtype=np.int64), sensitivity=1, grant=grant, source=source)[0])
+
+
+def noise_scale(epsilon: Fraction) -> Fraction:
+    """The scale of the noise that ``epsilon`` buys: the very number the mechanism will use."""
+    return Fraction(scale_for(epsilon, sensitivity=1))
+
+
+def noise_rows(total: int, threshold: int, scale: Fraction) -> float:
+    """How many of ``total`` empty groups are expected to be published."""
+    return expected_survivors(total, threshold, scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finish:
+    """How the counts are published: the threshold on noisy counts and the post-processing.
+
+    With ``threshold: auto`` every noisy count from 1 on is published, as in the paper, unless the drawn cuts make so
+    many groups that more than `MOST_NOISE_ROWS` rows of noise alone would come out. Then a hundredth of ε buys a noisy
+    number of records, and the threshold rises until rows of noise hold a tenth of that. The cuts are outputs of
+    mechanisms, so whether to buy it is decided on public things, and the threshold is post-processing.
+    """
+
+    threshold: int | str
+    post: str
+
+    def __post_init__(self) -> None:
+        check_threshold(self.threshold)
+        _ = POSTS[self.post]
+
+    def draft(
+        self,
+        view: View,
+        cuts: Sequence[Cut],
+        counter: Counter,
+        *,
+        size: int | None = None,
+        accountant: Accountant,
+        source: RandomSource,
+        progress: Progress,
+    ) -> Draft:
+        """Count the groups and spend all that is left on their noise. ``size`` is a noisy size bought earlier."""
+        classes = len(view.classes)
+        total = cross_product(cuts) * classes
+        crowded = self.threshold == "auto" and noise_rows(total, 1, noise_scale(accountant.left)) > MOST_NOISE_ROWS
+        progress("counting groups", 0, 1)
+        cells = counter.cells([*cuts, Cut.finest(view.target.name, classes)])
+        if size is None and (crowded or self.post != "none"):
+            size = noisy_size(int(cells.counts.sum()), accountant=accountant, source=source)
+        progress("adding noise", 0, 1)
+        left = accountant.left
+        scale = noise_scale(left)
+        if self.threshold != "auto":
+            threshold = int(self.threshold)
+        else:
+            threshold = fitting_threshold(total, scale, size or 0) if crowded else 1
+        grant = accountant.grant(left, on="counts of all groups", mechanism=NOISE_ON)
+        groups = publish_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
+        progress("adding noise", 1, 1)
+        facts: dict[str, Any] = {
+            "groups": total,
+            "threshold": threshold,
+            "noise_scale": float(scale),
+            "post": self.post,
+        }
+        if size is not None:
+            facts["noisy_size"] = size
+        return Draft(view=view, groups=post_process(groups, self.post, size), facts=facts)

@@ -1,0 +1,138 @@
+"""Writing a bundle: beside its place, read back, checked, and then there in one step."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count as counting
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from sfumato.core.draft import Draft, Groups
+from sfumato.errors import PublishError, VerifyError
+from sfumato.publish.datapackage import datapackage
+from sfumato.publish.files import FileFacts, sync_folder, telling, write_file
+from sfumato.publish.manifest import ManifestFacts, layout_of, manifest, plain, render
+from sfumato.publish.readme import readme
+from sfumato.publish.table import Layout, put_in_order, same
+from sfumato.publish.verify import inspect
+
+BUNDLE: Final = "bundle"
+OWNER: Final = "owner"
+_AGAIN: Final = "check the disk and publish again; if that fails too, it is our bug: please report it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleWritten:
+    """Where a bundle is, and the SHA-256 of its manifest, which holds those of all its other files."""
+
+    path: Path
+    sha256: str
+
+
+def write_bundle(draft: Draft, manifest_facts: ManifestFacts, folder: Path) -> BundleWritten:
+    """Publish a draft as ``folder/bundle``; all of it is there, checked, or nothing is.
+
+    Everything is written to a folder beside it, brought to the disk, read back and checked as a receiver would, and
+    then renamed. An existing bundle is never overwritten, and after a failure nothing is left behind.
+    """
+    layout = layout_of(draft)
+    groups = put_in_order(draft.groups)
+    place = folder / BUNDLE
+    _refuse_existing(place)
+    with telling(folder), _partial(folder) as partial:
+        sha256 = _write(partial, layout, groups, manifest_facts)
+        sync_folder(partial)
+        _check(partial, groups)
+        _refuse_existing(place)
+        partial.rename(place)
+    with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
+        sync_folder(folder)
+    return BundleWritten(path=place, sha256=sha256)
+
+
+def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str]) -> Path:
+    """Write what stays with the owner: ``owner/draft.json`` and ``owner/log.txt``, for their eyes only."""
+    place = folder / OWNER
+    with telling(place):
+        place.mkdir(mode=0o700, exist_ok=True)
+        write_file(place / "draft.json", lambda out: out.write(render(plain(draft_json))))
+        write_file(place / "log.txt", lambda out: out.write("".join(f"{line}\n" for line in log).encode()))
+    return place
+
+
+def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) -> str:
+    """All files; the manifest last, since it holds the hashes of the others."""
+    table = layout.table(groups)
+    files: dict[str, FileFacts] = {
+        "data.parquet": write_file(partial / "data.parquet", lambda out: _parquet(table, out)),
+        "data.csv": write_file(partial / "data.csv", lambda out: pa.csv.write_csv(table, out)),
+    }
+    draft = manifest(facts, layout, listed=len(groups), files=files)  # for its words and numbers
+    numbers = draft["groups"]
+    package = datapackage(
+        layout, study=facts.study, release=facts.release, guarantee=draft["guarantee"],
+        least_count=numbers["least_count"], files=files,
+    )  # fmt: skip
+    text = readme(
+        layout, study=facts.study, release=facts.release, date=facts.date, guarantee=draft["guarantee"],
+        odds=draft["privacy"]["odds"], rules=facts.rules, listed=len(groups), combinations=numbers["combinations"],
+        threshold=numbers["threshold"],
+    )  # fmt: skip
+    files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
+    files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))
+    whole = manifest(facts, layout, listed=len(groups), files=files)
+    return write_file(partial / "manifest.json", lambda out: out.write(render(whole))).sha256
+
+
+def _parquet(table: pa.Table, out: Any) -> None:
+    """Plain columns of text: no Arrow schema, no pandas metadata, nothing that tells how it was made."""
+    pa.parquet.write_table(table, out, compression="zstd", store_schema=False)
+
+
+def _check(partial: Path, groups: Groups) -> None:
+    """Read back and check as a receiver would, and compare with what was to be written."""
+    try:
+        verification, found = inspect(partial)
+    except VerifyError as error:
+        raise PublishError(
+            f"the bundle does not read back: {error.problem}", _AGAIN
+        ) from error
+    if not verification.ok:
+        failed = next(check for check in verification.checks if not check.ok)
+        raise PublishError(
+            f"the bundle does not pass its own check '{failed.name}': {failed.detail}",
+            _AGAIN,
+        )
+    if found is None or not same(found, groups):
+        raise PublishError("the bundle does not read back as it was written", _AGAIN)
+
+
+def _refuse_existing(place: Path) -> None:
+    if os.path.lexists(place):
+        raise PublishError(
+            f"'{place}' exists already, and a release is never overwritten", "choose another folder, or move it away"
+        )
+
+
+@contextmanager
+def _partial(folder: Path) -> Iterator[Path]:
+    """A folder beside the bundle's place that is gone afterwards unless it was renamed."""
+    path = _unused(folder)
+    path.mkdir()
+    try:
+        yield path
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _unused(folder: Path) -> Path:
+    """A name that no process has; a killed one that had the same number may have left its folder."""
+    names = (folder / f".bundle.partial-{os.getpid()}-{number}" for number in counting())
+    return next(path for path in names if not os.path.lexists(path))

@@ -1,0 +1,134 @@
+"""A scikit-learn transformer that puts new raw records into the regions of a release."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from sfumato.core.cut import Cut
+from sfumato.core.domain import Domain
+from sfumato.core.features import Features, region_matrix
+from sfumato.errors import UsageError
+
+Spec = tuple[str, Domain, Cut]
+
+
+class InputError(UsageError, ValueError):
+    """Records that the encoder cannot take; a ValueError too, as scikit-learn expects."""
+
+
+class RegionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Raw records to the columns of `Release.to_training`, by the release's cuts; it learns nothing from data.
+
+    Takes pandas, polars and Arrow tables (columns are found by name, others are left alone) and two-dimensional arrays
+    or lists with the release's predictors in order. A value that is missing or outside its domain follows the rule of
+    the domain; where that rule leaves the record out of the release, it still gets a row here: 0 in every column of a
+    categorical attribute, the middle of the domain for a numerical one.
+
+    ``attributes`` has a name, a domain and a cut for each predictor.
+    """
+
+    def __init__(self, attributes: Sequence[Spec] = ()) -> None:
+        self.attributes = attributes
+
+    def fit(self, X: Any, y: Any = None) -> "RegionEncoder":  # noqa: ARG002, N803 - scikit-learn's signature
+        """Check that records have the predictors; there is nothing to learn."""
+        self._columns(X)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """The columns of `Release.to_training`, a row a record."""
+        columns = self._columns(X)
+        codes = [
+            domain.encode(values) if len(cut) > 1 else np.zeros(len(values), dtype=np.int64)
+            for (_, domain, cut), values in zip(self.attributes, columns, strict=True)
+        ]
+        return self._features.matrix(region_matrix([cut for _, _, cut in self.attributes], codes))
+
+    def regions(self, X: Any) -> NDArray[np.int64]:  # noqa: N803 - scikit-learn's name
+        """Which region each record is in, a column a predictor; -1 where the rules leave the record out."""
+        return region_matrix(
+            [cut for _, _, cut in self.attributes],
+            [domain.encode(values) for (_, domain, _), values in zip(self.attributes, self._columns(X), strict=True)],
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns that come out."""
+        names = [name for name, _, _ in self.attributes]
+        if input_features is not None and list(input_features) != names:
+            raise InputError("the input features are not the predictors of the release", "leave `input_features` out")
+        return np.array(self._features.names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many predictors the release has."""
+        return len(self.attributes)
+
+    @property
+    def _features(self) -> Features:
+        return Features(tuple(cut for _, _, cut in self.attributes), tuple(domain for _, domain, _ in self.attributes))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _columns(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+        """The raw values of each predictor."""
+        if not self.attributes:
+            raise InputError("this encoder has no attributes", "get one from `release.encoder()`")
+        if hasattr(X, "toarray"):
+            raise InputError(
+                "the records are a sparse matrix, and raw records are not", "give a table or a dense array"
+            )
+        if hasattr(X, "iloc") and hasattr(X, "columns"):
+            return self._named([str(name) for name in X.columns], lambda place: _pandas_values(X.iloc[:, place]))
+        if hasattr(X, "__arrow_c_stream__"):
+            table = X if isinstance(X, pa.Table) else pa.table(X)
+            return self._named(table.column_names, lambda place: table.column(place).to_pylist())
+        return self._placed(X)
+
+    def _named(self, found: list[str], values: Any) -> list[Sequence[object]]:
+        wanted = [name for name, _, _ in self.attributes]
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}")
+        return [values(found.index(name)) for name in wanted]
+
+    def _placed(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+        # Lists hold records of mixed types: as objects, else NumPy would turn every number into text.
+        array = np.asarray(X) if hasattr(X, "__array__") else np.array(list(_rows(X)), dtype=object)
+        if array.ndim != 2:  # noqa: PLR2004 - a table
+            raise InputError(
+                f"the records are an array of {array.ndim} dimensions. Reshape your data: a row a record",
+                "give a table, or a two-dimensional array",
+            )
+        if np.iscomplexobj(array):
+            raise InputError("Complex data not supported", "give raw records")
+        if array.shape[1] != len(self.attributes):
+            raise InputError(
+                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {len(self.attributes)} "
+                "features as input",
+                f"give the columns in this order: {', '.join(name for name, _, _ in self.attributes)}",
+            )
+        return [list(array[:, place]) for place in range(array.shape[1])]
+
+
+def _pandas_values(series: Any) -> Sequence[object]:
+    """Plain objects, with None for every kind of missing value that pandas has."""
+    values: list[object] = series.astype(object).where(series.notna(), None).tolist()
+    return values
+
+
+def _rows(X: Any) -> Iterable[list[object]]:  # noqa: N803 - scikit-learn's name
+    for row in X:
+        yield list(row) if isinstance(row, Iterable) and not isinstance(row, str | bytes) else row

@@ -1,0 +1,219 @@
+"""The manifest: what a release is, what it promises and how it was made, for people and for programs."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from pydantic import ValidationError
+
+from sfumato.core.cut import Cut
+from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
+from sfumato.core.draft import Draft
+from sfumato.dp.budget import show
+from sfumato.errors import OursError, VerifyError
+from sfumato.publish.files import FileFacts
+from sfumato.publish.guarantee import attack_odds, guarantee, membership_advantage, odds_factor
+from sfumato.publish.schema import FORMAT, FORMAT_VERSION, Manifest
+from sfumato.publish.table import Layout, count_column
+
+Json = dict[str, Any]
+
+MOST_WHOLE: Final = 2**53  # readers in other languages round whole numbers above this
+_MOST_DIGITS: Final = 300
+_MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number is given
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManifestFacts:
+    """What whoever publishes knows about a release beyond its draft; every field goes into the manifest.
+
+    ``unit`` reads in a sentence: "whether or not ``unit`` is in the table". ``receipt`` has a mapping a step with
+    ``on``, ``epsilon`` (as text) and ``mechanism``. ``rules`` say in words what happens to missing values and to those
+    outside a domain. ``facts`` are the draft's: nothing that the promise does not cover.
+    """
+
+    study: str
+    release: str
+    method: str
+    parameters: Mapping[str, Any]
+    model: str
+    epsilon: Fraction | None
+    unit: str
+    neighbouring: str
+    composition: str
+    receipt: Sequence[Mapping[str, str]]
+    secure: bool
+    chosen: str  # one of `recipe.Chosen`
+    versions: Mapping[str, str]
+    date: str
+    rules: Sequence[str]
+    facts: Mapping[str, Any]
+
+
+def layout_of(draft: Draft) -> Layout:
+    """The columns that a draft is published in."""
+    view = draft.view
+    names = tuple(attribute.name for attribute in view.predictors)
+    domains = [attribute.domain for attribute in view.predictors]
+    if view.target.domain is None or tuple(cut.attribute for cut in draft.groups.cuts) != names:
+        raise OursError("a draft reached publication without its domains, or with cuts in another order")
+    return Layout(
+        names=names,
+        domains=tuple(domain for domain in domains if domain is not None),
+        cuts=draft.groups.cuts,
+        class_name=view.target.name,
+        class_domain=view.target.domain,
+        count=count_column([*names, view.target.name]),
+    )
+
+
+def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mapping[str, FileFacts]) -> Json:
+    """The manifest as JSON, sealed."""
+    threshold = int(facts.facts.get("threshold", 1))
+    raw = facts.facts.get("post", "none") == "none"  # post-processing moves counts, also below the threshold
+    body = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "study": facts.study,
+        "release": facts.release,
+        "date": facts.date,
+        "guarantee": guarantee(
+            model=facts.model, epsilon=facts.epsilon, unit=facts.unit, secure=facts.secure, chosen=facts.chosen
+        ),
+        "privacy": _privacy(facts),
+        "method": {"name": facts.method, "parameters": plain(facts.parameters), "facts": plain(facts.facts)},
+        "rules": list(facts.rules),
+        "attributes": _attributes(layout),
+        "class_column": layout.class_name,
+        "count_column": layout.count,
+        "groups": {
+            "listed": listed,
+            "combinations": plain(layout.combinations),
+            "threshold": threshold,
+            "least_count": threshold if raw else 1,
+        },
+        "files": {name: {"size": file.size, "sha256": file.sha256} for name, file in files.items()},
+        "versions": dict(facts.versions),
+    }
+    return body | {"seal": seal(body)}
+
+
+def render(content: Mapping[str, Any]) -> bytes:
+    """JSON in the one form that bundles use: UTF-8, two spaces, a line end at the end."""
+    return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+
+
+def seal(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of the manifest without its seal."""
+    return hashlib.sha256(render({key: value for key, value in content.items() if key != "seal"})).hexdigest()
+
+
+def parse_manifest(raw: bytes) -> Json:
+    """Read and check a manifest: fields, types, version, and that no byte of it changed."""
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise _broken("manifest.json is not JSON") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise _broken("manifest.json is not that of a Sfumato bundle")
+    if content.get("format_version") != FORMAT_VERSION:
+        told = str(content.get("format_version"))[:20]
+        raise VerifyError(
+            f"the bundle has format version {told}, and this version reads {FORMAT_VERSION}",
+            "use the version of Sfumato that wrote it, or a newer one",
+        )
+    try:
+        Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _broken(f"manifest.json is wrong at '{place}': {first['msg']}") from None
+    if render(content) != raw or content["seal"] != seal(content):
+        raise _broken("manifest.json was changed after it was written")
+    layout_from(content)
+    return content
+
+
+def layout_from(content: Mapping[str, Any]) -> Layout:
+    """The columns that a manifest declares."""
+    entries = content["attributes"]
+    roles = [entry["role"] for entry in entries]
+    names = tuple(entry["name"] for entry in entries)
+    if roles.count("class") != 1 or roles[-1] != "class" or names[-1] != content["class_column"]:
+        raise _broken("the manifest does not declare its class last among the attributes")
+    if len({*names, content["count_column"]}) != len(names) + 1:
+        raise _broken("two columns of the manifest have the same name")
+    domains = tuple(domain_from_json(entry["domain"]) for entry in entries)
+    cuts = tuple(cut_from_json(entry["cut"]) for entry in entries)
+    for name, domain, cut in zip(names, domains, cuts, strict=True):
+        if cut.attribute != name or cut.size != domain.size:
+            raise _broken(f"the cut of '{name}' is not one of its domain")
+    if not cuts[-1].is_finest:
+        raise _broken("the class is cut into groups of values")
+    return Layout(
+        names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
+        count=content["count_column"],
+    )  # fmt: skip
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
+    """A value as JSON can hold it without rounding: exact numbers and very large ones become text.
+
+    >>> plain({"epsilon": Fraction(1, 3), "groups": 10**18, "scale": np.float64(0.5)})
+    {'epsilon': '1/3', 'groups': '1000000000000000000', 'scale': 0.5}
+    """
+    match value:
+        case None | bool() | str() | float():
+            return float(value) if isinstance(value, float) else value
+        case np.generic():
+            return plain(value.item())
+        case int():
+            if abs(value) <= MOST_WHOLE:
+                return value
+            digits = int(abs(value).bit_length() * 0.30103)
+            return str(value) if digits <= _MOST_DIGITS else f"about 10^{digits}"
+        case Fraction():
+            return show(value)
+        case Mapping():
+            return {str(key): plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [plain(inner) for inner in value]
+        case _:
+            raise OursError(f"a value of type {type(value).__name__} was to go into the manifest")
+
+
+def _privacy(facts: ManifestFacts) -> Json:
+    epsilon = facts.epsilon if facts.secure else None
+    numbered = epsilon is not None and epsilon <= _MOST_NUMBERED
+    return {
+        "model": facts.model,
+        "epsilon": None if facts.epsilon is None else show(facts.epsilon),
+        "unit": facts.unit,
+        "neighbouring": facts.neighbouring,
+        "composition": facts.composition,
+        "receipt": [{key: step[key] for key in ("on", "epsilon", "mechanism")} for step in facts.receipt],
+        "secure": facts.secure,
+        "chosen": facts.chosen,
+        "odds": None if epsilon is None else attack_odds(epsilon),
+        "odds_factor": float(odds_factor(epsilon)) if epsilon is not None and numbered else None,
+        "membership_advantage": float(membership_advantage(epsilon)) if epsilon is not None and numbered else None,
+    }
+
+
+def _attributes(layout: Layout) -> list[Json]:
+    names = (*layout.names, layout.class_name)
+    domains = (*layout.domains, layout.class_domain)
+    cuts = (*layout.cuts, Cut.finest(layout.class_name, layout.class_domain.size))
+    roles = (*("predictor" for _ in layout.names), "class")
+    return [
+        {"name": name, "role": role, "domain": domain_to_json(domain), "cut": cut_to_json(cut)}
+        for name, role, domain, cut in zip(names, roles, domains, cuts, strict=True)
+    ]
+
+
+def _broken(problem: str) -> VerifyError:
+    return VerifyError(problem, "get the bundle again from who published it")

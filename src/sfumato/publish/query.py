@@ -1,0 +1,184 @@
+"""Queries on a release: how many records satisfy a condition, estimated from the published groups.
+
+Within a group nothing is known but the regions, so values are taken to be uniform over the codes of a region and
+independent between attributes. Under that assumption the estimate is exact: conditions on several attributes joined by
+or and not are worked out, not approximated. It looks at published counts alone, so it costs no privacy.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.draft import Groups
+from sfumato.core.taxonomy_check import near
+from sfumato.errors import UsageError
+from sfumato.publish.query_codes import Codes, codes_of
+from sfumato.publish.query_text import Comparison, Either, Every, Not, Tree, listed, parse_query, query_error
+from sfumato.publish.table import Layout
+
+Shares = NDArray[np.float64]  # (groups,): which part of each group satisfies a condition
+
+_MOST_CASES: Final = 5_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """How many records satisfy a condition (``count``), of how many (``total``), and their ratio (``share``).
+
+    ``deviation`` is the standard deviation of ``count`` from the noise on the groups that are listed, √(Σ share² · 2b²)
+    with b the scale of the noise; None where no scale is published. It does not cover the groups that are not listed
+    (their noisy counts were under the threshold), nor values that are not uniform within a region.
+    """
+
+    count: float
+    share: float
+    total: int
+    deviation: float | None
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One attribute has one of these codes."""
+
+    column: int
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class Join:
+    """All of the parts (``every``), or at least one. Without parts: true for all, false for at least one."""
+
+    every: bool
+    parts: tuple["Condition", ...]
+
+
+Condition = Leaf | Join
+
+
+def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
+    """Estimate how many records satisfy a query; `sfumato.publish.query_text` has the language."""
+    condition = _resolved(parse_query(text), layout, text, negated=False)
+    shares = Shared(layout, groups).shares(condition)
+    total = int(groups.counts.sum())
+    count = float(groups.counts @ shares)
+    deviation = None if noise_scale is None else noise_scale * math.sqrt(2 * float(shares @ shares))
+    return Estimate(count=count, share=count / total if total else 0.0, total=total, deviation=deviation)
+
+
+def _resolved(tree: Tree, layout: Layout, text: str, *, negated: bool) -> Condition:
+    """Names as columns, values as codes, and nots down at the comparisons, where they are the other codes."""
+    match tree:
+        case Not(part):
+            return _resolved(part, layout, text, negated=not negated)
+        case Every(parts) | Either(parts):
+            every = isinstance(tree, Every) != negated
+            return Join(every, tuple(_resolved(part, layout, text, negated=negated) for part in parts))
+        case Comparison(name):
+            names = layout.columns[:-1]
+            if name.text not in names:
+                close = near(name.text, names)
+                fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {listed(names)}"
+                raise query_error(text, name.at, f"the release has no attribute '{name.text}'", fix)
+            column = names.index(name.text)
+            domain = layout.labels[column].domain
+            codes = codes_of(tree, domain, text)
+            return Leaf(column, codes.opposite(domain.size) if negated else codes)
+
+
+class Shared:
+    """Works out which part of every group satisfies a condition."""
+
+    def __init__(self, layout: Layout, groups: Groups) -> None:
+        self._cuts = [labels.cut for labels in layout.labels]
+        self._numbers = [*groups.regions.T, groups.classes]
+        self._groups = len(groups)
+        self._cases = 0
+
+    def shares(self, condition: Condition) -> Shares:
+        """Parts without an attribute in common are independent; those with one are taken apart by its values."""
+        if isinstance(condition, Leaf):
+            return self._share(condition.column, condition.codes)
+        # P(all) = Π P(part), and P(at least one) = 1 − Π (1 − P(part)), over independent parts.
+        product = np.ones(self._groups)
+        for parts in _independent(condition.parts):
+            part = parts[0] if len(parts) == 1 else Join(condition.every, parts)
+            share = self.shares(part) if len(parts) == 1 else self._by_cases(part)
+            product *= share if condition.every else 1 - share
+        return product if condition.every else 1 - product
+
+    def _by_cases(self, condition: Condition) -> Shares:
+        """Σ over the cases of one attribute: P(case) · P(condition, given the case)."""
+        leaves = _leaves(condition)
+        columns = [leaf.column for leaf in leaves]
+        column = max(columns, key=columns.count)
+        total = np.zeros(self._groups)
+        for case in _cases([leaf.codes for leaf in leaves if leaf.column == column], self._cuts[column].size):
+            self._cases += 1
+            if self._cases > _MOST_CASES:
+                raise UsageError(
+                    "the query joins the same attributes in too many ways to be worked out", "ask for less at a time"
+                )
+            total += self._share(column, case) * self.shares(_given(condition, column, case))
+        return total
+
+    def _share(self, column: int, codes: Codes) -> Shares:
+        """Which part of the codes of each group's region is among the given ones."""
+        cut, regions = self._cuts[column], self._numbers[column]
+        if cut.is_finest:
+            return (codes.below(regions + 1) - codes.below(regions)).astype(np.float64)
+        edges = np.array([*cut.starts, cut.size], dtype=np.int64)
+        inside = np.diff(codes.below(edges)) / np.diff(edges)
+        shares: Shares = inside[regions]
+        return shares
+
+
+def _independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:
+    """The parts in sets that have no attribute in common; several on one attribute alone stay together too."""
+    sets: list[tuple[set[int], list[Condition]]] = []
+    for part in parts:
+        columns, members = {leaf.column for leaf in _leaves(part)}, [part]
+        apart = []
+        for other in sets:
+            if other[0] & columns:
+                columns, members = columns | other[0], other[1] + members
+            else:
+                apart.append(other)
+        sets = [*apart, (columns, members)]
+    return [tuple(members) for _, members in sets]
+
+
+def _leaves(condition: Condition) -> list[Leaf]:
+    if isinstance(condition, Leaf):
+        return [condition]
+    return [leaf for part in condition.parts for leaf in _leaves(part)]
+
+
+def _cases(sets: Sequence[Codes], size: int) -> list[Codes]:
+    """The codes in classes that no set tells apart."""
+    edges = sorted({0, size, *(edge for codes in sets for r in codes.ranges for edge in r)})
+    classes: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
+    for start, stop in pairwise(edges):
+        classes.setdefault(tuple(start in codes for codes in sets), []).append((start, stop))
+    return [Codes.of(ranges) for ranges in classes.values()]
+
+
+def _given(condition: Condition, column: int, case: Codes) -> Condition:
+    """The condition once it is known that an attribute's code is in ``case``, which no leaf tells apart."""
+    if isinstance(condition, Leaf):
+        if condition.column != column:
+            return condition
+        return Join(every=case.ranges[0][0] in condition.codes, parts=())
+    parts: list[Condition] = []
+    for part in condition.parts:
+        known = _given(part, column, case)
+        if isinstance(known, Join) and not known.parts:
+            if known.every != condition.every:
+                return known  # false among all, true among at least one: the others do not matter
+        else:
+            parts.append(known)
+    return Join(condition.every, tuple(parts))

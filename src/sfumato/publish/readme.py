@@ -1,0 +1,135 @@
+"""README.md of a bundle: what its receiver needs to know, without a manual."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sfumato.core.cut import Cut
+from sfumato.core.domain import Domain, Grid
+from sfumato.publish.table import Layout
+
+_MOST_SHOWN: Final = 6
+
+_TEXT = """\
+# {release} of {study}
+
+{guarantee_heading} {guarantee}
+{odds}
+Published on {date}. The guarantee with its unit, receipt and parameters is in `manifest.json`; the SHA-256 of every
+file is there too, and `sfumato verify` with this folder checks them all.
+
+## The table
+
+`data.parquet` and `data.csv` hold the same {listed} rows. A row is a **group**: records that look alike after
+generalisation. All columns but `{count}` are text.
+
+| column | what it is | values |
+|---|---|---|
+{columns}
+
+How to read it:
+
+- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
+  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
+  values below it; the taxonomies are in `manifest.json`.
+- **`{count}` is noisy**: random noise was added to the number of records of every group, also of empty ones. Some rows
+  stand for no record at all, and single rows say little; sums over many rows say more.
+- **A group that is not listed has count 0.** There are {combinations} groups in all; those with a noisy count
+  under {threshold} are left out.
+- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+{rules}
+## Load it and train on it
+
+Give learners the counts as weights. With Sfumato the columns become numbers (the middle of an interval, a column a
+node), and `encoder()` does the same to new raw records:
+
+```python
+from sfumato.publish import Release
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+release = Release.open(".")                  # this folder
+X, y, w = release.to_training()
+model = make_pipeline(release.encoder(), LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w))
+model.predict(new_records)                   # raw values, as before the release
+release.query("{example}")
+release.sample()                             # plain records, drawn inside the groups
+```
+
+Without Sfumato:
+
+```python
+import pandas as pd
+
+table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_default_na=False)
+X = pd.get_dummies(table.drop(columns=[{class_name!r}, {count!r}]))
+y, w = table[{class_name!r}], table[{count!r}]
+```
+"""
+
+
+def readme(  # noqa: PLR0913 - a gap in the text each
+    layout: Layout,
+    *,
+    study: str,
+    release: str,
+    date: str,
+    guarantee: str,
+    odds: str | None,
+    rules: Sequence[str],
+    listed: int,
+    combinations: object,
+    threshold: int,
+) -> str:
+    """The text of README.md."""
+    example = f"{_quoted(layout.class_name)} = {_quoted(layout.labels[-1].all()[0])}"
+    return _TEXT.format(
+        study=study,
+        release=release,
+        date=date,
+        guarantee_heading="**Guarantee:**",
+        guarantee=guarantee,
+        odds=f"\n{odds}\n" if odds else "",
+        listed=f"{listed:,}",
+        combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
+        threshold=threshold,
+        columns="\n".join(_rows(layout)),
+        count=layout.count,
+        class_name=layout.class_name,
+        rules="".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in rules),
+        example=example.replace("\\", "\\\\").replace('"', '\\"'),
+    )
+
+
+def _rows(layout: Layout) -> list[str]:
+    rows = [
+        f"| {_cell(name)} | {_kind(domain)} in {_many(len(cut))} | {_cell(_shown(domain, cut))} |"
+        for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
+    ]
+    target = Cut.finest(layout.class_name, layout.class_domain.size)
+    rows.append(f"| {_cell(layout.class_name)} | the class | {_cell(_shown(layout.class_domain, target))} |")
+    rows.append(f"| {_cell(layout.count)} | whole number | how many records, after noise |")
+    return rows
+
+
+def _kind(domain: Domain) -> str:
+    if isinstance(domain, Grid):
+        return "dates" if domain.unit == "day" else "numbers"
+    return "categories"
+
+
+def _many(regions: int) -> str:
+    return "1 region" if regions == 1 else f"{regions:,} regions"
+
+
+def _shown(domain: Domain, cut: Cut) -> str:
+    shown = [domain.label(*cut.range_at(region)) for region in range(min(len(cut), _MOST_SHOWN))]
+    return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break out of a cell of the table."""
+    return "`" + " ".join(text.replace("`", "'").replace("|", "\\|").split()) + "`"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,17 @@
+"""Read what the owner declares: study files and taxonomy files."""
+
+from sfumato.read.dump import dump_study
+from sfumato.read.schema import study_schema
+from sfumato.read.study_file import load_study, study_from_mapping, study_from_text
+from sfumato.read.taxonomy_file import load_taxonomy, parse_taxonomy, taxonomy_to_yaml
+
+__all__ = [
+    "dump_study",
+    "load_study",
+    "load_taxonomy",
+    "parse_taxonomy",
+    "study_from_mapping",
+    "study_from_text",
+    "study_schema",
+    "taxonomy_to_yaml",
+]

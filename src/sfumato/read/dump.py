@@ -1,0 +1,147 @@
+"""From a study back to its file: whole, or as changes to a file that keep its comments."""
+
+from collections.abc import Mapping, MutableMapping
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+
+from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.domain import Categories, Grid
+from sfumato.core.study import Study
+from sfumato.core.taxonomy import Taxonomy
+from sfumato.core.taxonomy_text import to_nested
+from sfumato.core.unit import PersonUnit
+from sfumato.errors import StudyError
+from sfumato.read.study_file import study_from_text
+from sfumato.read.taxonomy_file import in_flow_lists, writer
+
+_TYPES = {"integer": "integer", "number": "number", "day": "date"}
+
+
+def dump_study(study: Study, *, onto: str | None = None) -> str:
+    """Write a study as YAML that reads back as the same study.
+
+    ``onto`` is the text of the file to change: then only the fields that differ are written, and all else in it, the
+    comments too, stays (only the spacing inside a line may change).
+    """
+    new = _fields(study)
+    if onto is None:
+        document: object = in_flow_lists(new)
+    else:
+        document = writer().load(onto)
+        _change(document, _fields(study_from_text(onto, base=study.base)), new)
+    out = StringIO()
+    writer().dump(document, out)
+    if onto is not None and _fields(study_from_text(out.getvalue(), base=study.base)) != new:
+        raise StudyError(
+            f"the file of the study '{study.name}' cannot be changed in place", "write the study to a new file"
+        )
+    return out.getvalue()
+
+
+def _change(document: object, old: Mapping[str, object], new: Mapping[str, object]) -> None:
+    """Bring what differs between two versions of the fields into the document."""
+    assert isinstance(document, MutableMapping), "a study that was read is a mapping"
+    keys = {str(key): key for key in document}  # YAML may have turned a name such as 2019 into a number
+    for name, value in new.items():
+        before = old.get(name)
+        if value == before:
+            continue
+        below = document.get(keys.get(name, name))
+        if isinstance(value, Mapping) and isinstance(before, Mapping) and isinstance(below, MutableMapping):
+            _change(below, before, value)
+        else:
+            document[keys.get(name, name)] = in_flow_lists(value)
+    for name in old:
+        if name not in new and name in keys:
+            del document[keys[name]]
+
+
+def _fields(study: Study) -> dict[str, object]:
+    if not isinstance(study.source, str | Path):
+        raise StudyError(
+            f"the source of the study '{study.name}' is a table in memory", "write the table to a file and name that"
+        )
+    privacy: dict[str, object] = {"unit": "record"}
+    if isinstance(study.unit, PersonUnit):
+        privacy["unit"] = {"person": study.unit.column, "at_most": study.unit.at_most}
+    if study.budget is not None:
+        privacy["budget"] = _number(study.budget)
+    fields: dict[str, object] = {
+        "name": study.name,
+        "source": str(study.source),
+        "privacy": privacy,
+        "attributes": {name: _attribute(attribute) for name, attribute in study.attributes.items()},
+    }
+    if study.purposes:
+        fields["purposes"] = {name: {"attributes": list(p.attributes)} for name, p in study.purposes.items()}
+    if study.releases:
+        fields["releases"] = {name: dict(settings) for name, settings in study.releases.items()}
+    if study.ledger is not None:
+        fields["ledger"] = study.ledger
+    return fields
+
+
+def _attribute(attribute: Attribute) -> dict[str, object]:
+    fields: dict[str, object] = {"role": attribute.role.value}
+    domain = attribute.domain
+    if isinstance(domain, Categories):
+        fields |= _tree(domain.taxonomy)
+        fields |= _unless("missing", _kept(attribute.missing, domain, domain.missing), Unfit.ERROR)
+        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), Unfit.ERROR)
+    elif isinstance(domain, Grid):
+        fields |= {
+            "type": _TYPES[domain.unit],
+            "bounds": [_point(domain, domain.lower), _point(domain, domain.upper)],
+            "step": _number(domain.step),
+        }
+        lost = domain.missing_label if domain.missing is not None else attribute.missing.value
+        fields |= _unless("missing", lost, Unfit.ERROR) | _unless("outside", attribute.outside.value, Unfit.KEEP)
+        if domain.taxonomy is not None:
+            fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}
+    if attribute.at_least is not None:
+        fields["at_least"] = _number(attribute.at_least)
+    if domain is not None and not domain.declared:
+        fields["domain"] = "observed"
+    if attribute.description:
+        fields["description"] = attribute.description
+    return fields
+
+
+def _tree(taxonomy: Taxonomy) -> dict[str, object]:
+    if taxonomy.labels[0] == "Any" and taxonomy.depth == 1:
+        return {"values": list(taxonomy.leaves)}
+    return {"taxonomy": to_nested(taxonomy)}
+
+
+def _unless(field: str, value: str, default: Unfit) -> dict[str, object]:
+    return {} if value == default.value else {field: value}
+
+
+def _kept(policy: Unfit, domain: Categories, code: int | None) -> str:
+    return policy.value if code is None else domain.taxonomy.leaves[code]
+
+
+def _levels(grid: Grid, taxonomy: Taxonomy) -> list[object]:
+    """The bounds of the intervals on each level of a grid's taxonomy that are not on the level above."""
+    starts: dict[int, int] = {}  # where an interval begins, with the highest level it does so
+    for node, depth in enumerate(taxonomy.depths()):
+        start = taxonomy.starts[node]
+        starts[start] = min(depth, starts.get(start, depth))
+    levels: list[object] = []
+    for depth in range(1, taxonomy.depth + 1):
+        bounds = sorted(start for start, first in starts.items() if first == depth and 0 < start < grid.points)
+        if bounds:
+            levels.append([_point(grid, grid.value(start)) for start in bounds])
+    return levels
+
+
+def _point(grid: Grid, value: Fraction) -> object:
+    return grid.text(value) if grid.unit == "day" else _number(value)
+
+
+def _number(value: Fraction) -> object:
+    """A number that is written as people write it and reads back as itself."""
+    if value.denominator == 1:
+        return int(value)
+    return float(value) if Fraction(repr(float(value))) == value else str(value)

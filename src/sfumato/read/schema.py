@@ -1,0 +1,239 @@
+"""The study file's fields: what may be written where, each with its description.
+
+Numbers and labels stay the text that was typed; `sfumato.read.domains` gives them their meaning, because what
+``bounds`` means depends on ``type``. The JSON schema for editors comes from here too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from sfumato.core.attribute import Role
+from sfumato.core.taxonomy_check import did_you_mean
+from sfumato.dp.budget import parse_epsilon
+from sfumato.errors import StudyError
+
+_BILLION = 10**9
+
+ROLES = tuple(role.value for role in Role)
+
+
+class Type(StrEnum):
+    """How the values of an attribute are read."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    CATEGORY = "category"
+    DATE = "date"
+
+
+def _wrong(problem: str, fix: str) -> PydanticCustomError:
+    # The texts go in as context: braces in what people typed must not be read as a template.
+    return PydanticCustomError("study", "{problem}", {"problem": problem, "fix": fix})
+
+
+def _text(value: object) -> str:
+    """Take a scalar as the text it is typed or printed as."""
+    if value is None or value == "":
+        raise _wrong("nothing is written here", "write a value, or take the field out")
+    if isinstance(value, Mapping | Sequence | set) and not isinstance(value, str):
+        raise _wrong("a single value is wanted here", "write one text or number")
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _choice(kind: str, options: Sequence[str], later: Mapping[str, str] | None = None) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        text = _text(value)
+        if later and text in later:
+            raise _wrong(f"the {kind} '{text}' is not supported yet", later[text])
+        if text not in options:
+            raise _wrong(
+                f"there is no {kind} '{text}'", f"{did_you_mean(text, options)}; there are {', '.join(options)}"
+            )
+        return text
+
+    return check
+
+
+def _list(value: object) -> object:
+    if isinstance(value, Mapping | str) or not isinstance(value, Sequence):
+        raise _wrong("a list is wanted here", "write it in brackets: [a, b]")
+    return list(value)
+
+
+def _budget(value: object) -> Fraction:
+    try:
+        return parse_epsilon(value if isinstance(value, Fraction) else _text(value))
+    except StudyError as error:
+        raise _wrong(error.problem, error.fix) from None
+
+
+def _whole(value: object) -> int:
+    text = _text(value)
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:10]) < _BILLION:
+        raise _wrong(f"'{text}' is not a whole number above 0", "write a number such as 1 or 3")
+    return int(text)
+
+
+def _mapping(value: object) -> object:
+    """Nothing written is an empty mapping: then what is missing in it gets named."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping | BaseModel):
+        raise _wrong("a mapping is wanted here", "write fields below it, such as `name: value`")
+    return value
+
+
+def _releases(value: object) -> object:
+    for name, settings in value.items() if isinstance(value, Mapping) else ():
+        if not isinstance(settings, Mapping):
+            raise _wrong(
+                f"release '{name}' has no settings", "write at least its method: {method: diffgen, epsilon: 1}"
+            )
+    return value
+
+
+_SCALAR_SCHEMA = {"type": ["string", "number", "integer"]}
+
+Text = Annotated[str, BeforeValidator(_text)]
+Scalar = Annotated[str, BeforeValidator(_text), WithJsonSchema(_SCALAR_SCHEMA)]
+Scalars = Annotated[list[Scalar], BeforeValidator(_list)]
+Budget = Annotated[Fraction, BeforeValidator(_budget), WithJsonSchema(_SCALAR_SCHEMA)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+
+
+class _Fields(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PersonFields(_Fields):
+    """A person as the privacy unit."""
+
+    person: Text = Field(description="The column that says whose record it is.")
+    at_most: Whole = Field(description="How many records of one person are used, at most.", ge=1)
+
+
+def _unit_tag(value: object) -> str:
+    return "a person" if isinstance(value, Mapping | BaseModel) else "a record"
+
+
+UnitField = Annotated[
+    Annotated[Literal["record"], BeforeValidator(_choice("privacy unit", ["record"])), Tag("a record")]
+    | Annotated[PersonFields, Tag("a person")],
+    Discriminator(_unit_tag),
+]
+
+
+class PrivacyFields(_Fields):
+    """Whom a promise protects, and how much may ever be spent."""
+
+    unit: UnitField = Field(
+        default="record",
+        description="Whose presence is hidden: `record`, or `{person: column, at_most: n}` where people have several.",
+    )
+    budget: Budget | None = Field(
+        default=None, description="The total ε of all differentially private releases together, ever."
+    )
+
+
+class AttributeFields(_Fields):
+    """One column: its role, and the public domain of its values."""
+
+    role: Annotated[Role, BeforeValidator(_choice("role", ROLES))] = Field(
+        description="What the column is to the people in the table. There is no default."
+    )
+    type: (
+        Annotated[
+            Type,
+            BeforeValidator(
+                _choice(
+                    "type",
+                    [t.value for t in Type],
+                    {"set": "leave the column out for now, or declare one column with one code a record"},
+                )
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="How values are read. Without it: `category`.")
+    bounds: Scalars | None = Field(
+        default=None, description="The least and the greatest value of a number or date, from public knowledge."
+    )
+    step: Scalar | None = Field(
+        default=None, description="The public resolution of a number, or days for a date. Whole types: 1 by default."
+    )
+    at_least: Scalar | None = Field(
+        default=None, description="The narrowest interval to publish, for methods that can keep to one."
+    )
+    values: Scalars | None = Field(default=None, description="All values a category may take.")
+    taxonomy: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]})] = (
+        Field(
+            default=None,
+            description="The tree of the values: nested names, a file, or `flat`, `prefix`, `intervals`, `dates`.",
+        )
+    )
+    missing: Scalar | None = Field(
+        default=None,
+        description="What to do without a value: `error`, `suppress`, `keep`, or a label to keep it under.",
+    )
+    outside: Scalar | None = Field(
+        default=None,
+        description="The same for a value outside the domain. Numbers: `keep` moves it to the nearer bound.",
+    )
+    domain: Annotated[
+        Literal["declared", "observed"], BeforeValidator(_choice("kind of domain", ["declared", "observed"]))
+    ] = Field(
+        default="declared",
+        description="`observed` if bounds or values were read off the records and nobody has confirmed them yet.",
+    )
+    separator: Text | None = Field(
+        default=None, description="What stands between the codes of a set. Not supported yet."
+    )
+    description: Text | None = Field(default=None, description="A sentence for those who receive a release.")
+
+
+class PurposeFields(_Fields):
+    """What one recipient gets."""
+
+    attributes: Scalars = Field(description="The attributes the recipient gets. Identifiers cannot be among them.")
+    span: Any = Field(default=None, description="A time span of records. Not supported yet.")
+    filter: Any = Field(default=None, description="A condition on records. Not supported yet.")
+
+
+Declared = Annotated[AttributeFields, BeforeValidator(_mapping)]
+
+
+class StudyFields(_Fields):
+    """A study: what the owner declares about one table."""
+
+    name: Text = Field(description="The name of the study; the ledger keeps its account under it.")
+    source: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
+        description="The table: a path or glob relative to the study, or a URL such as `duckdb:///f.db?table=t`."
+    )
+    privacy: Annotated[PrivacyFields, BeforeValidator(_mapping)] = Field(
+        default_factory=PrivacyFields, description="The privacy unit and the total budget."
+    )
+    attributes: Annotated[dict[str, Declared], BeforeValidator(_mapping)] = Field(
+        description="The columns that have a part in releases. A column not named here never leaves."
+    )
+    purposes: Annotated[dict[str, Annotated[PurposeFields, BeforeValidator(_mapping)]], BeforeValidator(_mapping)] = (
+        Field(default_factory=dict, description="Who gets which attributes.")
+    )
+    releases: Annotated[dict[str, dict[str, Any]], BeforeValidator(_releases), BeforeValidator(_mapping)] = Field(
+        default_factory=dict, description="Releases to make, by name: a `method`, its parameters, and a `purpose`."
+    )
+    ledger: Text | None = Field(
+        default=None, description="Where the account is kept: a file relative to the study, or a database URL."
+    )
+
+
+def study_schema() -> dict[str, Any]:
+    """Give the JSON schema of study files, for editors that complete and check YAML by one.
+
+    >>> sorted(study_schema()["required"])
+    ['attributes', 'name', 'source']
+    """
+    return StudyFields.model_json_schema()

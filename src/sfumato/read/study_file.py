@@ -1,0 +1,190 @@
+"""Study files: from YAML, or a mapping, to a `Study`; every error names the file, the line and the way out."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from sfumato.core.attribute import Role
+from sfumato.core.study import Purpose, Study
+from sfumato.core.taxonomy import Taxonomy
+from sfumato.core.taxonomy_check import did_you_mean
+from sfumato.core.unit import PersonUnit, RecordUnit, Unit
+from sfumato.errors import StudyError
+from sfumato.read.domains import attribute
+from sfumato.read.schema import (
+    ROLES,
+    AttributeFields,
+    PersonFields,
+    PrivacyFields,
+    PurposeFields,
+    StudyFields,
+)
+from sfumato.read.taxonomy_file import load_taxonomy
+from sfumato.read.yaml_lines import Places, parse
+
+_AS_VALUES = frozenset({"releases"})  # settings of methods: whole numbers and true/false are values there
+
+
+def load_study(path: str | Path) -> Study:
+    """Open a study file; paths in it are relative to its folder."""
+    file = Path(path)
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise StudyError(
+            f"the study '{path}' cannot be opened ({error.strerror or 'no reason given'})",
+            "check the path, or make a study with `sfumato describe TABLE`",
+        ) from None
+    except UnicodeDecodeError:
+        raise StudyError(f"the study '{path}' is not UTF-8 text", "save it as UTF-8") from None
+    return study_from_text(text, base=file.parent, file=file.name)
+
+
+def study_from_text(text: str, *, base: Path | None = None, file: str = "study.yaml") -> Study:
+    r"""Read a study from the text of its file; ``file`` is its name in errors.
+
+    >>> study_from_text("name: a\nsource: a.csv\nattributes: {sex: {role: quasi_identifier, values: [f, m]}}").name
+    'a'
+    """
+    tree, places = parse(text, file, converted=_AS_VALUES)
+    return _study(tree, places, base or Path())
+
+
+def study_from_mapping(fields: Mapping[str, object], base: Path | None = None) -> Study:
+    """Make a study in Python from the same fields as in the file; ``source`` may be a table in memory.
+
+    Floats stand for the decimals they are printed as. A taxonomy may also be a `Taxonomy`.
+
+    >>> study_from_mapping({"name": "a", "source": "a.csv", "attributes": {"id": {"role": "identifer"}}})
+    Traceback (most recent call last):
+    sfumato.errors.StudyError: the study, attributes.id.role: there is no role 'identifer'. To fix: write ...
+    """
+    return _study(fields, Places("the study"), base or Path())
+
+
+def _study(tree: object, places: Places, base: Path) -> Study:
+    if tree is None:
+        raise places.error((), "the study is empty", "write it, or make one with `sfumato describe TABLE`")
+    if not isinstance(tree, Mapping):
+        raise places.error((), "a study is a mapping of fields", "begin with `name: …`, `source: …`, `attributes: …`")
+    try:
+        fields = StudyFields.model_validate(tree)
+    except ValidationError as error:
+        raise _first(error.errors(include_url=False), places) from None
+    if fields.source is None or (isinstance(fields.source, str) and not fields.source.strip()):
+        raise places.error(("source",), "the study has no source", "write a path or URL: `source: visits.parquet`")
+    if not fields.attributes:
+        raise places.error(("attributes",), "the study declares no attribute", "give each column that matters a role")
+
+    def load(name: str) -> Taxonomy:
+        return load_taxonomy(base / name)
+
+    attributes = {
+        name: attribute(name, declared, places=places, load=load) for name, declared in fields.attributes.items()
+    }
+    return Study(
+        name=fields.name,
+        source=fields.source,
+        base=base,
+        attributes=attributes,
+        unit=_unit(fields.privacy, places),
+        budget=fields.privacy.budget,
+        purposes={name: _purpose(name, purpose, fields, places) for name, purpose in fields.purposes.items()},
+        releases={name: _release(name, settings, fields, places) for name, settings in fields.releases.items()},
+        ledger=fields.ledger,
+    )
+
+
+def _unit(privacy: PrivacyFields, places: Places) -> Unit:
+    if not isinstance(privacy.unit, PersonFields):
+        return RecordUnit()
+    with places.at("privacy", "unit"):
+        return PersonUnit(column=privacy.unit.person, at_most=privacy.unit.at_most)
+
+
+def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Places) -> Purpose:
+    here = ("purposes", name)
+    for field in ("span", "filter"):
+        if getattr(purpose, field) is not None:
+            raise places.error(
+                (*here, field),
+                f"purpose '{name}' has a `{field}`, which is not supported yet (it comes with purposes)",
+                f"take `{field}` out, and make a source that holds those records alone",
+            )
+    for number, wanted in enumerate(purpose.attributes):
+        place = (*here, "attributes", number)
+        if wanted not in study.attributes:
+            raise places.error(
+                place, f"purpose '{name}' asks for '{wanted}', which is no attribute of the study",
+                did_you_mean(wanted, list(study.attributes)),
+            )  # fmt: skip
+        if study.attributes[wanted].role is Role.IDENTIFIER:
+            raise places.error(
+                place, f"purpose '{name}' asks for '{wanted}', which identifies people",
+                "take it out: identifiers never leave",
+            )  # fmt: skip
+        if wanted in purpose.attributes[:number]:
+            raise places.error(place, f"purpose '{name}' asks for '{wanted}' twice", "write it once")
+    if not purpose.attributes:
+        raise places.error((*here, "attributes"), f"purpose '{name}' asks for no attribute", "list at least one")
+    return Purpose(name=name, attributes=tuple(purpose.attributes))
+
+
+def _release(name: str, settings: dict[str, Any], study: StudyFields, places: Places) -> dict[str, Any]:
+    here = ("releases", name)
+    if settings.get("method") is None:
+        raise places.error(here, f"release '{name}' names no method", "add one, such as `method: diffgen`")
+    purpose = settings.get("purpose")
+    if purpose is not None and str(purpose) not in study.purposes:
+        fix = did_you_mean(str(purpose), list(study.purposes)) if study.purposes else "declare it under `purposes`"
+        raise places.error((*here, "purpose"), f"release '{name}' is for '{purpose}', which is no purpose", fix)
+    return settings
+
+
+def _first(errors: list[ErrorDetails], places: Places) -> StudyError:
+    """The problem that stands first in the file, in our words."""
+
+    def place(error: ErrorDetails) -> tuple[int, bool]:
+        # A field that is missing may only be misspelt, so the unknown one goes first.
+        return places.lines[places.known(error["loc"])] if places.lines else 0, error["type"] == "missing"
+
+    error = min(errors, key=place)
+    problem, fix = _words(error)
+    return places.error(error["loc"], problem, fix)
+
+
+def _words(error: ErrorDetails) -> tuple[str, str]:
+    path, kind = error["loc"], error["type"]
+    name = str(path[-1])
+    if kind == "study":
+        return str(error["ctx"]["problem"]), str(error["ctx"]["fix"])
+    if kind == "missing" and name == "role":
+        return f"'{path[-2]}' has no role", f"give it one of: {', '.join(ROLES)}; or take '{path[-2]}' out"
+    if kind == "missing":
+        return f"the field '{name}' is missing{_inside(path)}", f"add `{name}: …`"
+    if kind == "extra_forbidden":
+        fields = list(_model_at(path).model_fields)
+        return (
+            f"there is no field '{name}'{_inside(path)}",
+            f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
+        )
+    return f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file"
+
+
+def _inside(path: Iterable[str | int]) -> str:
+    around = [str(part) for part in path][:-1]
+    return f" in '{around[-1]}'" if around and not around[-1].startswith("a ") else ""
+
+
+def _model_at(path: tuple[str | int, ...]) -> type[BaseModel]:
+    """The fields that are allowed where an unknown one was found."""
+    if path[0] == "attributes":
+        return AttributeFields
+    if path[0] == "purposes":
+        return PurposeFields
+    if path[0] == "privacy":
+        return PersonFields if "unit" in path[:-1] else PrivacyFields
+    return StudyFields

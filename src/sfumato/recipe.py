@@ -1,0 +1,81 @@
+"""Recipes: one release, described and not yet made."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sfumato.core.study import Study
+from sfumato.errors import StudyError
+
+
+class Chosen(StrEnum):
+    """How the parameters were chosen; trying several on the raw table and keeping the best is not covered by ε."""
+
+    IN_ADVANCE = "fixed in advance"
+    ON_RAW = "chosen on the raw table"
+    ON_STAND_IN = "chosen on a stand-in table"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A purpose, a method by name, and its parameters as written.
+
+    >>> Recipe(name="dp", method="diffgen", parameters={"epsilon": "1"}).as_json()
+    '{"chosen": "fixed in advance", "method": "diffgen", "name": "dp", "parameters": {"epsilon": "1"}, "purpose": null}'
+    """
+
+    name: str
+    method: str
+    purpose: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    chosen: Chosen = Chosen.IN_ADVANCE
+
+    def as_json(self) -> str:
+        """The recipe as one line of JSON, for the ledger and the manifest."""
+        return json.dumps(
+            {
+                "name": self.name,
+                "purpose": self.purpose,
+                "method": self.method,
+                "parameters": {key: _plain(value) for key, value in self.parameters.items()},
+                "chosen": self.chosen.value,
+            },
+            sort_keys=True,
+            ensure_ascii=False,
+        )
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (int, bool)) or value is None else str(value)
+
+
+def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
+    """One of the study's declared releases; without a name the only one there is."""
+    if name is None:
+        if len(study.releases) != 1:
+            raise StudyError(
+                f"the study '{study.name}' declares {len(study.releases)} releases",
+                f"name one: {', '.join(study.releases)}" if study.releases else "declare one under `releases`",
+            )
+        name = next(iter(study.releases))
+    if name not in study.releases:
+        raise StudyError(
+            f"the study '{study.name}' declares no release '{name}'",
+            f"use one of: {', '.join(study.releases)}" if study.releases else "declare it under `releases`",
+        )
+    settings = dict(study.releases[name])
+    method = settings.pop("method", None)
+    if method is None:
+        raise StudyError(f"release '{name}' names no method", "add `method: diffgen`")
+    purpose = settings.pop("purpose", None)
+    chosen = settings.pop("chosen", Chosen.IN_ADVANCE.value)
+    if chosen not in [c.value for c in Chosen]:
+        raise StudyError(
+            f"release '{name}' says its parameters were '{chosen}'", f"use one of: {', '.join(c.value for c in Chosen)}"
+        )
+    return Recipe(
+        name=name, method=str(method), purpose=None if purpose is None else str(purpose), parameters=settings,
+        chosen=Chosen(chosen),
+    )

@@ -1,0 +1,172 @@
+"""The rows under a ledger: facts that are only ever added, each linked to the one before by its hash.
+
+A row's hash covers everything in it and the hash of the row before, so a changed, missing, added or reordered row
+breaks the chain at that place. What a chain alone cannot show is that its *end* was cut off; the hash of an entry in
+the manifest of its bundle does.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Final
+
+from sfumato.errors import OursError, VerifyError
+from sfumato.stores.ledger import Entry, NewEntry, check_budget
+
+START: Final = "0" * 64
+"""What stands before the first row."""
+
+KINDS: Final = ("opened", "done", "failed")
+"""What a row can say. A kind never changes its meaning: a new meaning is a new kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One fact: a release was opened, is done, or failed. ``entry`` is the number of the opened row it is about."""
+
+    seq: int
+    kind: str
+    entry: int
+    study: str
+    at: str
+    epsilon: str | None
+    body: str  # JSON: what else this kind of row says
+    previous: str
+    hash: str = ""
+
+    def digest(self) -> str:
+        """The hash this row should have."""
+        facts = asdict(self)
+        del facts["hash"]
+        return hashlib.sha256(_canonical(facts).encode()).hexdigest()
+
+
+def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> Row:
+    """The row that opens a release, if the ledger verifies and the budget allows it."""
+    _refuse_broken(rows)
+    check_budget(draft, entries_of(rows, draft.study), budget=budget)
+    body = {
+        "who": draft.who,
+        "purpose": draft.purpose,
+        "method": draft.method,
+        "recipe": draft.recipe,
+        "promise": draft.promise,
+    }
+    epsilon = None if draft.epsilon is None else str(draft.epsilon)
+    number = len(rows) + 1
+    return _linked(
+        rows,
+        Row(
+            seq=number,
+            kind="opened",
+            entry=number,
+            study=draft.study,
+            at=_moment(draft.at),
+            epsilon=epsilon,
+            body=_canonical(body),
+            previous="",
+        ),
+    )
+
+
+def closed(rows: Sequence[Row], entry: int, kind: str, body: dict[str, str], *, at: datetime) -> Row:
+    """The row that says how a release ended; it ends once."""
+    _refuse_broken(rows)
+    about = [row for row in rows if row.entry == entry]
+    if [row.kind for row in about] != ["opened"]:
+        raise OursError(f"ledger entry {entry} is not open: it is {about[-1].kind if about else 'unknown'}")
+    row = Row(
+        seq=len(rows) + 1,
+        kind=kind,
+        entry=entry,
+        study=about[0].study,
+        at=_moment(at),
+        epsilon=None,
+        body=_canonical(body),
+        previous="",
+    )
+    return _linked(rows, row)
+
+
+def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
+    """The releases of a study, oldest first, each in the state its latest row gives it."""
+    found: dict[int, Entry] = {}
+    try:
+        for row in rows:
+            if row.study != study:
+                continue
+            body = json.loads(row.body)
+            if row.kind == "opened":
+                found[row.entry] = Entry(
+                    id=row.entry,
+                    study=row.study,
+                    at=datetime.fromisoformat(row.at),
+                    who=body["who"],
+                    purpose=body["purpose"],
+                    method=body["method"],
+                    recipe=body["recipe"],
+                    promise=body["promise"],
+                    epsilon=None if row.epsilon is None else Fraction(row.epsilon),
+                    hash=row.hash,
+                )
+            elif row.kind == "done":
+                found[row.entry] = replace(found[row.entry], state="done", bundle=body["bundle"])
+            elif row.kind == "failed":
+                found[row.entry] = replace(found[row.entry], state="failed", reason=body["reason"])
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        raise _broken("a row cannot be read") from None
+    return tuple(found.values())
+
+
+def problems(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Every place where the chain is broken or a row makes no sense."""
+    found: list[str] = []
+    previous, open_entries = START, set[int]()
+    for number, row in enumerate(rows, start=1):
+        if row.seq != number:
+            found.append(f"row {number} is missing: the next one is {row.seq}")
+            return tuple(found)  # everything after it would be reported again
+        if row.previous != previous:
+            found.append(f"row {number} does not follow the row before it")
+        if row.hash != row.digest():
+            found.append(f"row {number} was changed: its hash does not match")
+        if row.kind not in KINDS:
+            found.append(f"row {number} is of a kind that this version does not know: '{row.kind}'")
+        elif row.kind == "opened":
+            if row.entry != number:
+                found.append(f"row {number} opens an entry under another number")
+            open_entries.add(row.entry)
+        elif row.entry in open_entries:
+            open_entries.remove(row.entry)
+        else:
+            found.append(f"row {number} closes entry {row.entry}, which is not open")
+        previous = row.hash
+    return tuple(found)
+
+
+def _refuse_broken(rows: Sequence[Row]) -> None:
+    found = problems(rows)
+    if found:
+        raise _broken(found[0])
+
+
+def _broken(what: str) -> VerifyError:
+    return VerifyError(f"the ledger does not verify: {what}", "restore it from a backup")
+
+
+def _linked(rows: Sequence[Row], row: Row) -> Row:
+    row = replace(row, previous=rows[-1].hash if rows else START)
+    return replace(row, hash=row.digest())
+
+
+def _canonical(facts: object) -> str:
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _moment(at: datetime) -> str:
+    if at.tzinfo is None:
+        raise OursError("a ledger row without a time zone")
+    return at.astimezone(UTC).isoformat()

@@ -1,0 +1,146 @@
+"""The ledger: every release of a study, who made it, why, and what it cost; written before it can leak anything.
+
+The order that makes a crash harmless:
+
+1. `reserve` checks the budget and commits an *opened* entry with its ε. No noise is drawn before it returns.
+2. The mechanisms draw, the bundle is written and renamed into place.
+3. `complete` adds *done* with the hash of the bundle; `fail` adds *failed* with a reason.
+
+A crash before the commit of 1 spends nothing and has shown nothing. A crash after it leaves *opened*: its ε counts as
+spent, because noise may have been drawn and seen. ε never comes back, not on failure either. So the sum of the
+entries is at all times at least what was really spent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Literal, Protocol, TypeAlias
+
+from sfumato.dp.budget import show
+from sfumato.errors import BudgetError, OursError
+
+State: TypeAlias = Literal["opened", "done", "failed"]
+
+_NAMED = 8  # entries a message names before it sums up the others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """What is known of a release before it runs. ``epsilon`` is None for a release that is not differentially private.
+
+    ``at`` comes from the caller, with its time zone: nothing below the edges reads the clock.
+    """
+
+    study: str
+    at: datetime
+    who: str
+    purpose: str
+    method: str
+    recipe: str  # JSON
+    promise: str
+    epsilon: Fraction | None
+
+    def __post_init__(self) -> None:
+        if self.at.tzinfo is None:
+            raise OursError("a ledger entry without a time zone")
+        if self.epsilon is not None and (type(self.epsilon) is not Fraction or self.epsilon <= 0):
+            raise OursError("a ledger entry's ε is a positive Fraction or None")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One release in the ledger, with the state its latest row gives it.
+
+    ``id`` is the number of its first row in the ledger. ``hash`` is that row's link in the chain: a manifest that
+    carries it proves later that the entry was there.
+    """
+
+    id: int
+    study: str
+    at: datetime
+    who: str
+    purpose: str
+    method: str
+    recipe: str
+    promise: str
+    epsilon: Fraction | None
+    hash: str
+    state: State = "opened"
+    bundle: str | None = None
+    reason: str | None = None
+
+
+class Ledger(Protocol):
+    """Where releases are entered. It only grows: no operation changes or removes what is there."""
+
+    def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
+        """Enter a release as *opened* if the budget allows it, atomically, and commit before returning.
+
+        BudgetError if ε does not fit into what is left of ``budget``, or if it is asked for with no budget at all.
+        Two processes that race for the last of the budget: exactly one gets it.
+        """
+        ...
+
+    def complete(self, entry: int, bundle: str, *, at: datetime) -> None:
+        """Note that the release is published, with the hash of its bundle."""
+        ...
+
+    def fail(self, entry: int, reason: str, *, at: datetime) -> None:
+        """Note that the release failed; its ε stays spent. The reason must not carry a value from a record."""
+        ...
+
+    def entries(self, study: str) -> tuple[Entry, ...]:
+        """The releases of a study, oldest first."""
+        ...
+
+    def spent(self, study: str) -> Fraction:
+        """The ε that the study's releases may have used, whatever their state."""
+        ...
+
+    def verify(self) -> tuple[str, ...]:
+        """What is wrong with the chain of rows; nothing if all is well."""
+        ...
+
+
+def spent_by(entries: Sequence[Entry]) -> Fraction:
+    """The ε of these entries together: sequential composition, whatever their state.
+
+    The one place that says how entries add up; time spans, which compose in parallel, will be taken into account here.
+    """
+    return sum((entry.epsilon for entry in entries if entry.epsilon is not None), Fraction(0))
+
+
+def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction | None) -> None:
+    """Refuse a draft that does not fit; say what is left, who spent it, and what would fit."""
+    if draft.epsilon is None:
+        return
+    if budget is None:
+        raise BudgetError(
+            f"the study '{draft.study}' declares no budget, and this release asks for ε = {show(draft.epsilon)}",
+            "declare the total with `budget:` in the study; it is the most that all its releases may cost together",
+        )
+    left = budget - spent_by(entries)
+    if draft.epsilon > left:
+        raise BudgetError(
+            f"the release asks for ε = {show(draft.epsilon)}, and {show(max(left, Fraction(0)))} is left of the "
+            f"study's {show(budget)}; spent by: {_spenders(entries)}",
+            f"ask for ε = {show(left)} or less"
+            if left > 0
+            else "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
+            "this weakens the promise to everyone in the table",
+        )
+
+
+def _spenders(entries: Sequence[Entry]) -> str:
+    paid = [entry for entry in entries if entry.epsilon is not None]
+    lines = [
+        f"entry {entry.id} ('{entry.purpose}' by {entry.who}, {entry.at:%Y-%m-%d}, ε = {show(entry.epsilon)}, "
+        f"{entry.state})"
+        for entry in paid[-_NAMED:]
+        if entry.epsilon is not None
+    ]
+    if len(paid) > _NAMED:
+        earlier = paid[:-_NAMED]
+        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(spent_by(earlier))})")
+    return "; ".join(lines) if lines else "nobody yet"

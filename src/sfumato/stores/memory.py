@@ -1,0 +1,45 @@
+"""A ledger that lives as long as the program: for tests, for studies over a table in memory, for trying things out."""
+
+from datetime import datetime
+from fractions import Fraction
+from threading import Lock
+
+from sfumato.stores import chain
+from sfumato.stores.ledger import Entry, NewEntry, spent_by
+
+
+class MemoryLedger:
+    """Rows in a list; safe among threads."""
+
+    def __init__(self) -> None:
+        self._rows: list[chain.Row] = []
+        self._lock = Lock()
+
+    def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
+        """Enter a release as *opened* if the budget allows it."""
+        with self._lock:
+            row = chain.opened(self._rows, draft, budget=budget)
+            self._rows.append(row)
+        return chain.entries_of([row], draft.study)[0]
+
+    def complete(self, entry: int, bundle: str, *, at: datetime) -> None:
+        """Note that the release is published, with the hash of its bundle."""
+        with self._lock:
+            self._rows.append(chain.closed(self._rows, entry, "done", {"bundle": bundle}, at=at))
+
+    def fail(self, entry: int, reason: str, *, at: datetime) -> None:
+        """Note that the release failed; its ε stays spent."""
+        with self._lock:
+            self._rows.append(chain.closed(self._rows, entry, "failed", {"reason": reason}, at=at))
+
+    def entries(self, study: str) -> tuple[Entry, ...]:
+        """The releases of a study, oldest first."""
+        return chain.entries_of(self._rows, study)
+
+    def spent(self, study: str) -> Fraction:
+        """The ε that the study's releases may have used."""
+        return spent_by(self.entries(study))
+
+    def verify(self) -> tuple[str, ...]:
+        """What is wrong with the chain of rows; nothing if all is well."""
+        return chain.problems(self._rows)

@@ -1,0 +1,47 @@
+"""Find a ledger by its address."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sfumato.errors import StudyError
+from sfumato.stores.ledger import Ledger
+
+
+def open_ledger(where: str | Path, *, base: Path | None = None) -> Ledger:
+    """Open the ledger at a path (SQLite, made on the first entry), ``sqlite:///path``, or ``memory:``.
+
+    Relative paths start at ``base``, else at the working folder.
+
+    >>> open_ledger("memory:").entries("adult")
+    ()
+    >>> open_ledger("mongodb://host/x")
+    Traceback (most recent call last):
+    sfumato.errors.StudyError: there is no ledger behind 'mongodb:'.
+    To fix: give a path, or an address that starts with one of: memory:, sqlite:.
+    """
+    address = str(where)
+    scheme, colon, rest = address.partition(":")
+    if isinstance(where, Path) or not colon or len(scheme) == 1:  # one letter is a Windows drive
+        return _sqlite(address, base)
+    if scheme not in _SCHEMES:
+        raise StudyError(
+            f"there is no ledger behind '{scheme}:'",
+            f"give a path, or an address that starts with one of: {', '.join(f'{name}:' for name in sorted(_SCHEMES))}",
+        )
+    return _SCHEMES[scheme](rest.removeprefix("///"), base)
+
+
+def _memory(_rest: str, _base: Path | None) -> Ledger:
+    from sfumato.stores.memory import MemoryLedger  # noqa: PLC0415 - like its sibling, when asked for
+
+    return MemoryLedger()
+
+
+def _sqlite(path: str, base: Path | None) -> Ledger:
+    # SQLAlchemy takes a third of a second, and most commands need no ledger.
+    from sfumato.stores.sqlite import SqliteLedger  # noqa: PLC0415 - see above
+
+    return SqliteLedger((base or Path()) / path)
+
+
+_SCHEMES: dict[str, Callable[[str, Path | None], Ledger]] = {"memory": _memory, "sqlite": _sqlite}

@@ -1,0 +1,5 @@
+"""Tailor: cut a study down to what one recipient gets."""
+
+from sfumato.tailor.view import tailor
+
+__all__ = ["tailor"]

@@ -1,0 +1,52 @@
+"""From a study and a purpose to the view that a method sees."""
+
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.study import Study
+from sfumato.core.view import View
+from sfumato.errors import StudyError
+
+# What may leave the house at all: identifiers never do, and time only selects records.
+_LEAVES = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
+
+
+def tailor(study: Study, purpose: str | None = None) -> View:
+    """The predictors, class and unit of a recipe.
+
+    Without a purpose every declared attribute that may leave takes part. Identifiers never do.
+    """
+    wanted: tuple[str, ...] | None = None
+    if purpose is not None:
+        if purpose not in study.purposes:
+            raise StudyError(
+                f"the study '{study.name}' has no purpose '{purpose}'",
+                f"declare it under `purposes`, or use one of: {', '.join(study.purposes) or '(none declared)'}",
+            )
+        wanted = study.purposes[purpose].attributes
+        for name in wanted:
+            if study.attribute(name).role is Role.IDENTIFIER:
+                raise StudyError(
+                    f"purpose '{purpose}' asks for '{name}', which identifies people",
+                    f"take '{name}' out of the purpose: identifiers never leave",
+                )
+    target = study.target
+    if wanted is not None and target.name not in wanted:
+        raise StudyError(
+            f"purpose '{purpose}' leaves out the class '{target.name}'", f"add '{target.name}' to its attributes"
+        )
+    predictors = tuple(a for a in study.with_role(*_LEAVES) if wanted is None or a.name in wanted)
+    _refuse_uncoded(predictors)
+    if not predictors:
+        raise StudyError(
+            f"no attribute of the study '{study.name}' is left to publish beside the class",
+            "declare at least one quasi_identifier, sensitive or insensitive attribute",
+        )
+    return View(predictors=predictors, target=target, unit=study.unit)
+
+
+def _refuse_uncoded(predictors: tuple[Attribute, ...]) -> None:
+    for attribute in predictors:
+        if not attribute.coded:
+            raise StudyError(
+                f"'{attribute.name}' has no domain, so it cannot be generalised",
+                f"give '{attribute.name}' bounds and a step, values, or a taxonomy",
+            )

@@ -1,0 +1,23 @@
+"""What all tests share: how hard hypothesis searches, and where the large public tables lie."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).parents[1]
+
+# No deadline: a busy machine is not a bug. The blob printed on failure replays the example anywhere.
+settings.register_profile("quick", deadline=None, max_examples=50, print_blob=True)
+settings.register_profile("slow", deadline=None, max_examples=1_000, print_blob=True)
+settings.load_profile("quick")  # `--hypothesis-profile=slow` comes later and wins
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public tables that are too large for the repository; without it the test is skipped."""
+    folder = Path(os.environ.get("SFUMATO_SHARED", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the shared tables are not here: put them in ../shared/data, or name the folder in SFUMATO_SHARED")
+    return folder

@@ -1,0 +1,94 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from sfumato.errors import VerifyError
+from sfumato.stores import chain
+from sfumato.stores.memory import MemoryLedger
+from tests.stores.drafts import WHEN, draft
+
+
+@pytest.fixture
+def ledger():
+    ledger = MemoryLedger()
+    for share in ("0.1", "0.2", "0.3"):
+        entry = ledger.reserve(draft(share), budget=Fraction(1))
+        ledger.complete(entry.id, f"bundle {share}", at=WHEN)
+    return ledger
+
+
+def test_a_whole_chain_verifies(ledger):
+    assert ledger.verify() == ()
+    assert ledger._rows[0].previous == chain.START
+    assert all(after.previous == before.hash for before, after in zip(ledger._rows, ledger._rows[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("epsilon", "1/100"), ("study", "other"), ("at", "2020-01-01T00:00:00+00:00"), ("body", "{}"), ("kind", "failed")],
+)
+@pytest.mark.parametrize("place", range(6))
+def test_a_changed_row_is_found(ledger, field, value, place):
+    if getattr(ledger._rows[place], field) == value:
+        return
+    ledger._rows[place] = replace(ledger._rows[place], **{field: value})
+    assert f"row {place + 1} was changed: its hash does not match" in ledger.verify()
+
+
+def test_a_changed_row_with_a_new_hash_breaks_the_next_link(ledger):
+    forged = replace(ledger._rows[2], epsilon="1/100")
+    ledger._rows[2] = replace(forged, hash=forged.digest())
+    assert ledger.verify() == ("row 4 does not follow the row before it",)
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_missing_row_is_found(ledger, place):
+    del ledger._rows[place]
+    assert ledger.verify() == (f"row {place + 1} is missing: the next one is {place + 2}",)
+
+
+def test_rows_that_changed_places_are_found(ledger):
+    ledger._rows[0], ledger._rows[2] = ledger._rows[2], ledger._rows[0]
+    assert ledger.verify()
+
+
+def test_the_end_of_a_chain_is_known_by_the_hash_of_an_entry(ledger):
+    last = ledger.entries("adult")[-1].hash
+    del ledger._rows[4:]
+    assert ledger.verify() == ()  # a chain alone cannot tell
+    assert last not in {entry.hash for entry in ledger.entries("adult")}
+
+
+def forge(ledger, **changes):
+    """Add a row whose links are right and whose meaning is not."""
+    row = replace(ledger._rows[-1], seq=len(ledger._rows) + 1, previous=ledger._rows[-1].hash, **changes)
+    ledger._rows.append(replace(row, hash=row.digest()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"kind": "done", "entry": 1}, "row 7 closes entry 1, which is not open"),
+        ({"kind": "opened", "entry": 1}, "row 7 opens an entry under another number"),
+        ({"kind": "refunded"}, "row 7 is of a kind that this version does not know: 'refunded'"),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_found(ledger, changes, problem):
+    forge(ledger, **changes)
+    assert ledger.verify() == (problem,)
+
+
+def test_nothing_is_added_to_a_broken_ledger(ledger):
+    ledger._rows[0] = replace(ledger._rows[0], epsilon="1/100")
+    with pytest.raises(VerifyError, match=r"the ledger does not verify: row 1 was changed.*restore it from a backup"):
+        ledger.reserve(draft("0.1"), budget=Fraction(1))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"epsilon": "x"}, {"epsilon": "1/0"}, {"body": "{}"}, {"body": "["}, {"at": "noon"}]
+)
+def test_a_row_that_cannot_be_read_is_told(ledger, changes):
+    ledger._rows[0] = replace(ledger._rows[0], **changes)
+    with pytest.raises(VerifyError, match="a row cannot be read"):
+        ledger.spent("adult")
