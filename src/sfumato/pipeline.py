@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.attribute import Unfit
 from sfumato.core.counts import Counter
+from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
@@ -103,9 +104,10 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None) -> Plan:
     ]
     if epsilon is not None:
         sentences.append(
-            f"it costs ε = {show(epsilon)} for a unit: {view.unit.sentence()}"
-            + ("" if study.budget is None or left is None else f"; {show(left)} of {show(study.budget)} is left")
+            f"it costs ε = {show(epsilon)}"
+            + ("" if study.budget is None or left is None else f"; {show(left)} of {show(study.budget)} is left now")
         )
+        sentences.append(view.unit.sentence())
         sentences.append(attack_odds(epsilon).removesuffix("."))
     if epsilon is not None and left is None:
         sentences.append("the study declares no budget, so `release` will refuse: add `privacy: {budget: …}`")
@@ -238,21 +240,28 @@ def _unit_words(view: View) -> str:
 
 def _unfit_sentences(view: View) -> list[str]:
     """What happens to missing values and to values outside the domains: rules, not counts."""
-    left_out = [a.name for a in view.attributes if _drops(a)]
     sentences = []
-    if left_out:
-        sentences.append(
-            "records with a missing value, or one outside the declared domain, are left out where no rule gives them a "
-            f"place (an error would tell that there is such a record): {', '.join(left_out)}"
-        )
-    clamped = [a.name for a in view.attributes if a.numerical]
-    if clamped:
-        sentences.append(f"numbers outside the declared bounds count as the nearer bound: {', '.join(clamped)}")
+    for names, rule in (
+        (
+            [a.name for a in view.attributes if a.missing is not Unfit.KEEP],
+            "a record is left out if a value is missing (an error would tell that there is such a record)",
+        ),
+        (
+            [a.name for a in view.attributes if a.outside is not Unfit.KEEP],
+            "a record is left out if a value is outside the declared domain",
+        ),
+        (
+            [a.name for a in view.attributes if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+            "a number or date outside the declared bounds counts as the nearer bound",
+        ),
+    ):
+        if names:
+            sentences.append(f"{rule}, for {_listed(names, len(view.attributes))}")
     return sentences
 
 
-def _drops(attribute: Attribute) -> bool:
-    return attribute.missing is not Unfit.KEEP or (attribute.outside is not Unfit.KEEP and not attribute.numerical)
+def _listed(names: list[str], of: int) -> str:
+    return "every attribute" if len(names) == of else ", ".join(names)
 
 
 def _leaving(study: Study, view: View) -> str:

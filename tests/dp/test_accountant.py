@@ -39,11 +39,11 @@ def test_the_whole_budget_can_be_spent_in_tenths_and_nothing_more():
 
 def test_disjoint_parts_are_charged_once():
     accountant = Accountant(Fraction(1))
-    grants = accountant.parallel(Fraction(1, 2), on=["young", "old"])
+    grants = accountant.parallel(Fraction(1, 2), on=["young", "old"], mechanism="noisy max")
     assert [grant.on for grant in grants] == ["young", "old"]
     assert [grant.redeem() for grant in grants] == [Fraction(1, 2)] * 2
     assert accountant.spent == Fraction(1, 2)
-    assert accountant.receipt == (Spend("young, old", Fraction(1, 2), 2),)
+    assert accountant.receipt == (Spend("young, old", Fraction(1, 2), 2, "noisy max"),)
     with pytest.raises(OursError, match="twice"):
         grants[0].redeem()
 

@@ -195,7 +195,7 @@ def test_a_changed_package_is_found(bundle):
         (lambda m: m["attributes"][0]["cut"].update(starts=[0, 0]), "manifest", "not a partition"),
         (lambda m: m["attributes"][0]["domain"].update(step="0"), "manifest", "above 0"),
         (lambda m: m["attributes"][4]["cut"].update(starts=[0]), "manifest", "class is cut"),
-        (lambda m: m["attributes"][3]["cut"].update(starts=[0, 1, 3]), "regions", "not made of nodes"),
+        (lambda m: m["attributes"][3]["cut"].update(starts=[0, 1, 3]), "manifest", "not made of nodes"),
     ],
 )
 def test_a_forged_manifest_is_found(bundle, change, check, detail):

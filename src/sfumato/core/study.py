@@ -23,8 +23,9 @@ class Purpose:
 class Study:
     """What the owner declares about one table: where it is, its attributes, the privacy unit, the total budget.
 
-    ``source`` is a path, a glob, a URL, or a table in memory; paths are relative to ``base``. ``releases`` holds the
-    settings of the declared releases as written, by name; the recipe layer reads them.
+    ``source`` is a path, a glob, a URL, or a table in memory; paths are relative to ``base``, the folder of the study
+    file, or the empty path where there is none. ``releases`` holds the settings of the declared releases as written,
+    by name; the recipe layer reads them.
     """
 
     name: str

@@ -17,7 +17,7 @@ def datapackage(
     """The content of datapackage.json."""
     return {
         "profile": "tabular-data-package",
-        "name": _slug(f"{study}-{release}"),
+        "name": _slug(f"{study} {release}"),
         "title": f"{release} of {study}",
         "description": f"Groups of records with noisy counts; groups not listed have count 0. {guarantee}",
         "resources": [
@@ -59,7 +59,7 @@ def _schema(layout: Layout, least_count: int) -> dict[str, Any]:
 def _field(name: str, labels: Labels) -> dict[str, Any]:
     constraints: dict[str, Any] = {"required": True}
     if len(labels.cut) <= _MOST_LISTED:
-        constraints["enum"] = labels.all()
+        constraints["enum"] = list(labels.all)
     return {"name": name, "type": "string", "constraints": constraints}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
-from sfumato.errors import PublishError, TaxonomyError, VerifyError
+from sfumato.errors import PublishError, VerifyError
 
 _LISTED: Final = 100_000  # grids with up to this many regions are labelled whole; of larger ones, those that occur
 _EPOCH: Final = 719_163  # the ordinal of 1970-01-01, which Arrow counts days from
@@ -36,9 +37,10 @@ class Labels:
         """Whether all labels can be written down: a taxonomy is, and a grid may have too many points."""
         return len(self.cut) <= _LISTED or not isinstance(self.domain, Grid)
 
-    def all(self) -> list[str]:
+    @cached_property
+    def all(self) -> tuple[str, ...]:
         """The labels of all regions, in order; of a listed cut only."""
-        return [self.domain.label(*self.cut.range_at(region)) for region in range(len(self.cut))]
+        return tuple(self.domain.label(*self.cut.range_at(region)) for region in range(len(self.cut)))
 
     def texts(self, regions: NDArray[np.int64]) -> pa.Array:
         """The labels of region numbers."""
@@ -49,10 +51,10 @@ class Labels:
     def column(self, regions: NDArray[np.int64]) -> pa.DictionaryArray:
         """A column of labels, each label stored once; refuses a cut in which two regions read alike."""
         if self.listed:
-            present, places = np.arange(len(self.cut), dtype=np.int64), regions
+            texts, places = pa.array(self.all, pa.string()), regions
         else:
             present, places = np.unique(regions, return_inverse=True)
-        texts = self.texts(present)
+            texts = self.texts(present)
         if pc.count_distinct(texts).as_py() != len(texts):
             raise PublishError(
                 f"two regions of '{self.cut.attribute}' read alike, so a receiver could not tell them apart",
@@ -62,16 +64,11 @@ class Labels:
 
     def regions(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """The region numbers of labels; a text that is none of them is an error."""
-        try:
-            if self.listed:
-                known = {label: region for region, label in enumerate(self.all())}
-                numbers = np.array([known.get(text, -1) for text in texts], dtype=np.int64)
-            else:
-                numbers = self._search(texts)
-        except TaxonomyError:
-            raise VerifyError(
-                f"the cut of '{self.cut.attribute}' is not made of nodes of its taxonomy", "get the bundle again"
-            ) from None
+        if self.listed:
+            known = {label: region for region, label in enumerate(self.all)}
+            numbers = np.array([known.get(text, -1) for text in texts], dtype=np.int64)
+        else:
+            numbers = self._search(texts)
         if (numbers < 0).any():
             raise VerifyError(
                 f"'{self.cut.attribute}' has a value that is no region of its cut", "get the bundle again"

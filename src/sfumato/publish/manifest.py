@@ -152,6 +152,8 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
             raise _broken(f"the cut of '{name}' is not one of its domain")
+        if isinstance(domain, Categories) and not all(domain.taxonomy.has(*region) for region in cut.ranges):
+            raise _broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
     if not cuts[-1].is_finest:
         raise _broken("the class is cut into groups of values")
     return Layout(

@@ -81,7 +81,7 @@ def readme(  # noqa: PLR0913 - a gap in the text each
     threshold: int,
 ) -> str:
     """The text of README.md."""
-    example = f"{_quoted(layout.class_name)} = {_quoted(layout.labels[-1].all()[0])}"
+    example = f"{_quoted(layout.class_name)} = {_quoted(layout.labels[-1].all[0])}"
     return _TEXT.format(
         study=study,
         release=release,

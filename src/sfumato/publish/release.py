@@ -71,7 +71,7 @@ class Release:
     @property
     def classes(self) -> tuple[str, ...]:
         """The class values, in code order."""
-        return tuple(self.layout.labels[-1].all())
+        return self.layout.labels[-1].all
 
     def to_arrow(self) -> pa.Table:
         """The groups as an Arrow table; labels are dictionaries, which pandas and polars take as categories."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count as counting
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Layout:
     class_domain: Domain
     count: str
 
-    @property
+    @cached_property
     def labels(self) -> tuple[Labels, ...]:
         """How each column but the count reads; the class is published as it is."""
         finest = Cut.finest(self.class_name, self.class_domain.size)

@@ -40,7 +40,7 @@ def load_study(path: str | Path) -> Study:
         ) from None
     except UnicodeDecodeError:
         raise StudyError(f"the study '{path}' is not UTF-8 text", "save it as UTF-8") from None
-    return study_from_text(text, base=file.parent, file=file.name)
+    return study_from_text(text, base=file.resolve().parent, file=file.name)
 
 
 def study_from_text(text: str, *, base: Path | None = None, file: str = "study.yaml") -> Study:

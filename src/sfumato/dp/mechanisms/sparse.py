@@ -70,17 +70,17 @@ def noisy_sparse(
     return indices[order], np.concatenate([noisy[kept], values])[order]
 
 
-def expected_survivors(empty: int, threshold: int, scale: float) -> float:
+def expected_survivors(empty: int, threshold: int, scale: float | Fraction) -> float:
     """How many of the empty cells reach the threshold on average; infinite beyond the floats.
 
     >>> round(expected_survivors(10**8, 1, 1.0))
     26894142
     """
-    logarithm = _log_expected(empty, scale) - threshold / scale
+    logarithm = _log_expected(empty, float(scale)) - threshold / float(scale)
     return math.exp(logarithm) if logarithm < _LARGEST_EXPONENT else math.inf
 
 
-def threshold_for(empty: int, scale: float, at_most: float) -> int:
+def threshold_for(empty: int, scale: float | Fraction, at_most: float) -> int:
     """The smallest threshold t ≥ 1 with at most so many expected survivors among the empty cells.
 
     >>> t = threshold_for(10**8, 2.0, 45_222)
@@ -89,8 +89,8 @@ def threshold_for(empty: int, scale: float, at_most: float) -> int:
     """
     if at_most <= 0:
         raise OursError("a threshold for no survivors at all")
-    excess = _log_expected(empty, scale) - math.log(at_most)
-    guess = max(1, math.ceil(scale * excess) - 1) if math.isfinite(excess) else 1
+    excess = _log_expected(empty, float(scale)) - math.log(at_most)
+    guess = max(1, math.ceil(float(scale) * excess) - 1) if math.isfinite(excess) else 1
     while expected_survivors(empty, guess, scale) > at_most:
         guess += 1
     return guess
@@ -106,7 +106,7 @@ def _survivors(empty: int, rate: TailRate, source: RandomSource) -> NDArray[Any]
     start = 0  # cells before this rank are decided
     while start < empty:
         left = empty - start
-        expected = expected_survivors(left, rate.threshold, float(rate.scale))
+        expected = expected_survivors(left, rate.threshold, rate.scale)
         batch = int(min(expected + 6 * math.sqrt(expected) + 8, _BATCH))
         gaps = geometric(batch, rate=rate, source=source, end=left)
         if (left + 1) * batch > NO_END:
