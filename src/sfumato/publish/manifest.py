@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 from pydantic import ValidationError
 
-from sfumato.core.cut import Cut
+from sfumato.core.cut import Cut, Range
+from sfumato.core.domain import Categories
 from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.core.draft import Draft
 from sfumato.dp.budget import show
@@ -152,7 +153,7 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
             raise _broken(f"the cut of '{name}' is not one of its domain")
-        if isinstance(domain, Categories) and not all(domain.taxonomy.has(*region) for region in cut.ranges):
+        if isinstance(domain, Categories) and not set(cut.ranges) <= _nodes(domain):
             raise _broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
     if not cuts[-1].is_finest:
         raise _broken("the class is cut into groups of values")
@@ -215,6 +216,10 @@ def _attributes(layout: Layout) -> list[Json]:
         {"name": name, "role": role, "domain": domain_to_json(domain), "cut": cut_to_json(cut)}
         for name, role, domain, cut in zip(names, roles, domains, cuts, strict=True)
     ]
+
+
+def _nodes(domain: Categories) -> set[Range]:
+    return set(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
 
 
 def _broken(problem: str) -> VerifyError:

@@ -1,8 +1,8 @@
 """The rows under a ledger: facts that are only ever added, each linked to the one before by its hash.
 
 A row's hash covers everything in it and the hash of the row before, so a changed, missing, added or reordered row
-breaks the chain at that place. What a chain alone cannot show is that its *end* was cut off; the hash of an entry in
-the manifest of its bundle does.
+breaks the chain at that place. What a chain alone cannot show is that its *end* was cut off; the hash of an entry that
+was kept elsewhere does.
 """
 
 import hashlib
