@@ -46,7 +46,9 @@ CUTS = (
 
 def view_of(domains, target=INCOME):
     predictors = tuple(Attribute(name=name, role=Role.QUASI_IDENTIFIER, domain=d) for name, d in domains.items())
-    return View(predictors=predictors, target=Attribute(name="income", role=Role.CLASS, domain=target), unit=RecordUnit())
+    return View(
+        predictors=predictors, target=Attribute(name="income", role=Role.CLASS, domain=target), unit=RecordUnit()
+    )
 
 
 def draft_of(domains, cuts, rows, facts=None, target=INCOME):
@@ -147,5 +149,7 @@ def drafts(draw):
     total = prod(sizes)
     flat = draw(st.lists(st.integers(0, total - 1), max_size=12, unique=True))
     counts = draw(st.lists(st.integers(1, 50), min_size=len(flat), max_size=len(flat)))
-    rows = [(*(int(i) for i in np.unravel_index(number, sizes)), count) for number, count in zip(flat, counts, strict=True)]
+    rows = [
+        (*(int(i) for i in np.unravel_index(number, sizes)), count) for number, count in zip(flat, counts, strict=True)
+    ]
     return draft_of(domains, cuts, rows)

@@ -22,7 +22,7 @@ def test_a_file_in_the_way_is_told(tmp_path):
     (tmp_path / "a").write_text("")
     with pytest.raises(PublishError, match="exists already"):
         claim_folder(tmp_path / "a")
-    with pytest.raises(PublishError, match="is a file, not a folder|could not be written"):
+    with pytest.raises(PublishError, match="is a file, not a folder"):
         claim_folder(tmp_path / "a" / "b")
 
 

@@ -48,12 +48,12 @@ def test_huge_numbers_of_groups_are_text(tmp_path):
     assert facts["groups"] == "1" + 30 * "0"
 
 
-def test_a_cross_product_of_thousands_of_digits_is_no_trouble(tmp_path):
-    names = [f"a{i}" for i in range(2000)]
+def test_a_cross_product_of_hundreds_of_digits_is_no_trouble(tmp_path):
+    names = [f"a{i}" for i in range(200)]
     cuts = [Cut.finest(name, AGE.size) for name in names]
-    draft = draft_of(dict.fromkeys(names, AGE), cuts, [(*[1] * 2000, 0, 3)])
+    draft = draft_of(dict.fromkeys(names, AGE), cuts, [(*[1] * 200, 0, 3)])
     path = publish(draft, tmp_path).path
-    assert json.loads((path / "manifest.json").read_text())["groups"]["combinations"] == "about 10^4009"
+    assert json.loads((path / "manifest.json").read_text())["groups"]["combinations"] == "about 10^401"
     assert verify_bundle(path).ok
 
 

@@ -5,22 +5,29 @@ import sys
 
 from sfumato.errors import SfumatoError
 
+_INTERRUPTED = 130  # what shells expect after Ctrl-C
+
 
 def main() -> None:
     """Run the command line."""
     from sfumato.cli.app import app  # noqa: PLC0415 - an import error of ours should not hide behind this module's
 
+    for stream in (sys.stdout, sys.stderr):  # ε on a terminal or pipe that has no ε comes out as \u03b5, not as a crash
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
     try:
-        app()
+        app(prog_name="sfumato")
     except SfumatoError as error:
         if "--json" in sys.argv:
             sys.stderr.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
         else:
             sys.stderr.write(f"error: {error.problem}.\n  To fix: {error.fix}.\n")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.stderr.write("stopped. What the ledger has reserved counts as spent; no bundle was left behind.\n")
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:
+            raise
+        sys.stderr.write("stopped. What the ledger has reserved counts as spent; no half bundle was left behind.\n")
+        sys.exit(_INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
-"""How results, progress and errors reach a terminal, a pipe or a program."""
+"""How results and progress reach a terminal, a pipe or a program."""
 
 import json
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from sfumato.core.progress import Progress as Report
 from sfumato.core.progress import silent
-from sfumato.publish import Estimate
+
+if TYPE_CHECKING:  # what `sfumato --help` need not import
+    from sfumato.publish import Estimate
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -41,25 +45,45 @@ def warn(text: str) -> None:
 @contextmanager
 def progress(*, shown: bool) -> Iterator[Report]:
     """A progress bar on standard error, if that is a terminal and anybody wants it."""
-    if not (shown and err.is_terminal):
+    if not (shown and sys.stderr.isatty()):  # rich would take FORCE_COLOR for a terminal
         yield silent
         return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("starting", total=1)
+        task = bar.add_task("starting", total=None)
 
         def report(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
+            # A step that cannot tell how far it is says 0 of 1: show that it runs, not that it is stuck at nothing.
+            known = total > 1 or done > 0
+            bar.update(task, description=what, completed=done, total=total if known else None)
 
         yield report
 
 
-def estimate(found: Estimate) -> str:
+def place(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    try:
+        short = os.path.relpath(path)
+    except ValueError:  # another drive
+        return str(path)
+    return str(path) if short.startswith(os.pardir) else short
+
+
+def exact(epsilon: Fraction | None) -> str | None:
+    """ε as text that reads back as the same number, or nothing."""
+    from sfumato.dp.budget import show
+
+    return None if epsilon is None else show(epsilon)
+
+
+def estimate(found: "Estimate") -> str:
     """An estimate in words."""
     spread = "" if found.deviation is None else f" ± {found.deviation:,.0f} (noise alone, one standard deviation)"
-    return f"about {found.count:,.0f} of {found.total:,} records, {100 * found.share:.2f} %{spread}"
+    return f"about {found.count:,.0f}{spread} of {found.total:,} records, {100 * found.share:.2f} %"
 
 
-def estimate_json(found: Estimate) -> dict[str, float | None]:
+def estimate_json(found: "Estimate") -> Mapping[str, float | None]:
     """An estimate as JSON."""
     return {"count": found.count, "share": found.share, "total": found.total, "deviation": found.deviation}

@@ -1,11 +1,18 @@
 """`sfumato taxonomy`: show, check and convert taxonomies."""
 
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli import show
+from sfumato.cli.files import write_new
+from sfumato.cli.options import Json
+from sfumato.errors import StudyError, TaxonomyError, UsageError
+
+if TYPE_CHECKING:
+    from sfumato.core.taxonomy import Taxonomy
 
 taxonomy_app = typer.Typer(help="Show, check and convert taxonomies.", no_args_is_help=True)
 
@@ -14,15 +21,18 @@ TaxonomyFile = Annotated[Path, typer.Argument(help="CSV with a row a leaf, or ne
 
 @taxonomy_app.command("show")
 def show_tree(
-    file: TaxonomyFile,
-    most: Annotated[int, typer.Option("--most", help="The most lines to draw.")] = 60,
-    json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
+    file: Annotated[Path, typer.Argument(help="A taxonomy (CSV or nested YAML), or a study.", metavar="FILE")],
+    attribute: Annotated[
+        str | None, typer.Argument(help="If FILE is a study: which attribute.", metavar="ATTRIBUTE")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", help="The most lines to draw.", min=1)] = 60,
+    json: Json = False,
 ) -> None:
     """Draw a taxonomy as a tree; a file that is not one is refused with the reason."""
     from sfumato.core.taxonomy_text import draw, to_nested
     from sfumato.read import load_taxonomy
 
-    taxonomy = load_taxonomy(file)
+    taxonomy = load_taxonomy(file) if attribute is None else _of_attribute(file, attribute)
     if json:
         show.as_json(to_nested(taxonomy))
     else:
@@ -33,17 +43,18 @@ def show_tree(
 def check_tree(
     file: TaxonomyFile,
     values: Annotated[Path, typer.Argument(help="A text file with one value a line.", metavar="VALUES")],
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compare a taxonomy with a list of values: which are not in it, which of its leaves do not occur."""
     from sfumato.core.taxonomy_check import compare
-    from sfumato.errors import UsageError
     from sfumato.read import load_taxonomy
 
     try:
         wanted = [line for line in values.read_text(encoding="utf-8-sig").splitlines() if line]
     except OSError as error:
-        raise UsageError(f"{values} cannot be read ({error.strerror})", "name a text file") from None
+        raise UsageError(f"'{values}' cannot be read ({error.strerror})", "name a text file, one value a line") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value a line") from None
     found = compare(load_taxonomy(file), wanted)
     if json:
         show.as_json(
@@ -55,28 +66,47 @@ def check_tree(
             show.say(f"  • '{value}' is no leaf" + (f"; did you mean '{close[0]}'?" if close else ""))
         for leaf in found.extra:
             show.say(f"  • the leaf '{leaf}' is none of the values (no mistake: a public domain may be larger)")
-        show.say("every value is a leaf" if found.fits else f"{len(found.missing)} values are no leaf: add them")
+        show.say("every value is a leaf" if found.fits else f"not in the taxonomy: {len(found.missing)}. Add them")
     if not found.fits:
-        raise typer.Exit(3)
+        raise typer.Exit(TaxonomyError.exit_code)
 
 
 @taxonomy_app.command("convert")
 def convert_tree(
     file: TaxonomyFile,
-    out: Annotated[Path, typer.Argument(help="Where to write; .csv or .yaml.", metavar="OUT")],
+    out: Annotated[Path, typer.Argument(help="Where to write; .csv, .yaml, .yml or .json.", metavar="OUT")],
+    json: Json = False,
 ) -> None:
-    """Convert between the CSV form and nested YAML, losing nothing."""
-    from sfumato.core.taxonomy_text import to_csv
-    from sfumato.errors import PublishError
+    """Convert between the CSV form and nested YAML or JSON, losing nothing."""
+    from sfumato.core.taxonomy_text import to_csv, to_nested
     from sfumato.read import load_taxonomy, taxonomy_to_yaml
 
     taxonomy = load_taxonomy(file)
-    text = to_csv(taxonomy) if out.suffix == ".csv" else taxonomy_to_yaml(taxonomy)
-    try:
-        with out.open("x", encoding="utf-8") as handle:
-            handle.write(text)
-    except FileExistsError:
-        raise PublishError(f"{out} exists already", "name another file") from None
-    except OSError as error:
-        raise PublishError(f"{out} cannot be written ({error.strerror})", "name a folder you may write to") from None
-    show.say(f"wrote {out}: {taxonomy.size} leaves, depth {taxonomy.depth}")
+    match out.suffix.lower():
+        case ".csv":
+            text = to_csv(taxonomy)
+        case ".yaml" | ".yml":
+            text = taxonomy_to_yaml(taxonomy)
+        case ".json":
+            text = dumps(to_nested(taxonomy), ensure_ascii=False, indent=2) + "\n"
+        case other:
+            raise UsageError(f"no form of taxonomy has the ending '{other}'", "end the name in .csv, .yaml or .json")
+    write_new(out, text)
+    if json:
+        show.as_json({"wrote": str(out), "leaves": taxonomy.size, "depth": taxonomy.depth})
+    else:
+        show.say(f"wrote {out}: {taxonomy.size} leaves, depth {taxonomy.depth}")
+
+
+def _of_attribute(study: Path, name: str) -> "Taxonomy":
+    from sfumato.read import load_study
+
+    domain = load_study(study).attribute(name).domain
+    if domain is None:
+        raise StudyError(f"'{name}' has no domain, so it has no taxonomy", "choose an attribute with values or a taxonomy")
+    if domain.taxonomy is None:
+        raise StudyError(
+            f"'{name}' has no taxonomy: methods may split it anywhere between its bounds",
+            f"give '{name}' one, such as `taxonomy: {{intervals: {{width: 10}}}}`, or leave it so",
+        )
+    return domain.taxonomy

@@ -1,15 +1,18 @@
-"""Profiling: a few queries over every column of a table, before anything is declared about them. For the owner alone."""
+"""Profiling: a few queries over all columns of a table, before anything is declared about them; for the owner alone."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import ibis
 import ibis.expr.types as ir
+from ibis.expr.datatypes import DataType
 
+from sfumato.core.domain import DROP, Grid, is_missing
 from sfumato.core.profile import LISTED, ColumnProfile, Kind, Profile, looks
-from sfumato.engines.coding import as_day, as_number, category_key, is_missing
+from sfumato.engines import coding
 from sfumato.engines.engine import SourceTable
 
 _TOGETHER = 100  # columns looked at by one query
@@ -17,85 +20,117 @@ _EXACT_CELLS = 50_000_000  # rows × columns up to which distinct values are cou
 _NEARLY = 0.9  # of the values distinct by an approximate count: then it is counted exactly, unique columns matter
 _FEW = 10  # values that make a category however few records there are
 _WORDY = 60  # characters, on average: text that people wrote, not a category
-_SAMPLE = 1000  # values from which the form of a long column is told
+_SAMPLE = 500  # records from which it is told what a column can not be, and what a column of many values looks like
+_NUMBERS = Grid(lower=Fraction(0), upper=Fraction(1), step=Fraction(1))
+_DAYS = Grid(lower=Fraction(1), upper=Fraction(2), step=Fraction(1), unit="day")
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column of the source, by its place, and the expressions that profile it."""
+    """One column of the source: its place, a few of its values, and what they do not rule out."""
 
     place: int
     name: str
-    raw: ir.Column
+    type: DataType
+    sample: Sequence[str]
+    numbers: bool
+    days: bool
+    truths: bool
 
-    @property
-    def value(self) -> ir.StringColumn:
-        """The value as text, null where it is missing."""
-        text = category_key(self.raw).cast("string")
-        return is_missing(self.raw).ifelse(ibis.null("string"), text)
+    def derived(self, raw: ir.Column) -> dict[str, ir.Column]:
+        """The value as text (null where missing) and as whatever it may be, by names that cannot clash."""
+        text = coding.category_key(raw).cast("string")
+        found: dict[str, ir.Column] = {"v": coding.is_missing(raw).ifelse(ibis.null("string"), text)}
+        if self.numbers:
+            number = coding.as_number(raw).cast("float64")
+            found["x"] = coding.is_missing(number).ifelse(ibis.null("float64"), number)
+        if self.days:
+            found["d"] = coding.as_day(raw)
+        return {f"{letter}{self.place}": column for letter, column in found.items()}
 
-    @property
-    def number(self) -> ir.NumericColumn | None:
-        """The value as a number, where it may be one."""
-        kind = self.raw.type()
-        return as_number(self.raw) if kind.is_string() or (kind.is_numeric() and not kind.is_boolean()) else None
-
-    @property
-    def day(self) -> ir.IntegerColumn | None:
-        """The value as a day number, where it may be one."""
-        kind = self.raw.type()
-        return as_day(self.raw) if kind.is_string() or kind.is_date() or kind.is_timestamp() else None
-
-    def sums(self, *, exact: bool) -> dict[str, ir.Scalar]:
-        """What is asked about the column, by names that cannot clash."""
-        value = self.value
-        asked = {
+    def questions(self, table: ir.Table, *, exact: bool) -> dict[str, ir.Scalar]:
+        """What is asked of the derived columns."""
+        value = table[f"v{self.place}"]
+        asked: dict[str, ir.Scalar] = {
             "present": value.count(),
             "distinct": value.nunique() if exact else value.approx_nunique(),
             "length": value.length().mean(),
         }
-        if self.number is not None:
-            number = self.number.cast("float64")
-            finite = (is_missing(number) | (number.abs() == float("inf"))).ifelse(ibis.null("float64"), number)
-            asked |= {"numbers": (~is_missing(number)).sum(), "low": finite.min(), "high": finite.max()}
-            asked["whole"] = (finite == finite.round()).sum()
-        if self.day is not None:
-            asked |= {"days": self.day.count(), "first": self.day.min(), "last": self.day.max()}
-        if self.raw.type().is_string():
-            asked["led"] = self.raw.re_search(r"^\s*[+-]?0[0-9]").sum()
-            asked["truths"] = self.raw.lower().isin(["true", "false"]).sum()
+        if self.numbers:
+            number = table[f"x{self.place}"]
+            finite = (number.abs() == float("inf")).ifelse(ibis.null("float64"), number)
+            asked |= {"numbers": number.count(), "low": finite.min(), "high": finite.max()}
+            asked["whole"] = (number == number.round()).sum()
+            if self.type.is_string():
+                asked["led"] = value.re_search(r"^\s*[+-]?0[0-9]").sum()
+        if self.days:
+            day = table[f"d{self.place}"]
+            asked |= {"days": day.count(), "first": day.min(), "last": day.max()}
+        if self.truths:
+            asked["truths"] = value.lower().isin(["true", "false"]).sum()
         return {f"{name}{self.place}": question for name, question in asked.items()}
 
 
 def profile_table(source: SourceTable) -> Profile:
-    """What the columns hold. Distinct values are counted exactly in tables up to 50 million values.
+    """What the columns hold. Distinct values are counted exactly in tables of up to 50 million values.
 
     In larger ones the count is approximate (a few per cent off), except for columns that are nearly unique and for
     columns with so few values that they are listed.
     """
     table = source.table
     rows = int(source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
-    columns = [_Column(place, name, table[name]) for place, name in enumerate(source.columns)]
+    columns = _columns(source)
     exact = rows * len(columns) <= _EXACT_CELLS
     facts: dict[str, Any] = {}
     for batch in _batches(columns):
-        facts |= _asked(source, {k: v for column in batch for k, v in column.sums(exact=exact).items()})
-    if not exact:
-        close = [c for c in columns if facts[f"distinct{c.place}"] >= _NEARLY * facts[f"present{c.place}"]]
-        for batch in _batches(close):
-            facts |= _asked(source, {f"distinct{column.place}": column.value.nunique() for column in batch})
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+    close = [c for c in columns if facts[f"distinct{c.place}"] >= _NEARLY * facts[f"present{c.place}"]]
+    for batch in _batches([] if exact else close):
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {f"distinct{c.place}": derived[f"v{c.place}"].nunique() for c in batch})
     listed: dict[str, Any] = {}
-    for batch in _batches([c for c in columns if facts[f"distinct{c.place}"] <= 2 * LISTED]):
-        listed |= _asked(source, {f"{column.place}": column.value.collect(distinct=True) for column in batch})
-    samples = _samples(source, [c for c in columns if f"{c.place}" not in listed])
-    return Profile(
-        rows=rows,
-        columns=tuple(_profiled(c, rows, facts, listed.get(f"{c.place}"), samples.get(f"{c.place}")) for c in columns),
-    )
+    for batch in _batches([c for c in columns if facts[f"distinct{c.place}"] <= 1.2 * LISTED]):
+        derived = _derived(source, batch)
+        lists = {f"{c.place}": derived[f"v{c.place}"].collect(distinct=True) for c in batch}
+        listed |= _asked(source, derived, lists)
+    return Profile(rows=rows, columns=tuple(_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns))
 
 
-def _asked(source: SourceTable, questions: dict[str, ir.Scalar]) -> dict[str, Any]:
-    answers: dict[str, Any] = source.fetch(source.table.aggregate(**questions)).to_pylist()[0]
+def _columns(source: SourceTable) -> list[_Column]:
+    """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
+    sample = source.fetch(source.table.limit(_SAMPLE)).to_pydict()
+    found: list[_Column] = []
+    for place, (name, kind) in enumerate(source.table.schema().items()):
+        values = [str(value) for value in sample[name] if not is_missing(value)]
+        text = kind.is_string()
+        found.append(
+            _Column(
+                place,
+                name,
+                kind,
+                values,
+                numbers=kind.is_numeric() or (text and _all_in(_NUMBERS, values)),
+                days=kind.is_date() or kind.is_timestamp() or (text and _all_in(_DAYS, values)),
+                truths=text and all(value.lower() in {"true", "false"} for value in values),
+            )
+        )
+    return found
+
+
+def _all_in(grid: Grid, values: Sequence[str]) -> bool:
+    """Whether all the values are numbers, or days; the first few nearly always tell."""
+    return all(bool((grid.encode(part) != DROP).all()) for part in (values[:5], values[5:]))
+
+
+def _derived(source: SourceTable, columns: Sequence[_Column]) -> ir.Table:
+    # Only the columns in question: expressions over a table of 2,000 are slow to build.
+    narrow = ibis.table({column.name: column.type for column in columns}, name=source.table.get_name())
+    return narrow.select(**{k: v for column in columns for k, v in column.derived(narrow[column.name]).items()})
+
+
+def _asked(source: SourceTable, table: ir.Table, questions: dict[str, ir.Scalar]) -> dict[str, Any]:
+    answers: dict[str, Any] = source.fetch(table.aggregate(**questions)).to_pylist()[0]
     return answers
 
 
@@ -104,19 +139,22 @@ def _batches(columns: Sequence[_Column]) -> Iterator[Sequence[_Column]]:
         yield columns[start : start + _TOGETHER]
 
 
-def _samples(source: SourceTable, columns: Sequence[_Column]) -> dict[str, list[str | None]]:
-    if not columns:
-        return {}
-    first = source.table.limit(_SAMPLE)
-    taken = {f"{c.place}": _Column(c.place, c.name, first[c.name]).value for c in columns}
-    found: dict[str, list[str | None]] = source.fetch(first.select(**taken)).to_pydict()
-    return found
-
-
-def _profiled(
-    column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None, sample: list[str | None] | None
-) -> ColumnProfile:
-    own = {name.removesuffix(f"{column.place}"): value for name, value in facts.items() if _of(name, column.place)}
+def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None) -> ColumnProfile:
+    asked = (
+        "present",
+        "distinct",
+        "length",
+        "numbers",
+        "low",
+        "high",
+        "whole",
+        "led",
+        "days",
+        "first",
+        "last",
+        "truths",
+    )
+    own: dict[str, Any] = {name: facts.get(f"{name}{column.place}") for name in asked}
     values = sorted(value for value in listed or () if value is not None)
     present = int(own["present"])
     distinct = len(values) if listed is not None else min(int(own["distinct"]), present)
@@ -134,16 +172,12 @@ def _profiled(
         upper=upper,
         values=tuple(values) if distinct <= LISTED else (),
         mean_length=float(own["length"] or 0.0),
-        looks_like=looks(values or [value for value in sample or () if value is not None]),
+        looks_like=looks(values or column.sample),
     )
 
 
-def _of(name: str, place: int) -> bool:
-    return name.rstrip("0123456789") + f"{place}" == name
-
-
 def _kind(column: _Column, own: dict[str, Any], *, present: int, distinct: int) -> Kind:
-    raw = column.raw.type()
+    raw = column.type
     if raw.is_boolean() or (present and own.get("truths") == present):
         return "boolean"
     if raw.is_date() or raw.is_timestamp() or (present and own.get("days") == present):

@@ -100,9 +100,7 @@ def _check(partial: Path, groups: Groups) -> None:
     try:
         verification, found = inspect(partial)
     except VerifyError as error:
-        raise PublishError(
-            f"the bundle does not read back: {error.problem}", _AGAIN
-        ) from error
+        raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN) from error
     if not verification.ok:
         failed = next(check for check in verification.checks if not check.ok)
         raise PublishError(

@@ -85,7 +85,7 @@ def _worded(path: Path, error: OSError) -> PublishError:
         return PublishError(f"the disk that holds '{path}' is full", "make room on it, or choose another folder")
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return PublishError(f"'{path}' cannot be written to", "choose a folder you may write to")
-    if error.errno == errno.ENOTDIR:
+    if error.errno in {errno.ENOTDIR, errno.EEXIST}:
         return PublishError(f"a part of '{path}' is a file, not a folder", "choose another folder")
     reason = os.strerror(error.errno) if error.errno else type(error).__name__
     return PublishError(f"'{path}' could not be written: {reason}", "check the disk, or choose another folder")

@@ -1,0 +1,18 @@
+"""The arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+StudyFile = Annotated[Path, typer.Argument(help="The study file (YAML).", metavar="STUDY")]
+ReleaseName = Annotated[
+    str | None, typer.Argument(help="A release the study declares; may be left out if it declares one.", metavar="RELEASE")
+]
+Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")]
+NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--insecure-seed", help="For tests only: repeatable noise. The release then promises nothing."),
+]

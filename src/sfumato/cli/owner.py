@@ -1,0 +1,235 @@
+"""Commands for the owner of a table: from the table to a bundle, and the account of it."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.files import write_new
+from sfumato.cli.options import Json, NewFolder, ReleaseName, Seed, StudyFile
+from sfumato.errors import SourceError, VerifyError
+
+if TYPE_CHECKING:
+    from sfumato.stores import Entry
+
+
+def describe(
+    table: Annotated[str, typer.Argument(help="A CSV or Parquet file, a glob, or a URL.", metavar="TABLE")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the study here instead of printing it.")] = None,
+    target: Annotated[str | None, typer.Option("--class", help="The column that will be predicted.")] = None,
+    json: Json = False,
+) -> None:
+    """Propose a study for a table: types, roles with reasons, unique columns, domains marked `observed`."""
+    from sfumato.api import describe as look
+
+    with show.progress(shown=not json) as report:
+        report("looking at the table", 0, 1)
+        proposal = look(table, target=target)
+    if out is not None and ":" not in table and not Path(table).is_absolute():
+        # In a study, paths start at the study's folder.
+        proposal = replace(proposal, source=Path(os.path.relpath(table, out.parent)).as_posix())
+    if out is not None:
+        write_new(out, proposal.to_yaml())
+    if json:
+        show.as_json(proposal.as_json())
+    elif out is None:
+        show.say(proposal.to_yaml().removesuffix("\n"))
+    else:
+        show.say(f"wrote {out}. It is a proposal: confirm every role, put public knowledge in place of every observed")
+        show.say(f"domain, choose a budget and a release, then run `sfumato check {out}` and `sfumato plan {out}`")
+
+
+def check(study: StudyFile, json: Json = False) -> None:
+    """For the owner: compare the table with the study; names values outside the declared domains.
+
+    What it prints is computed from raw data and is not covered by any promise. Exit code 4 if there are values that
+    the study calls an error.
+    """
+    from sfumato.api import Study
+    from sfumato.core.attribute import Unfit
+
+    opened = Study.load(study)
+    with show.progress(shown=not json) as report:
+        report("comparing the table with the study", 0, 1)
+        reports = opened.check()
+    declared = opened.declared.attributes
+    refused = [
+        r.attribute
+        for r in reports
+        if (r.missing and declared[r.attribute].missing is Unfit.ERROR)
+        or (r.outside and declared[r.attribute].outside is Unfit.ERROR)
+    ]
+    if json:
+        show.as_json([{**r.as_json(), "error": r.attribute in refused} for r in reports])
+    else:
+        for line in (line for r in reports for line in r.sentences()):
+            show.say(f"  • {line}")
+        if all(r.fits for r in reports):
+            show.say("every value of the table is in its declared domain")
+        elif refused:
+            show.say(f"declared an error, so a DP release leaves these records out: {', '.join(refused)}")
+            show.say("to fix: widen the domain, or say `missing: keep` or `outside: keep` (for your eyes only)")
+        else:
+            show.say("all of it is provided for by `missing` and `outside` in the study (for your eyes only)")
+    if refused:
+        raise typer.Exit(SourceError.exit_code)
+
+
+def plan(study: StudyFile, release: ReleaseName = None, json: Json = False) -> None:
+    """Say what a release would do, what it costs and what is left; touches nothing."""
+    from sfumato.api import Study
+
+    found = Study.load(study).plan(release)
+    if json:
+        show.as_json(
+            {
+                "study": found.study,
+                "release": found.recipe.name,
+                "method": found.recipe.method,
+                "epsilon": show.exact(found.epsilon),
+                "budget": show.exact(found.budget),
+                "left": show.exact(found.left),
+                "fits": found.fits,
+                "sentences": list(found.sentences),
+                "numbers": dict(found.numbers),
+            }
+        )
+        return
+    show.say(f"Release '{found.recipe.name}' of the study '{found.study}' would do this:")
+    show.bullets(found.sentences)
+
+
+def release(
+    study: StudyFile,
+    release: ReleaseName = None,
+    out: NewFolder = None,
+    insecure_seed: Seed = None,
+    memory_limit: Annotated[
+        str | None, typer.Option("--memory-limit", help="The most memory for the engine, such as 2GB.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a release, re-check it, publish the bundle, enter it into the ledger."""
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    if insecure_seed is not None:
+        show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
+    with show.progress(shown=not json) as report:
+        done = opened.release(
+            release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed
+        )
+    if json:
+        show.as_json(
+            {
+                "bundle": str(done.bundle),
+                "owner": str(done.folder / "owner"),
+                "sha256": done.sha256,
+                "rows": len(done.draft.groups),
+                "epsilon": show.exact(done.epsilon),
+                "left": show.exact(done.left),
+            }
+        )
+        return
+    bundle = show.place(done.bundle)
+    show.say(f"published {len(done.draft.groups):,} groups in {bundle}")
+    if done.epsilon is not None and done.left is not None:
+        show.say(f"it cost ε = {show.exact(done.epsilon)}; {show.exact(done.left)} is left")
+    show.say(f"your own notes, which stay here: {show.place(done.folder / 'owner')}")
+    show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
+
+
+def ledger(
+    study: StudyFile,
+    verify: Annotated[bool, typer.Option("--verify", help="Check that no entry was changed or removed.")] = False,
+    json: Json = False,
+) -> None:
+    """Show every release of a study, what it cost, and what is left."""
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    book, declared = opened.ledger, opened.declared
+    problems = book.verify() if verify else ()
+    entries = () if problems else book.entries(declared.name)
+    spent = None if problems else book.spent(declared.name)
+    left = None if spent is None or declared.budget is None else declared.budget - spent
+    if json:
+        show.as_json(
+            {
+                "entries": [_entry(e) for e in entries],
+                "spent": show.exact(spent),
+                "budget": show.exact(declared.budget),
+                "left": show.exact(left),
+                "verified": not problems if verify else None,
+                "problems": list(problems),
+            }
+        )
+    else:
+        for e in entries:
+            cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
+            who = f"{e.method} for {e.purpose}, by {e.who}"
+            show.say(f"  {e.id:>4}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10} {who}")
+        for problem in problems:
+            show.say(f"  PROBLEM  {problem}")
+        if spent is not None:
+            known = "the study declares no budget" if left is None else f"{show.exact(left)} is left"
+            show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent, {known}")
+        if verify:
+            show.say("the ledger does NOT verify: restore it from a backup" if problems else "the ledger verifies")
+    if problems:
+        raise typer.Exit(VerifyError.exit_code)
+
+
+def audit(
+    study: StudyFile,
+    release: ReleaseName = None,
+    runs: Annotated[int, typer.Option("--runs", help="How often to run it on each table, at least 400.")] = 4_000,
+    json: Json = False,
+) -> None:
+    """Test a release's promise from outside: run it often on two small made-up neighbouring tables and compare.
+
+    The tables are made from the declared domains: the study's own table is not opened, and nothing is spent. Exit
+    code 8 if the promise is broken.
+    """
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    name = opened.recipe(release).name
+    with show.progress(shown=not json) as report:
+        found = opened.audit(release, runs=runs, progress=report)
+    if json:
+        show.as_json(
+            {
+                "release": name,
+                "consistent": not found.violates,
+                "epsilon": show.exact(found.epsilon),
+                "lower_bound": found.lower_bound,
+                "event": found.event,
+                "runs": found.runs,
+                "confidence": found.confidence,
+            }
+        )
+    else:
+        show.say(f"release '{name}' {found.sentence()}")
+        if found.violates:
+            show.say("do not publish it, and please report this: it is our bug")
+    if found.violates:
+        raise typer.Exit(VerifyError.exit_code)
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "at": entry.at.isoformat(),
+        "who": entry.who,
+        "state": entry.state,
+        "purpose": entry.purpose,
+        "method": entry.method,
+        "promise": entry.promise,
+        "epsilon": show.exact(entry.epsilon),
+        "bundle": entry.bundle,
+        "hash": entry.hash,
+    }
