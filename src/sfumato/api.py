@@ -7,6 +7,8 @@
 """
 
 from collections.abc import Mapping
+from functools import cached_property
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ from sfumato import pipeline
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study as Declared
 from sfumato.describe import Proposal, propose
-from sfumato.engines import open_source, profile_table
-from sfumato.errors import PublishError
+from sfumato.dp.sampling import InsecureSource
+from sfumato.engines import UnfitReport, open_source, profile_table
+from sfumato.errors import PublishError, UsageError
+from sfumato.measure import Comparison, Finding
 from sfumato.methods import Method, recipe_of
 from sfumato.pipeline import Plan, Published
 from sfumato.read import load_study, study_from_mapping
@@ -24,11 +28,15 @@ from sfumato.stores import Ledger
 
 
 class Study:
-    """What the owner declares about one table, with the ledger that keeps the account of it."""
+    """What the owner declares about one table, with the ledger that keeps the account of it.
+
+    Where a method is asked for, ``what`` is a method with its parameters, such as ``DiffGen(epsilon="0.5")``, or the
+    name of a release that the study declares; nothing stands for the only one it declares.
+    """
 
     def __init__(self, declared: Declared, *, ledger: Ledger | None = None) -> None:
         self.declared = declared
-        self.ledger = ledger or pipeline.ledger_of(declared)
+        self._ledger = ledger
 
     @classmethod
     def load(cls, path: str | Path) -> "Study":
@@ -48,9 +56,18 @@ class Study:
         """The study's name."""
         return self.declared.name
 
-    def plan(self, what: Method | str | None = None) -> Plan:
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The account of all releases of the study; opened when first needed."""
+        return self._ledger or pipeline.ledger_of(self.declared)
+
+    def check(self) -> list[UnfitReport]:
+        """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
+        return pipeline.unfit(self.declared)
+
+    def plan(self, what: Method | str | None = None, *, purpose: str | None = None) -> Plan:
         """Say what a release would do, cost and leave; touches nothing."""
-        return pipeline.plan(self.declared, self._recipe(what), ledger=self.ledger)
+        return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger)
 
     def release(
         self,
@@ -58,23 +75,67 @@ class Study:
         *,
         out: str | Path | None = None,
         purpose: str | None = None,
-        chosen: Chosen = Chosen.IN_ADVANCE,
+        chosen: Chosen | str = Chosen.IN_ADVANCE,
         progress: Progress = silent,
+        memory_limit: str | None = None,
+        insecure_seed: int | None = None,
     ) -> Published:
-        """Make and publish a release: a method with its parameters, or the name of one that the study declares.
+        """Make and publish a release, and enter it into the ledger.
 
-        ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`.
+        ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`. ``purpose`` and
+        ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: noise repeats
+        itself, and the release promises nothing.
         """
-        recipe = self._recipe(what, purpose=purpose, chosen=chosen)
-        folder = Path(out) if out is not None else next_folder(self.declared, recipe)
-        return pipeline.release(self.declared, recipe, folder=folder, ledger=self.ledger, progress=progress)
+        recipe = self.recipe(what, purpose=purpose, chosen=chosen)
+        return pipeline.release(
+            self.declared,
+            recipe,
+            folder=Path(out) if out is not None else next_folder(self.declared, recipe),
+            ledger=self.ledger,
+            source=None if insecure_seed is None else InsecureSource(insecure_seed),
+            progress=progress,
+            memory_limit=memory_limit,
+        )
 
-    def _recipe(
-        self, what: Method | str | None, *, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE
+    def worth(
+        self, what: Method | str | None = None, *, purpose: str | None = None, runs: int = 10, progress: Progress = silent
+    ) -> Comparison:
+        """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise."""
+        return pipeline.worth(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+
+    def audit(
+        self,
+        what: Method | str | None = None,
+        *,
+        purpose: str | None = None,
+        runs: int = 4_000,
+        progress: Progress = silent,
+    ) -> Finding:
+        """Test a method's promise from outside, on two small made-up neighbouring tables; opens and spends nothing."""
+        return pipeline.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+
+    def recipe(
+        self,
+        what: Method | str | None = None,
+        *,
+        purpose: str | None = None,
+        chosen: Chosen | str = Chosen.IN_ADVANCE,
     ) -> Recipe:
-        if what is None or isinstance(what, str):
-            return recipe_from_study(self.declared, what)
-        return recipe_of(what, name=what.name, purpose=purpose, chosen=chosen)
+        """The release described and not yet made, as the ledger and the manifest will have it."""
+        if what is not None and not isinstance(what, str):
+            return recipe_of(what, name=what.name, purpose=purpose, chosen=_chosen(chosen))
+        if purpose is not None or chosen != Chosen.IN_ADVANCE:
+            raise UsageError(
+                "a declared release has its own purpose and its own way its parameters were chosen",
+                "change them in the study, or give a method in place of a name",
+            )
+        return recipe_from_study(self.declared, what)
+
+
+def _chosen(how: Chosen | str) -> Chosen:
+    if how not in list(Chosen):
+        raise UsageError(f"parameters cannot be '{how}'", f"use one of: {', '.join(Chosen)}")
+    return Chosen(how)
 
 
 def next_folder(study: Declared, recipe: Recipe) -> Path:
@@ -94,4 +155,11 @@ def describe(source: Any, *, name: str | None = None, target: str | None = None)
     with open_source(source) as table:
         profile = profile_table(table)
     shown = str(source) if isinstance(source, (str, Path)) else "table"
-    return propose(profile, name=name or Path(shown).name.split(".")[0], source=shown, target=target)
+    return propose(profile, name=name or _name(shown), source=shown, target=target)
+
+
+def _name(source: str) -> str:
+    """A name for a study of this table: the file's, or that of the folder of several."""
+    path = Path(source)
+    plain = [part for part in (path.name, path.parent.name) if part and not has_magic(part)]
+    return (plain[0].split(".")[0] if plain else "") or "study"

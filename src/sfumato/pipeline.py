@@ -10,18 +10,21 @@ import datetime as dt
 import getpass
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.attribute import Unfit
 from sfumato.core.counts import Counter
 from sfumato.core.domain import Grid
-from sfumato.core.draft import Draft
+from sfumato.core.draft import Draft, Groups
+from sfumato.core.features import region_matrix
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
@@ -30,10 +33,11 @@ from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource, SecureSource
 from sfumato.engines import CodedTable, UnfitReport, open_source
-from sfumato.errors import OursError, StudyError
-from sfumato.measure import Comparison, classification
+from sfumato.errors import OursError, StudyError, UsageError
+from sfumato.measure import Comparison, Finding, audit, classification, events_of
 from sfumato.methods import Method, build
-from sfumato.publish import ManifestFacts, Release, attack_odds, claim_folder, write_bundle, write_owner
+from sfumato.models import DifferentialPrivacy, attack_odds
+from sfumato.publish import ManifestFacts, Release, claim_folder, write_bundle, write_owner
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger, NewEntry, open_ledger
 from sfumato.tailor import tailor
@@ -163,7 +167,7 @@ def release(
                     purpose=recipe.purpose or "whole study",
                     method=recipe.method,
                     recipe=recipe.as_json(),
-                    promise=f"ε-differential privacy, ε = {show(spends)}",
+                    promise=DifferentialPrivacy(epsilon=spends, unit=_unit_words(view)).sentence(),
                     epsilon=spends,
                 ),
                 budget=budget,
@@ -204,7 +208,7 @@ def _manifest_facts(  # noqa: PLR0913 - one field each
         release=recipe.name,
         method=recipe.method,
         parameters={key: str(value) for key, value in recipe.parameters.items()},
-        model="ε-differential privacy",
+        model=DifferentialPrivacy.name,
         epsilon=method.spends,
         unit=_unit_words(view),
         neighbouring=view.unit.sentence(),
@@ -342,3 +346,55 @@ def unfit(study: Study) -> list[UnfitReport]:
     coded = [a for a in study.attributes.values() if a.coded]
     with open_source(study.source, base=study.base) as table:
         return CodedTable(table, coded, unit=RecordUnit()).unfit()
+
+
+def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: Progress = silent) -> Finding:
+    """Test a recipe's promise from outside: run it often on two neighbouring tables, compare what comes out.
+
+    The tables are made from the declared domains, which are public: the study's own table is not opened, nothing is
+    published and nothing is spent. One has five records, the other one record more, all alone in the last value of
+    every attribute (for persons: one person more with all the records a person may have). What is looked at are the
+    cuts and the noisy counts of the groups that these records are in.
+    """
+    method = build(recipe)
+    view = tailor(study, recipe.purpose)
+    method.check(view)
+    spends = method.spends
+    if spends is None:
+        raise UsageError(f"method '{recipe.method}' promises no ε", "audit a differentially private release")
+    tables = _neighbours(view)
+    counters = [ArrayCounter(codes, {view.target.name: len(view.classes)}) for codes in tables]
+    done = 0
+
+    def once(table: int) -> set[Any]:
+        nonlocal done
+        progress("running the release on made-up tables", done, 2 * runs)
+        done += 1
+        accountant = Accountant(spends / view.unit.stability)
+        draft = method.run(view, counters[table], accountant=accountant, source=SecureSource())
+        return events_of(_around(draft, tables[0]))
+
+    return audit(once, epsilon=spends, runs=runs)
+
+
+def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]]]:
+    """Codes of two tables: five records together and one unit more far away, and the five alone."""
+    more = view.unit.stability
+    whole = {}
+    for attribute in view.predictors:
+        if attribute.domain is None:
+            raise OursError(f"'{attribute.name}' reached an audit without a domain")
+        whole[attribute.name] = np.array([0] * 5 + [attribute.domain.size - 1] * more, dtype=np.int64)
+    last = len(view.classes) - 1
+    whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
+    return whole, {name: codes[:5] for name, codes in whole.items()}
+
+
+def _around(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
+    """The draft with the groups that these records are in, and no others: the tables differ nowhere else."""
+    groups = draft.groups
+    homes = np.unique(region_matrix(groups.cuts, [codes[cut.attribute] for cut in groups.cuts]), axis=0)
+    kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
+    return replace(
+        draft, groups=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept])
+    )

@@ -9,6 +9,8 @@ from typing import Any
 from sfumato.core.study import Study
 from sfumato.errors import StudyError
 
+_ADD_ONE = "add one to the study, such as `releases: {dp: {method: diffgen, epsilon: 1}}`"
+
 
 class Chosen(StrEnum):
     """How the parameters were chosen; trying several on the raw table and keeping the best is not covered by ε."""
@@ -56,14 +58,14 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
     if name is None:
         if len(study.releases) != 1:
             raise StudyError(
-                f"the study '{study.name}' declares {len(study.releases)} releases",
-                f"name one: {', '.join(study.releases)}" if study.releases else "declare one under `releases`",
+                f"the study '{study.name}' declares {len(study.releases) or 'no'} releases",
+                f"name one: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
             )
         name = next(iter(study.releases))
     if name not in study.releases:
         raise StudyError(
             f"the study '{study.name}' declares no release '{name}'",
-            f"use one of: {', '.join(study.releases)}" if study.releases else "declare it under `releases`",
+            f"use one of: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
         )
     settings = dict(study.releases[name])
     method = settings.pop("method", None)

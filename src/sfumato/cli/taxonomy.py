@@ -32,7 +32,12 @@ def show_tree(
     from sfumato.core.taxonomy_text import draw, to_nested
     from sfumato.read import load_taxonomy
 
-    taxonomy = load_taxonomy(file) if attribute is None else _of_attribute(file, attribute)
+    try:
+        taxonomy = load_taxonomy(file) if attribute is None else _of_attribute(file, attribute)
+    except TaxonomyError:
+        if attribute is None and (names := _attributes(file)):
+            raise UsageError(f"'{file}' is a study", f"name one of its attributes too: {', '.join(names)}") from None
+        raise
     if json:
         show.as_json(to_nested(taxonomy))
     else:
@@ -96,6 +101,17 @@ def convert_tree(
         show.as_json({"wrote": str(out), "leaves": taxonomy.size, "depth": taxonomy.depth})
     else:
         show.say(f"wrote {out}: {taxonomy.size} leaves, depth {taxonomy.depth}")
+
+
+def _attributes(file: Path) -> list[str]:
+    """The attributes that have a taxonomy, if the file is a study."""
+    from sfumato.read import load_study
+
+    try:
+        found = load_study(file).attributes.values()
+    except StudyError:
+        return []
+    return [a.name for a in found if a.domain is not None and a.domain.taxonomy is not None]
 
 
 def _of_attribute(study: Path, name: str) -> "Taxonomy":

@@ -202,7 +202,8 @@ class Grid:
     def encode_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """The same for an array of numbers (days as ordinals), NaN as missing."""
         lost = np.isnan(numbers)
-        steps = np.floor((np.where(lost, 0.0, numbers) - float(self.lower)) / float(self.step) + SLACK)
+        with np.errstate(over="ignore"):  # beyond all floats is infinity, and clamped as such
+            steps = np.floor((np.where(lost, 0.0, numbers) - float(self.lower)) / float(self.step) + SLACK)
         codes = np.clip(steps, 0, self.points - 1).astype(np.int64)
         codes[lost] = DROP if self.missing is None else self.missing
         return codes

@@ -6,6 +6,7 @@ that leaves the house.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.core.attribute import Role
 from sfumato.core.profile import ColumnProfile, Profile
@@ -75,6 +76,30 @@ class Proposal:
     def role(self, name: str) -> Role | None:
         """The role proposed for a column."""
         return next(p.role for p in self.columns if p.column.name == name)
+
+    def as_json(self) -> dict[str, Any]:
+        """The proposal as plain values, with the text of the study file."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "columns": [
+                {
+                    "name": p.column.name,
+                    "kind": p.column.kind,
+                    "role": None if p.role is None else p.role.value,
+                    "reason": p.reason,
+                    "distinct": p.column.distinct,
+                    "missing": p.column.missing,
+                    "lower": p.column.lower,
+                    "upper": p.column.upper,
+                    "values": list(p.column.values),
+                }
+                for p in self.columns
+            ],
+            "unique": list(self.unique),
+            "near_unique": list(self.near_unique),
+            "study": self.to_yaml(),
+        }
 
     def to_yaml(self) -> str:
         """Write the study file, with the reasons as comments and what is left out commented out."""

@@ -37,6 +37,10 @@ def study_text(name: str, source: str, columns: Sequence[Placed]) -> str:
     for column, role, reason in columns:
         entry = [f"  # {_printable(reason)}", *_entry(column, role)]
         lines += entry if role is not None else [f"  # {line.removeprefix('  ').removeprefix('# ')}" for line in entry]
+    lines += [
+        "# releases:",
+        "#   dp: {method: diffgen, epsilon: 1, h: auto}   # what to publish and what it costs: see `sfumato plan`",
+    ]
     return "\n".join(lines) + "\n"
 
 

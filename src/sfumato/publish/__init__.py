@@ -2,7 +2,6 @@
 
 from sfumato.publish.bundle import BundleWritten, write_bundle, write_owner
 from sfumato.publish.files import claim_folder
-from sfumato.publish.guarantee import attack_odds
 from sfumato.publish.manifest import ManifestFacts
 from sfumato.publish.query import Estimate
 from sfumato.publish.release import Release
@@ -15,7 +14,6 @@ __all__ = [
     "ManifestFacts",
     "Release",
     "Verification",
-    "attack_odds",
     "claim_folder",
     "verify_bundle",
     "write_bundle",

@@ -16,8 +16,9 @@ from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_jso
 from sfumato.core.draft import Draft
 from sfumato.dp.budget import show
 from sfumato.errors import OursError, VerifyError
+from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.publish.files import FileFacts
-from sfumato.publish.guarantee import attack_odds, guarantee, membership_advantage, odds_factor
+from sfumato.publish.guarantee import guarantee
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION, Manifest
 from sfumato.publish.table import Layout, count_column
 

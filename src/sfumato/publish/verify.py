@@ -44,13 +44,13 @@ class Verification:
         return all(check.ok for check in self.checks)
 
 
-def verify_bundle(path: Path, *, sha256: str | None = None) -> Verification:
+def verify_bundle(path: str | Path, *, sha256: str | None = None) -> Verification:
     """Check files, hashes, columns, rows and counts of a bundle.
 
     The manifest holds the hashes of the files and is sealed against accidents, but whoever changes all of it can seal
     it again. Give ``sha256``, the hash of manifest.json from the ledger or from the publisher, to rule that out.
     """
-    return inspect(find_bundle(path), sha256=sha256)[0]
+    return inspect(find_bundle(Path(path)), sha256=sha256)[0]
 
 
 def find_bundle(path: Path) -> Path:
