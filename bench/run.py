@@ -90,9 +90,13 @@ def main() -> None:
 
 def report(folder: Path, most: int) -> None:
     """Run all of it in one temporary folder."""
-    print(f"{dt.date.today()}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
-    print("| records | h | DuckDB alone s | ours s | of it noise s | rows published | noise µs a row | (ours − noise) / "
-          "DuckDB | limit 3 × + 2 s |\n|---|---|---|---|---|---|---|---|---|")
+    print(
+        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
+    )
+    print(
+        "| records | h | DuckDB alone s | ours s | of it noise s | rows published | noise µs a row | (ours − noise) / "
+        "DuckDB | limit 3 × + 2 s |\n|---|---|---|---|---|---|---|---|---|"
+    )
     last = folder / "adult.parquet"
     for rows in (most // 5, most // 2, most):
         last = folder / f"adult_{rows}.parquet"
@@ -103,17 +107,25 @@ def report(folder: Path, most: int) -> None:
         noise = phases.seconds.get("adding noise", 0.0)
         published = len(done.draft.groups)
         within = "kept" if took - noise <= 3 * alone + 2 else "MISSED"
-        print(f"| {rows:,} | 15 | {alone:.2f} | {took:.2f} | {noise:.2f} | {published:,} | "
-              f"{1e6 * noise / max(published, 1):.1f} | {(took - noise) / alone:.2f} | {within} |", flush=True)
-    print("\n| h | specializing s | counting groups s | adding noise s | groups × classes | threshold | rows published "
-          "|\n|---|---|---|---|---|---|---|")
+        print(
+            f"| {rows:,} | 15 | {alone:.2f} | {took:.2f} | {noise:.2f} | {published:,} | "
+            f"{1e6 * noise / max(published, 1):.1f} | {(took - noise) / alone:.2f} | {within} |",
+            flush=True,
+        )
+    print(
+        "\n| h | specializing s | counting groups s | adding noise s | groups × classes | threshold | rows published "
+        "|\n|---|---|---|---|---|---|---|"
+    )
     study = study_of(folder, last)
     for h in (5, 15, 25, 50):
         _, phases, done = ours(study, folder, h, f"h-{h}")
         facts = done.draft.facts
-        print(f"| {h} | {phases.seconds.get('specializing', 0):.3f} | {phases.seconds.get('counting groups', 0):.2f} | "
-              f"{phases.seconds.get('adding noise', 0):.2f} | {facts['groups']:,} | {facts['threshold']} | "
-              f"{len(done.draft.groups):,} |", flush=True)
+        print(
+            f"| {h} | {phases.seconds.get('specializing', 0):.3f} | {phases.seconds.get('counting groups', 0):.2f} | "
+            f"{phases.seconds.get('adding noise', 0):.2f} | {facts['groups']:,} | {facts['threshold']} | "
+            f"{len(done.draft.groups):,} |",
+            flush=True,
+        )
     whole_command(folder, last)
 
 
@@ -121,8 +133,15 @@ def whole_command(folder: Path, parquet: Path) -> None:
     """The same as a user runs it: a process of its own, start-up and all, with its peak memory."""
     began = time.perf_counter()
     subprocess.run(  # noqa: S603 - our own command
-        [str(Path(sys.executable).parent / "sfumato"), "release", str(folder / f"{parquet.stem}.yaml"), "dp", "--json",
-         "--out", str(folder / "out" / "command")],
+        [
+            str(Path(sys.executable).parent / "sfumato"),
+            "release",
+            str(folder / f"{parquet.stem}.yaml"),
+            "dp",
+            "--json",
+            "--out",
+            str(folder / "out" / "command"),
+        ],
         check=True,
         stdout=subprocess.DEVNULL,
     )

@@ -1,8 +1,8 @@
 """Publish tables about people so that nobody in them can be picked out and the table is still worth having.
 
-    import sfumato as sf
-    study = sf.Study.load("study.yaml")
-    published = study.release(sf.DiffGen(epsilon="0.5", h=10))
+import sfumato as sf
+study = sf.Study.load("study.yaml")
+published = study.release(sf.DiffGen(epsilon="0.5", h=10))
 """
 
 from importlib import import_module

@@ -4,6 +4,8 @@
     study = sf.Study.load("study.yaml")
     published = study.release(sf.DiffGen(epsilon="0.5", h=10))
     X, y, w = published.open().to_training()
+
+The command line is a thin edge over the same calls.
 """
 
 from collections.abc import Mapping
@@ -98,7 +100,12 @@ class Study:
         )
 
     def worth(
-        self, what: Method | str | None = None, *, purpose: str | None = None, runs: int = 10, progress: Progress = silent
+        self,
+        what: Method | str | None = None,
+        *,
+        purpose: str | None = None,
+        runs: int = 10,
+        progress: Progress = silent,
     ) -> Comparison:
         """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise."""
         return pipeline.worth(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)

@@ -80,7 +80,7 @@ class Published:
 
 
 def ledger_of(study: Study) -> Ledger:
-    """The study's ledger: where the study says, else a SQLite file beside the study; in memory for a study in memory."""
+    """The study's ledger: where the study says, else a SQLite file beside it; in memory for a study in memory."""
     if study.ledger is not None:
         place = study.ledger
         if "://" not in place and place != "memory:":
@@ -101,8 +101,10 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None) -> Plan:
     if study.budget is not None:
         left = study.budget - (ledger or ledger_of(study)).spent(study.name)
     sentences = [
-        f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
-        f"({', '.join(view.classes)})",
+        (
+            f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
+            f"({', '.join(view.classes)})"
+        ),
         *_unfit_sentences(view),
         *forecast.sentences,
     ]
@@ -188,12 +190,10 @@ def release(
     write_owner(folder, _owner_notes(recipe, draft, accountant), [f"ledger entry {entry.id}"])
     progress("publishing", 1, 1)
     left = budget - book.spent(study.name)
-    return Published(
-        folder=folder, bundle=written.path, sha256=written.sha256, epsilon=spends, left=left, draft=draft
-    )
+    return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=spends, left=left, draft=draft)
 
 
-def _manifest_facts(  # noqa: PLR0913 - one field each
+def _manifest_facts(
     study: Study,
     recipe: Recipe,
     method: Method,
@@ -319,9 +319,7 @@ def worth(
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)
         cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
-    codes = {
-        name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)
-    }
+    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
     done = 0
 
     def make(part: View, counter: Counter) -> Draft:
@@ -331,9 +329,7 @@ def worth(
         budget = method.spends
         if budget is None:
             raise OursError(f"method '{method.name}' has no ε")
-        return method.run(
-            part, counter, accountant=Accountant(budget / view.unit.stability), source=SecureSource()
-        )
+        return method.run(part, counter, accountant=Accountant(budget / view.unit.stability), source=SecureSource())
 
     return classification(view, codes, make, runs=runs, seed=seed, baseline=baseline)
 
@@ -395,6 +391,4 @@ def _around(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
     groups = draft.groups
     homes = np.unique(region_matrix(groups.cuts, [codes[cut.attribute] for cut in groups.cuts]), axis=0)
     kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
-    return replace(
-        draft, groups=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept])
-    )
+    return replace(draft, groups=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept]))

@@ -78,6 +78,9 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
             f"release '{name}' says its parameters were '{chosen}'", f"use one of: {', '.join(c.value for c in Chosen)}"
         )
     return Recipe(
-        name=name, method=str(method), purpose=None if purpose is None else str(purpose), parameters=settings,
+        name=name,
+        method=str(method),
+        purpose=None if purpose is None else str(purpose),
+        parameters=settings,
         chosen=Chosen(chosen),
     )

@@ -103,7 +103,9 @@ def test_an_observed_domain_is_refused_before_anything_is_spent():
     accountant = Accountant(Fraction(1))
     for method in (DiffGen(epsilon=1), ContingencyTable(epsilon=1)):
         with pytest.raises(StudyError, match=r"the domain of 'job' was read off the data.*domain: declared"):
-            method.run(of, counter(of, {"job": [], "age": [], "class": []}), accountant=accountant, source=SecureSource())
+            method.run(
+                of, counter(of, {"job": [], "age": [], "class": []}), accountant=accountant, source=SecureSource()
+            )
     assert accountant.spent == 0
 
 

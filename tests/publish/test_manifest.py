@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sfumato.core.cut import Cut
 from sfumato.errors import OursError
-from sfumato.publish import verify_bundle
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
+from sfumato.publish import verify_bundle
 from sfumato.publish.guarantee import guarantee
 from sfumato.publish.manifest import layout_from, layout_of, plain
 from tests.publish.conftest import AGE, JOB, draft_of, facts_of, publish, small_draft

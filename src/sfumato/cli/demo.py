@@ -72,7 +72,8 @@ def run_demo(out: Path | None, *, json: bool) -> None:
             show.say(f"  {name}  {100 * found.mean:5.2f} % ± {100 * found.deviation:.2f}  {meaning}")
     show.say("  (These three look at raw records: they are for the owner and are not in the bundle.)")
     show.say()
-    show.say(f"Next: sfumato ledger {folder / 'study.yaml'}, or look at {done.bundle / 'README.md'}. {took:.0f} s in all.")
+    show.say(f"Next: sfumato ledger {folder / 'study.yaml'}, or look at {done.bundle / 'README.md'}.")
+    show.say(f"{took:.0f} s in all.")
 
 
 def _fresh(out: Path | None) -> Path:

@@ -13,4 +13,6 @@ def write_new(place: Path, text: str) -> None:
     except FileExistsError:
         raise PublishError(f"'{place}' exists already", "name another file, or move this one away") from None
     except OSError as error:
-        raise PublishError(f"'{place}' cannot be written ({error.strerror})", "name a folder you may write to") from None
+        raise PublishError(
+            f"'{place}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
+        ) from None

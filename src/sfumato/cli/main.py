@@ -10,7 +10,7 @@ _INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 def main() -> None:
     """Run the command line."""
-    from sfumato.cli.app import app  # noqa: PLC0415 - an import error of ours should not hide behind this module's
+    from sfumato.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):  # ε on a terminal or pipe that has no ε comes out as \u03b5, not as a crash
         if reconfigure := getattr(stream, "reconfigure", None):

@@ -7,7 +7,7 @@ import typer
 
 StudyFile = Annotated[Path, typer.Argument(help="The study file (YAML).", metavar="STUDY")]
 ReleaseName = Annotated[
-    str | None, typer.Argument(help="A release the study declares; may be left out if it declares one.", metavar="RELEASE")
+    str | None, typer.Argument(help="A release the study declares; needed if it declares several.", metavar="RELEASE")
 ]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")]
 NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]

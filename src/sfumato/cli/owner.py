@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def describe(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, a glob, or a URL.", metavar="TABLE")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the study here instead of printing it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A new file for the study; else it is printed.")
+    ] = None,
     target: Annotated[str | None, typer.Option("--class", help="The column that will be predicted.")] = None,
     json: Json = False,
 ) -> None:
@@ -119,9 +121,7 @@ def release(
     if insecure_seed is not None:
         show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
     with show.progress(shown=not json) as report:
-        done = opened.release(
-            release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed
-        )
+        done = opened.release(release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed)
     if json:
         show.as_json(
             {

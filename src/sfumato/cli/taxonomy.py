@@ -57,7 +57,7 @@ def check_tree(
     try:
         wanted = [line for line in values.read_text(encoding="utf-8-sig").splitlines() if line]
     except OSError as error:
-        raise UsageError(f"'{values}' cannot be read ({error.strerror})", "name a text file, one value a line") from None
+        raise UsageError(f"'{values}' cannot be read ({error.strerror})", "name a file with one value a line") from None
     except UnicodeDecodeError:
         raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value a line") from None
     found = compare(load_taxonomy(file), wanted)
@@ -119,7 +119,7 @@ def _of_attribute(study: Path, name: str) -> "Taxonomy":
 
     domain = load_study(study).attribute(name).domain
     if domain is None:
-        raise StudyError(f"'{name}' has no domain, so it has no taxonomy", "choose an attribute with values or a taxonomy")
+        raise StudyError(f"'{name}' has no domain, so it has no taxonomy", "choose one that has values or a taxonomy")
     if domain.taxonomy is None:
         raise StudyError(
             f"'{name}' has no taxonomy: methods may split it anywhere between its bounds",

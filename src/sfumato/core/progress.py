@@ -6,5 +6,5 @@ Progress = Callable[[str, int, int], None]
 """What is being done, how far, of how much."""
 
 
-def silent(what: str, done: int, total: int) -> None:  # noqa: ARG001 - the shape of Progress
+def silent(what: str, done: int, total: int) -> None:
     """Show nothing."""

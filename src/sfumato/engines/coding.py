@@ -92,9 +92,15 @@ def category_key(column: ir.Column) -> ir.Column:
     if kind.is_string() or kind.is_integer() or kind.is_boolean():
         return column
     if kind.is_floating():
-        whole = (column == column.round()) & (column.abs() < _WHOLE)
-        return whole.ifelse(ibis.least(column, _WHOLE).round().cast("string"), column.cast("string"))
+        nearest = nearest_whole(column)
+        text = (column == nearest).ifelse(nearest.cast("string"), column.cast("string"))
+        return column.isnan().ifelse(ibis.null("string"), text)
     return column.cast("string")
+
+
+def nearest_whole(number: ir.FloatingColumn) -> ir.IntegerColumn:
+    """The whole number next to a float, of those that have an exact, plain text."""
+    return ibis.greatest(ibis.least(number, _exact(_WHOLE - 1)), _exact(1 - _WHOLE)).round().cast("int64")
 
 
 def _code_categories(domain: Categories, column: ir.Column, found: ir.IntegerColumn | None) -> Coding:

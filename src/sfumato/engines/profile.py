@@ -60,7 +60,7 @@ class _Column:
             number = table[f"x{self.place}"]
             finite = (number.abs() == float("inf")).ifelse(ibis.null("float64"), number)
             asked |= {"numbers": number.count(), "low": finite.min(), "high": finite.max()}
-            asked["whole"] = (number == number.round()).sum()
+            asked["whole"] = (number == coding.nearest_whole(number)).sum()
             if self.type.is_string():
                 asked["led"] = value.re_search(r"^\s*[+-]?0[0-9]").sum()
         if self.days:

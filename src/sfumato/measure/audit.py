@@ -38,8 +38,8 @@ class Finding:
         """The finding in words."""
         says = "violates" if self.violates else "is consistent with"
         return (
-            f"{says} ε = {float(self.epsilon):g}: over {self.runs:,} runs on each of two neighbouring tables the loss is "
-            f"at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: {self.event}"
+            f"{says} ε = {float(self.epsilon):g}: over {self.runs:,} runs on each of two neighbouring tables the "
+            f"loss is at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: {self.event}"
         )
 
 

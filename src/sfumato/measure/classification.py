@@ -62,9 +62,7 @@ def decision_tree() -> Any:
     """
     from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - a slow import, needed here alone
 
-    return DecisionTreeClassifier(
-        criterion="entropy", ccp_alpha=1e-4, min_weight_fraction_leaf=1e-3, random_state=0
-    )
+    return DecisionTreeClassifier(criterion="entropy", ccp_alpha=1e-4, min_weight_fraction_leaf=1e-3, random_state=0)
 
 
 def classification(
@@ -83,7 +81,9 @@ def classification(
     """
     size = len(codes[view.target.name])
     if size < 3:  # noqa: PLR2004 - two to learn on, one to test
-        raise InfeasibleError(f"{size} records cannot be split into a part to learn on and one to test", "use a larger table")
+        raise InfeasibleError(
+            f"{size} records cannot be split into a part to learn on and one to test", "use a larger table"
+        )
     found: dict[str, list[float]] = {"ca": [], "ba": [], "la": []}
     for run in range(runs):
         order = np.random.default_rng([seed, run]).permutation(size)
@@ -96,9 +96,7 @@ def classification(
         found["la"].append(float(np.mean(truth == np.bincount(learn).argmax())))
         if baseline:
             raw = _raw(view, codes)
-            found["ba"].append(
-                _score(raw[train], learn, np.ones(len(train)), raw[test], truth, classifier)
-            )
+            found["ba"].append(_score(raw[train], learn, np.ones(len(train)), raw[test], truth, classifier))
     return Comparison(
         Accuracy(tuple(found["ca"])), Accuracy(tuple(found["ba"])) if baseline else None, Accuracy(tuple(found["la"]))
     )
@@ -136,7 +134,7 @@ def _raw(view: View, codes: Codes) -> NDArray[np.float64]:
     return np.hstack(blocks)
 
 
-def _score(  # noqa: PLR0913 - a learner's inputs
+def _score(
     learn: NDArray[np.float64],
     classes: NDArray[np.int64],
     weights: NDArray[np.float64],

@@ -16,7 +16,7 @@ def build(recipe: Recipe) -> Method:
     >>> from sfumato.recipe import Recipe
     >>> build(Recipe(name="dp", method="diffgen", parameters={"epsilon": "1", "height": "3"}))
     Traceback (most recent call last):
-    sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, threshold, post.
+    sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, ...
     """
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]

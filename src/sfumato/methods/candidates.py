@@ -76,8 +76,12 @@ def split_point(margin: Margin, region: Range, score: Score, *, grant: Grant, so
     if len(splits) == 0:
         raise OursError("a region of one grid point was asked for a split point")
     offset = choose_point(
-        splits.widths, score.ticks(splits.parts), sensitivity=score.sensitivity(margin.classes),
-        monotone=score.monotone, grant=grant, source=source,
+        splits.widths,
+        score.ticks(splits.parts),
+        sensitivity=score.sensitivity(margin.classes),
+        monotone=score.monotone,
+        grant=grant,
+        source=source,
     )
     return splits.first + offset
 

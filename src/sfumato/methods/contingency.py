@@ -65,9 +65,7 @@ class ContingencyTable:
     ) -> Draft:
         """Count the cells, add noise to all of them."""
         self.check(view)
-        return self.finish.draft(
-            view, _finest(view), counter, accountant=accountant, source=source, progress=progress
-        )
+        return self.finish.draft(view, _finest(view), counter, accountant=accountant, source=source, progress=progress)
 
 
 def _finest(view: View) -> tuple[Cut, ...]:

@@ -174,7 +174,7 @@ class _Descent:
         return True
 
     def _open(self, name: str, regions: Sequence[Range]) -> None:
-        """Enter regions as candidates; on a free grid, first draw their split points, in parallel (disjoint records)."""
+        """Enter regions as candidates; on a free grid draw their split points first, in parallel (disjoint records)."""
         domain = self._domains[name]
         splits: dict[Range, int] = {}
         if domain.free:
@@ -182,9 +182,7 @@ class _Descent:
             parts = [f"split point of '{name}' in {domain.label(*region)}" for region in wide]
             grants = self._accountant.parallel(self._share, on=parts, mechanism=POINT_OF)
             for region, grant in zip(wide, grants, strict=True):
-                splits[region] = split_point(
-                    self._margins[name], region, self._score, grant=grant, source=self._source
-                )
+                splits[region] = split_point(self._margins[name], region, self._score, grant=grant, source=self._source)
         for region in regions:
             self._frontier.open(name, region, splits.get(region))
 

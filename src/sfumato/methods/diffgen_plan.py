@@ -88,8 +88,10 @@ def count_sentences(
     """In words: how many groups, how much noise on each, how many rows of noise alone, which threshold helps."""
     deviation = sqrt(2) * float(scale)
     sentences = [
-        f"every group × {len(view.classes)} classes gets a noisy count, the empty ones too: discrete Laplace noise of "
-        f"scale at most {float(scale):.4g} (standard deviation {deviation:.3g})"
+        (
+            f"every group × {len(view.classes)} classes gets a noisy count, the empty ones too: discrete Laplace noise "
+            f"of scale at most {float(scale):.4g} (standard deviation {deviation:.3g})"
+        )
     ]
     facts: dict[str, Any] = {"noise_scale": float(scale)}
     if high is not None:

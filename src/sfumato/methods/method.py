@@ -23,6 +23,7 @@ POINT_OF = "exponential mechanism over grid points, exact"
 
 Exact = Fraction | Decimal | int | float | str  # ε as people give it; read exactly by `parse_epsilon`
 
+
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
     """What a recipe will do and cost, worked out from public things alone."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sfumato.core.counts import Cells, Counter
 from sfumato.core.cut import Cut, cross_product
 from sfumato.core.draft import Draft, Groups
+from sfumato.core.progress import Progress
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.grant import Grant
@@ -25,7 +26,6 @@ from sfumato.dp.mechanisms.laplace import noisy_counts, scale_for
 from sfumato.dp.mechanisms.sparse import expected_survivors, noisy_sparse, threshold_for
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
-from sfumato.core.progress import Progress
 from sfumato.methods.method import NOISE_ON
 from sfumato.methods.post import POSTS, post_process
 
@@ -52,15 +52,15 @@ class CrossProduct:
         """How many groups there are; may be astronomically many."""
         return prod(self.sizes)
 
-    def number(self, codes: NDArray[np.int64]) -> NDArray[np.generic]:
+    def number(self, codes: NDArray[np.int64]) -> NDArray[Any]:
         """Rows of region numbers to flat numbers, as int64 or, where they do not fit, as Python integers."""
-        big = self.total >= _WORD
-        flat: NDArray[np.generic] = np.zeros(len(codes), dtype=object if big else np.int64)
+        kind = object if self.total >= _WORD else np.int64
+        flat: NDArray[Any] = np.zeros(len(codes), dtype=kind)
         for column, size in enumerate(self.sizes):
-            flat = flat * size + (codes[:, column].astype(object) if big else codes[:, column])
+            flat = flat * size + codes[:, column].astype(kind)
         return flat
 
-    def rows(self, flat: NDArray[np.generic]) -> NDArray[np.int64]:
+    def rows(self, flat: NDArray[Any]) -> NDArray[np.int64]:
         """Flat numbers back to rows of region numbers."""
         rows = np.empty((len(flat), len(self.sizes)), dtype=np.int64)
         rest = flat
@@ -88,7 +88,12 @@ def publish_counts(
     flat = product.number(cells.codes)
     order = np.argsort(flat, kind="stable")
     found, counts = noisy_sparse(
-        flat[order], cells.counts[order], total=product.total, threshold=threshold, sensitivity=1, grant=grant,
+        flat[order],
+        cells.counts[order],
+        total=product.total,
+        threshold=threshold,
+        sensitivity=1,
+        grant=grant,
         source=source,
     )
     order = np.argsort(found, kind="stable")

@@ -31,7 +31,8 @@ def _scale(counts: Counts, size: int) -> Counts:
     >>> _scale(np.array([6, 3, 3]), 8).tolist()
     [4, 2, 2]
     """
-    return _rounded(counts * (max(size, 0) / max(int(counts.sum()), 1)), max(size, 0))
+    factor = max(size, 0) / max(int(counts.sum()), 1)
+    return _rounded(counts.astype(np.float64) * factor, max(size, 0))
 
 
 def _least_squares(counts: Counts, size: int) -> Counts:

@@ -82,7 +82,8 @@ class InfoGain:
         size = parts.sum(axis=-1)
         share = size / np.maximum(size.sum(axis=-1, keepdims=True), 1)
         gain = _entropy(whole) - (share * _entropy(parts)).sum(axis=-1)
-        return np.rint(np.maximum(gain, 0.0) / self.tick).astype(np.int64)
+        ticks: Ticks = np.rint(np.maximum(gain, 0.0) / self.tick).astype(np.int64)
+        return ticks
 
     def sensitivity(self, classes: int) -> int:
         """The whole range of the gain."""
@@ -112,7 +113,8 @@ class Gini:
     def ticks(self, parts: Parts) -> Ticks:
         """Records, in ticks."""
         drop = _purity(parts).sum(axis=-1) - _purity(parts.sum(axis=-2))
-        return np.rint(drop / self.tick).astype(np.int64)
+        ticks: Ticks = np.rint(drop / self.tick).astype(np.int64)
+        return ticks
 
     def sensitivity(self, classes: int) -> int:  # noqa: ARG002 - the same for any number of classes
         """Two records, in ticks, and the rounding."""
@@ -130,7 +132,8 @@ def _purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Σ n_k²/n over the last axis; 0 for an empty group."""
     size = counts.sum(axis=-1)
     squares: NDArray[np.float64] = np.square(counts, dtype=np.float64).sum(axis=-1)
-    return squares / np.maximum(size, 1)
+    purity: NDArray[np.float64] = squares / np.maximum(size, 1)
+    return purity
 
 
 for _score in (Max(), InfoGain(), Gini()):

@@ -33,8 +33,8 @@ class DifferentialPrivacy:
         """The promise in one sentence that can be quoted."""
         about = f" (about {_rounded(odds_factor(self.epsilon), 3)})" if self.epsilon <= _MOST_WORDED else ""
         return (
-            f"This release is ε-differentially private with ε = {show(self.epsilon)} (unit: {self.unit}): whether or not "
-            f"{self.unit} is in the table changes the probability of any outcome by a factor of at most "
+            f"This release is ε-differentially private with ε = {show(self.epsilon)} (unit: {self.unit}): whether or "
+            f"not {self.unit} is in the table changes the probability of any outcome by a factor of at most "
             f"e^{_exponent(self.epsilon)}{about}."
         )
 
@@ -61,9 +61,10 @@ def odds_factor(epsilon: Fraction) -> Decimal:
     """e^ε: how much the release may move the odds (posterior against prior) on one unit's presence.
 
     By definition of ε-differential privacy the likelihoods of an outcome with and without the unit differ by at most
-    e^ε, and posterior odds are prior odds times their ratio.
+    e^ε, and posterior odds are prior odds times their ratio. `Decimal.exp` rounds to nearest whatever the context
+    says, so the next number above it is taken.
     """
-    return _exact(epsilon).exp(_UP)
+    return _exact(epsilon).exp(_UP).next_plus(_UP)
 
 
 def membership_advantage(epsilon: Fraction) -> Decimal:
