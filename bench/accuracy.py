@@ -8,12 +8,12 @@ seeded but the splits: two runs of this program differ by about the standard err
 """
 
 import argparse
-import datetime as dt
 import math
 import os
-import platform
 from concurrent.futures import ProcessPoolExecutor
 from importlib.resources import as_file, files
+
+from blowup import machine
 
 from sfumato.methods import recipe_of
 from sfumato.methods.diffgen import DiffGen
@@ -54,10 +54,7 @@ def main() -> None:
     if asked.quick:
         jobs = [j for j in jobs if j[2] == "max" and (j[0], j[1]) in PROMISED]
     ba, la = baselines(asked.runs)
-    print(
-        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
-        f"{asked.runs} runs a line\n\nBA {ba:.2f}, LA {la:.2f}\n"
-    )
+    print(f"{machine()}; {asked.runs} runs a line\n\nBA {ba:.2f}, LA {la:.2f}\n")
     print("| score | ε | h | CA % | ± standard error | CA − LA |\n|---|---|---|---|---|---|")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for epsilon, h, score, mean, error in pool.map(measured, jobs):

@@ -1,5 +1,8 @@
 """Adult blown up as in Mohammed et al. 2011, section 5: variations of each record with some values replaced."""
 
+import datetime as dt
+import os
+import platform
 from pathlib import Path
 
 import numpy as np
@@ -24,3 +27,9 @@ def blow_up(packaged: Path, rows: int, target: Path, seed: int = 1) -> None:
             chosen[replace] = rng.integers(0, table.num_rows, int(replace.sum()))
         columns[name] = column.take(pa.array(chosen))
     pq.write_table(pa.table(columns), target, compression="snappy")
+
+
+def machine() -> str:
+    """The day and the machine, for the head of a table."""
+    today = dt.datetime.now(dt.UTC).date()
+    return f"{today}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

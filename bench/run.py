@@ -7,9 +7,6 @@ are told by the same progress reports that the command line shows.
 """
 
 import argparse
-import datetime as dt
-import os
-import platform
 import resource
 import shutil
 import statistics
@@ -21,7 +18,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import duckdb
-from blowup import blow_up
+from blowup import blow_up, machine
 
 from sfumato import pipeline
 from sfumato.core.study import Study
@@ -90,9 +87,7 @@ def main() -> None:
 
 def report(folder: Path, most: int) -> None:
     """Run all of it in one temporary folder."""
-    print(
-        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
-    )
+    print(f"{machine()}\n")
     print(
         "| records | h | DuckDB alone s | ours s | of it noise s | rows published | noise µs a row | (ours − noise) / "
         "DuckDB | limit 3 × + 2 s |\n|---|---|---|---|---|---|---|---|---|"

@@ -10,7 +10,7 @@ import datetime as dt
 import getpass
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, replace, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -182,7 +182,7 @@ def release(
             draft = method.run(view, counter, accountant=accountant, source=drawn_from, progress=progress)
             progress("publishing", 0, 1)
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, drawn_from, clock().date())
-            written = write_bundle(draft, facts, folder)
+            written = write_bundle(draft, replace(facts, ledger=entry.hash), folder)
         except BaseException as failure:
             book.fail(entry.id, type(failure).__name__, at=clock())
             raise

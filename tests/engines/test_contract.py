@@ -44,7 +44,7 @@ def reference(table: pa.Table) -> np.ndarray:
     return encoded(table.to_pydict(), ATTRIBUTES)
 
 
-@pytest.fixture(params=ENGINES.values(), ids=lambda engine: engine.name)
+@pytest.fixture(scope="module", params=ENGINES.values(), ids=lambda engine: engine.name)
 def engine(request):
     return request.param
 

@@ -129,7 +129,7 @@ def test_a_senseless_threshold_is_refused(threshold):
 @pytest.mark.parametrize("epsilon", ["0", "-1", "inf", "nan", "a lot", ""])
 def test_a_senseless_epsilon_is_refused(epsilon):
     for method in METHODS.values():
-        with pytest.raises(StudyError, match="write a positive number such as 1, 0.1 or 1/3"):
+        with pytest.raises(StudyError, match=r"write a positive number such as 1, 0.1 or 1/3"):
             method(epsilon=epsilon)
 
 

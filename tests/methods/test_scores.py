@@ -48,7 +48,7 @@ def test_information_gain_is_that_of_the_textbook(parts):
 
 @given(labels=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40))
 def test_gini_is_the_drop_of_the_expected_misclassifications(labels):
-    """n·Gini is n minus the expected number of records a random record of the group agrees with, counted record by record."""
+    """n·Gini is the sum over records of the share of their group that has another class, counted record by record."""
 
     def impurity(group):
         return sum(1 - Counter(group)[c] / len(group) for c in group)

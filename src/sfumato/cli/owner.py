@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def describe(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, a glob, or a URL.", metavar="TABLE")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file for the study; else it is printed.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write the study to.")] = None,
     target: Annotated[str | None, typer.Option("--class", help="The column that will be predicted.")] = None,
     json: Json = False,
 ) -> None:

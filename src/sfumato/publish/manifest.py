@@ -35,7 +35,8 @@ class ManifestFacts:
 
     ``unit`` reads in a sentence: "whether or not ``unit`` is in the table". ``receipt`` has a mapping a step with
     ``on``, ``epsilon`` (as text) and ``mechanism``. ``rules`` say in words what happens to missing values and to those
-    outside a domain. ``facts`` are the draft's: nothing that the promise does not cover.
+    outside a domain. ``facts`` are the draft's: nothing that the promise does not cover. ``ledger`` is the hash of the
+    ledger entry that paid for the release: whoever holds the bundle can later show that the entry was there.
     """
 
     study: str
@@ -54,6 +55,7 @@ class ManifestFacts:
     date: str
     rules: Sequence[str]
     facts: Mapping[str, Any]
+    ledger: str | None = None
 
 
 def layout_of(draft: Draft) -> Layout:
@@ -100,6 +102,7 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
         },
         "files": {name: {"size": file.size, "sha256": file.sha256} for name, file in files.items()},
         "versions": dict(facts.versions),
+        "ledger": facts.ledger,
     }
     return body | {"seal": seal(body)}
 

@@ -93,4 +93,5 @@ class Manifest(Strict):
     groups: GroupNumbers
     files: dict[str, FileEntry]
     versions: dict[str, str]
+    ledger: Hash | None
     seal: Hash
