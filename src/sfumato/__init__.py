@@ -5,7 +5,9 @@ study = sf.Study.load("study.yaml")
 published = study.release(sf.DiffGen(epsilon="0.5", h=10))
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,3 +51,19 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """Keeps `sfumato.describe` the function; once imported, the package of that name would take its place."""
+
+    @property
+    def describe(self) -> Any:
+        """The function, see `sfumato.api`."""
+        return __getattr__("describe")
+
+    @describe.setter
+    def describe(self, package: ModuleType) -> None:
+        """The import system calls this with the package, which `from sfumato.describe import …` finds all the same."""
+
+
+sys.modules[__name__].__class__ = _Package

@@ -27,11 +27,11 @@ QUICK, LONG = 10_000, 100_000
 JOBS, SEXES = ("a", "b", "c"), ("f", "m")
 
 # Six records; the neighbour has the first five. The last one is the only c, and the only one of its combination.
-SIX = {"job": [0, 0, 0, 1, 1, 2], "sex": [0, 1, 1, 0, 1, 0], "age": [1, 1, 2, 5, 0, 3], "class": [0, 0, 1, 0, 1, 1]}
+SIX = {"job": [0, 0, 0, 1, 1, 2], "sex": [0, 1, 1, 0, 1, 0], "age": [0, 0, 1, 0, 1, 2], "class": [0, 0, 1, 0, 1, 1]}
 
 CATEGORIES = view(job=flat(*JOBS), sex=flat(*SEXES))
-NUMBERS = view(age=grid(0, 5))
-BOTH = view(job=flat(*JOBS), age=grid(0, 5))
+NUMBERS = view(age=grid(0, 2))
+BOTH = view(job=flat(*JOBS), age=grid(0, 2))
 
 
 class Remembered:
@@ -78,7 +78,7 @@ def test_the_methods_lose_no_more_than_they_promise(method, of):
     """Fails by bad luck with probability at most 10⁻⁴."""
     found = audited(method, of, runs=QUICK)
     assert not found.violates, found.sentence()
-    assert found.lower_bound > 0.2, "an audit that sees nothing at all would pass anything"
+    assert found.lower_bound > 0.1, "an audit that sees nothing at all would pass anything"
 
 
 @pytest.mark.slow
@@ -112,15 +112,15 @@ def without_empty_groups(occupied, counts, *, total, threshold, **others):
     return occupied[noisy >= threshold], noisy[noisy >= threshold]
 
 
-@pytest.mark.parametrize(("method", "of", "runs"), [(*HONEST[0].values, QUICK), (*HONEST[2].values, QUICK // 2)])
-def test_half_the_noise_is_caught(monkeypatch, method, of, runs):
-    """DiffGen's counts get 3ε/4, so half their noise loses 1.5 ε; the table's loses 2 ε.
+@pytest.mark.parametrize(("method", "of"), [HONEST[0], HONEST[2]])
+def test_half_the_noise_is_caught(monkeypatch, method, of):
+    """DiffGen's counts get 3ε/4, so half their noise loses 1.5 ε, and the choice adds to it; the table's loses 2 ε.
 
-    For DiffGen on these records P(the c's group is published with 1 or more) is about 0.4 against 0.09, so the bound
-    of 5,000 tested runs lies near 1.3 with a standard deviation under 0.06: it stays under 1 about once in 10⁶ times.
+    With 3,000 tested runs the bounds lie near 1.4 and 1.7 with standard deviations of about 0.06: they stay under 1
+    less than once in 10⁸ times.
     """
     monkeypatch.setattr(noisy_groups, "noisy_sparse", half_the_noise)
-    found = audited(method, of, runs=runs)
+    found = audited(method, of, runs=6_000)
     assert found.violates, found.sentence()
 
 

@@ -30,6 +30,7 @@ def study_text(name: str, source: str, columns: Sequence[Placed]) -> str:
         "privacy:",
         "  unit: record        # or {person: column, at_most: 3} where one person has several records",
         "  # budget: 1         # the total ε of all releases together, ever: yours to choose",
+        "# releases: {dp: {method: diffgen, epsilon: 1}}   # what to publish, and what it costs; see `sfumato plan`",
         "attributes:",
     ]
     if all(role is None for _, role, _ in columns):
@@ -37,10 +38,6 @@ def study_text(name: str, source: str, columns: Sequence[Placed]) -> str:
     for column, role, reason in columns:
         entry = [f"  # {_printable(reason)}", *_entry(column, role)]
         lines += entry if role is not None else [f"  # {line.removeprefix('  ').removeprefix('# ')}" for line in entry]
-    lines += [
-        "# releases:",
-        "#   dp: {method: diffgen, epsilon: 1, h: auto}   # what to publish and what it costs: see `sfumato plan`",
-    ]
     return "\n".join(lines) + "\n"
 
 

@@ -62,10 +62,7 @@ class CodedTable:
                 raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
         names = tuple(cut.attribute for cut in cuts)
         fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
-        columns = [self._code(cut.attribute) for cut in cuts]
-        codes, counts = self._group(
-            [column if place in fine else region(column, cuts[place]) for place, column in enumerate(columns)]
-        )
+        codes, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
         if fine:
             for place in fine:
                 codes[:, place] = cuts[place].regions(codes[:, place])
@@ -75,12 +72,13 @@ class CodedTable:
     def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
         names = tuple(self._places) if attributes is None else tuple(attributes)
-        codes, counts = self._group([self._code(name) for name in names])
+        codes, counts = self._group(names, [None] * len(names))
         return Cells(names, *in_order(codes, counts, [self._domain(name).size for name in names]))
 
     def rows(self) -> int:
         """How many records take part; for the owner's eyes."""
-        return int(self.source.fetch(self._kept.aggregate(n=self._kept.count()))["n"][0].as_py())
+        table = self._table([self.attributes[0].name])
+        return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
     def unfit(self) -> list[UnfitReport]:
         """What does not fit the study, an attribute each; for the owner's eyes."""
@@ -96,7 +94,7 @@ class CodedTable:
 
     @cached_property
     def _kept(self) -> ir.Table:
-        """The codes, kept in the engine.
+        """All the codes, kept in the engine.
 
         Dropped records are kept too and passed over when counting, which costs less: a filter on the way in makes the
         engine compute every code twice.
@@ -104,8 +102,17 @@ class CodedTable:
         persons = isinstance(self.records.unit, PersonUnit)
         coded = self.records.coded() if persons else self.records.marked()
         name = self.source.session.keep(self.source.compile(coded), doing=f"coding {self.source.name}")
-        table = ibis.table(coded.schema(), name=name)
-        return table if persons else table.filter(table["fits"]).drop("fits")
+        return ibis.table(coded.schema(), name=name)
+
+    def _table(self, names: Sequence[str]) -> ir.Table:
+        """The codes of some attributes, of the records that take part.
+
+        Declared with these columns alone: expressions over a table of 2,000 columns are slow to build.
+        """
+        kinds = self._kept.schema()
+        columns = dict.fromkeys([*(f"c{self._place(name)}" for name in names), *(n for n in ("fits",) if n in kinds)])
+        table = ibis.table({column: kinds[column] for column in columns}, name=self._kept.get_name())
+        return table.filter(table["fits"]) if "fits" in kinds else table
 
     def _domain(self, name: str) -> Domain:
         domain = self.attributes[self._place(name)].domain
@@ -117,17 +124,19 @@ class CodedTable:
             raise OursError(f"'{name}' is not an attribute of the coded table")
         return self._places[name]
 
-    def _code(self, name: str) -> ir.IntegerColumn:
-        return self._kept[f"c{self._place(name)}"]
-
-    def _group(self, columns: Sequence[ir.IntegerColumn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct rows of some columns, and how often each occurs."""
-        named = {f"g{place}": column for place, column in enumerate(columns)}
-        table = self._kept.select(**named) if named else self._kept
+    def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
+        kept = self._table(names)
+        named = {
+            f"g{place}": kept[f"c{self._place(name)}"] if cut is None else region(kept[f"c{self._place(name)}"], cut)
+            for place, (name, cut) in enumerate(zip(names, cuts, strict=True))
+        }
+        if not named:  # all records are alike in nothing: one cell, or none where there are no records
+            rows = self.rows()
+            return np.empty((min(rows, 1), 0), np.int64), np.array([rows] if rows else [], np.int64)
+        table = kept.select(**named)
         found = self.source.fetch(table.group_by(list(named)).aggregate(n=table.count()))
         counts = _numbers(found, "n")
-        if not named and counts[0] == 0:
-            return np.empty((0, 0), np.int64), counts[:0]  # no records: the one combination of nothing is no cell
         codes = np.empty((len(named), len(counts)), np.int64)  # a column in one piece each: far faster to fill and sort
         for place, name in enumerate(named):
             codes[place] = _numbers(found, name)
@@ -145,7 +154,7 @@ class CodedTable:
         code = f"COALESCE({', '.join([*columns, '-1'])})"
         sets = ", ".join([*(f"({column}, {named})" for column in columns), f"({named})"])
         chosen = f"{f'CASE {which} ELSE -1 END' if columns else '-1'} AS which, {code} AS code, {named} AS class"
-        coded = self.source.compile(self._kept)
+        coded = self.source.compile(self._table([*others, by]))
         grouped = f"FROM ({coded}) AS coded GROUP BY GROUPING SETS ({sets})"
         found = self.source.session.fetch(
             f"SELECT {chosen}, COUNT(*) AS n {grouped}",

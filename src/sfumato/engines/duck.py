@@ -33,7 +33,7 @@ class DuckDb:
             )
         path = base / unquote(parts.path[1:])
         if not path.is_file():
-            raise SourceError(f"there is no file {path}", "check the path; it is relative to the study's folder")
+            raise SourceError(f"there is no file {path}", "check the path; in a study it starts at the study's folder")
         with kept_open(DuckSession(limits=limits)) as session:
             session.run(f"ATTACH {text(str(path))} AS source (READ_ONLY)", doing=f"opening {path}")
             schema, table = _named(session, query, path)

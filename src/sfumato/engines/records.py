@@ -51,7 +51,7 @@ class Records:
         return table.select(*columns)
 
     def marked(self, keep: Sequence[str] = ()) -> ir.Table:
-        """All records: codes, kept columns, the person ``p``, and whether the record ``fits`` (nothing of it is dropped)."""
+        """All records: codes, kept columns, the person ``p``, and whether a record ``fits`` (nothing is dropped)."""
         refuse_unknown(self.source, keep)
         joined, codings = self.codings(keep)
         codes = [coding.code for coding in codings]

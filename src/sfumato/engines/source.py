@@ -71,7 +71,7 @@ def _paths(path: Path) -> list[Path]:
     files = [p for p in map(Path, found) if p.is_file()]
     if not files:
         problem = f"no file matches {path}" if has_magic(str(path)) else f"there is no file {path}"
-        raise SourceError(problem, "check the path; it is relative to the study's folder")
+        raise SourceError(problem, "check the path; in a study it starts at the study's folder")
     return files
 
 

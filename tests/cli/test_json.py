@@ -1,0 +1,112 @@
+"""`--json` gives one document a result, in a shape that programs may rely on."""
+
+import json
+
+import pytest
+
+
+def test_describe(folder, run):
+    found = run("describe", "people.csv", "--json").json
+    assert set(found) == {"name", "source", "columns", "unique", "near_unique", "study"}
+    assert found["unique"] == ["person_id"]
+    column = next(c for c in found["columns"] if c["name"] == "age")
+    assert set(column) == {"name", "kind", "role", "reason", "distinct", "missing", "lower", "upper", "values"}
+    assert (column["kind"], column["role"], column["missing"]) == ("integer", "quasi_identifier", 1)
+
+
+def test_check(study, run):
+    found = run("check", study, "--json")
+    assert found.code == 0
+    ages = next(r for r in found.json if r["attribute"] == "age")
+    assert ages == {"attribute": "age", "missing": 1, "outside": 0, "values": [], "error": False}
+
+
+def test_plan(study, run):
+    found = run("plan", study, "table", "--json").json
+    assert found["epsilon"] == "0.25"
+    assert found["budget"] == found["left"] == "2"
+    assert found["fits"] is True
+    assert found["numbers"]["groups_most"] == 8
+    assert any("jobs" not in s and "contingency" in s for s in found["sentences"])
+
+
+def test_release_and_ledger(study, run):
+    made = run("release", study, "table", "--out", "out", "--memory-limit", "500MB", "--json").json
+    assert set(made) == {"bundle", "owner", "sha256", "rows", "epsilon", "left"}
+    assert (made["epsilon"], made["left"]) == ("0.25", "1.75")
+    book = run("ledger", study, "--json").json
+    assert set(book) == {"entries", "spent", "budget", "left", "verified", "problems"}
+    assert (book["spent"], book["left"], book["verified"], book["problems"]) == ("0.25", "1.75", None, [])
+    (entry,) = book["entries"]
+    assert (entry["state"], entry["bundle"], entry["purpose"]) == ("done", made["sha256"], "jobs")
+    assert run("ledger", study, "--verify", "--json").json["verified"] is True
+
+
+def test_verify_and_query(study, run):
+    made = run("release", study, "table", "--out", "out", "--json").json
+    found = run("verify", "out", "--sha256", made["sha256"], "--json")
+    assert found.code == 0
+    assert found.json["ok"] is True
+    assert {"name", "ok", "detail"} == set(found.json["checks"][0])
+    answer = run("query", "out", "job = Artist", "--json").json
+    assert set(answer) == {"count", "share", "total", "deviation"}
+    assert 0 <= answer["share"] <= 1
+
+
+def test_audit(study, run):
+    found = run("audit", study, "table", "--runs", "400", "--json")
+    assert found.code == 0
+    assert found.json["consistent"] is True
+    assert (found.json["release"], found.json["epsilon"], found.json["runs"]) == ("table", "0.25", 400)
+    assert found.json["lower_bound"] <= 0.25
+
+
+def test_taxonomies(study, run):
+    tree = run("taxonomy", "show", study, "job", "--json").json
+    assert tree == {"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Writer"]}}
+    (study.parent / "jobs.json").write_text(json.dumps(tree), encoding="utf-8")
+    (study.parent / "values.txt").write_text("Engineer\nlawyer\n", encoding="utf-8")
+    checked = run("taxonomy", "check", "jobs.json", "values.txt", "--json")
+    assert checked.code == 3
+    assert checked.json["fits"] is False
+    assert checked.json["proposals"] == {"lawyer": ["Lawyer"]}
+    made = run("taxonomy", "convert", "jobs.json", "jobs.csv", "--json").json
+    assert made == {"wrote": "jobs.csv", "leaves": 4, "depth": 2}
+
+
+def test_demo(folder, run):
+    found = run("demo", "--out", "demo", "--json")
+    assert found.code == 0
+    assert set(found.json) == {
+        "study", "bundle", "groups", "epsilon", "left", "verified", "question", "answer", "accuracy", "seconds",
+    }  # fmt: skip
+    assert found.json["verified"] is True
+    assert (found.json["epsilon"], found.json["left"]) == ("1", "3")
+    accuracy = {name: value["mean"] for name, value in found.json["accuracy"].items()}
+    assert accuracy["la"] < accuracy["ca"] < accuracy["ba"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["plan", "none.yaml"], 3),
+        (["describe", "none.csv"], 4),
+        (["plan", "study.yaml", "dq"], 3),
+        (["release", "study.yaml", "dp", "--out", "."], 7),
+        (["verify", "."], 8),
+        (["audit", "study.yaml", "dp", "--runs", "10"], 2),
+        (["taxonomy", "show", "study.yaml"], 2),
+        (["taxonomy", "convert", "study.yaml", "x.csv"], 3),
+    ],
+)
+def test_an_error_has_one_shape_in_both_forms(study, run, args, code):
+    told = run(*args, "--json")
+    assert told.code == code
+    assert told.out == ""
+    error = json.loads(told.err)
+    assert set(error) == {"problem", "fix", "code"}
+    assert error["code"] == code
+    said = run(*args)
+    assert said.code == code
+    assert said.out == ""
+    assert said.err == f"error: {error['problem']}.\n  To fix: {error['fix']}.\n"

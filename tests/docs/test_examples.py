@@ -1,0 +1,88 @@
+"""The examples of the README and the docs run, in order, beside the packaged census study; the links lead somewhere.
+
+A block that cannot run here says why, in a comment right before it (`<!-- not run: … -->`) or in its first line
+(`# not run: …`). Sessions with `>>>` show what comes out, from a table of their own: `tests/publish` runs those.
+"""
+
+import re
+import shlex
+import shutil
+import sys
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(?P<before>[^\n]*)\n```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def blocks(page, kind):
+    """The blocks of one kind that are meant to run, each with the number of its first line."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        marked = found["before"].startswith("<!-- not run: ") or found["body"].startswith(("# not run: ", ">>> "))
+        if found["kind"] == kind and not marked:
+            yield text.count("\n", 0, found.start("body")) + 1, found["body"]
+
+
+@pytest.fixture
+def census(tmp_path, monkeypatch):
+    """A working folder with the packaged study and its files."""
+    with as_file(files("sfumato") / "data" / "adult") as packaged:
+        shutil.copytree(packaged, tmp_path / "census")
+    monkeypatch.chdir(tmp_path / "census")
+    return tmp_path / "census"
+
+
+def named(pages):
+    return {"argvalues": pages, "ids": [page.name for page in pages]}
+
+
+@pytest.mark.parametrize("page", **named([page for page in PAGES if any(blocks(page, "python"))]))
+def test_python_examples_run(page, census):
+    names = {"__name__": "__main__"}
+    for line, body in blocks(page, "python"):
+        code = compile("\n" * (line - 1) + body, str(page), "exec")  # so that a traceback names the line of the page
+        exec(code, names)
+
+
+def test_readme_and_python_page_have_examples():
+    assert list(blocks(ROOT / "README.md", "python"))
+    assert len(list(blocks(ROOT / "docs" / "python.md", "python"))) > 5
+
+
+def test_commands_of_the_way_through_run(census, monkeypatch, capsys):
+    lines = [line for _, body in blocks(ROOT / "docs" / "cli.md", "sh") for line in body.splitlines()]
+    assert len(lines) > 15
+    for line in lines:
+        monkeypatch.setattr(sys, "argv", shlex.split(line))
+        assert sys.argv[0] == "sfumato"
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        assert code == 0, f"{line}: {capsys.readouterr().err}"
+        assert capsys.readouterr().out, line
+
+
+def anchors(page):
+    """The anchors of a page's headings, made as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", **named([*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"]))
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        place = page.parent / path if path else page
+        assert place.is_file(), f"{target}: there is no such file"
+        assert not anchor or anchor in anchors(place), f"{target}: there is no such heading"

@@ -1,0 +1,156 @@
+import csv
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from sfumato.core.cut import Cut
+from sfumato.core.unit import PersonUnit
+from sfumato.engines import CodedTable, open_source
+from sfumato.errors import OursError, PublishError, SourceError
+from tests.engines.attributes import attribute, categories, grid
+
+TABLE = pa.table(
+    {
+        "age": ["17", "39", "40", "x", "200", ""],
+        "sex": ["f", "m", "m", "f", "d", "m"],
+        "free text": ["a", "b", "c", "d", "e", "f"],
+    }
+)
+AGE = attribute("age", grid(0, 120, unit="integer"))
+SEX = attribute("sex", categories("f", "m", other=True))
+
+
+def test_columns_that_are_not_there_are_named_with_what_is_close():
+    with open_source(TABLE) as source:
+        with pytest.raises(SourceError) as caught:
+            CodedTable(source, [AGE, attribute("sexx", categories("f")), attribute("income", categories("f"))])
+        assert "has no column 'sexx', 'income'" in caught.value.problem
+        assert "'sexx' may be 'sex'" in caught.value.fix
+        with pytest.raises(SourceError, match="no column 'patient'"):
+            CodedTable(source, [AGE], unit=PersonUnit("patient", 1))
+        with pytest.raises(SourceError, match="no column 'Age'"):
+            CodedTable(source, [attribute("Age", grid(0, 1))])
+
+
+def test_the_owner_sees_what_does_not_fit():
+    with open_source(TABLE) as source:
+        age, sex = CodedTable(source, [AGE, SEX]).unfit()
+    assert (age.attribute, age.missing, age.outside, age.values) == ("age", 2, 1, ("200", "x"))
+    assert (sex.missing, sex.outside, sex.values, sex.fits) == (0, 1, ("d",), False)
+    assert age.as_json() == {"attribute": "age", "missing": 2, "outside": 1, "values": ["200", "x"]}
+    assert sex.sentences() == ["'sex': 1 values are outside the declared domain", "'sex': such as 'd'"]
+
+
+def test_at_most_twenty_values_are_shown():
+    with open_source(pa.table({"sex": [f"v{n:02}" for n in range(50)] * 2})) as source:
+        (report,) = CodedTable(source, [SEX]).unfit()
+    assert report.outside == 100
+    assert report.values == tuple(f"v{n:02}" for n in range(20))
+
+
+CUTS = [Cut("age", (0, 18, 40), 121), Cut("sex", (0, 1, 2), 3)]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_recoded_records_are_written_in_the_order_of_what_is_published(tmp_path, form):
+    path = tmp_path / f"out 'x'.{form}"
+    with open_source(TABLE) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        coded.write(coded.recode(CUTS, keep=["free text"]), path, form)
+        with pytest.raises(PublishError, match="is there already"):
+            coded.write(coded.recode(CUTS), path, form)
+    if form == "csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    else:
+        rows = parquet.read_table(path).to_pylist()
+    assert rows == [
+        {"age": "[0, 18)", "sex": "f", "free text": "a"},
+        {"age": "[18, 40)", "sex": "m", "free text": "b"},
+        {"age": "[40, 120]", "sex": "(other)", "free text": "e"},
+        {"age": "[40, 120]", "sex": "m", "free text": "c"},
+    ]
+
+
+def test_many_labels_and_many_rows_stay_in_order(tmp_path):
+    numbers = [(n * 7919) % 1000 for n in range(300_000)]
+    with open_source(pa.table({"n": numbers}), threads=2) as source:
+        coded = CodedTable(source, [attribute("n", grid(0, 999, unit="integer"))])
+        coded.write(coded.recode([Cut("n", tuple(range(1000)), 1000)]), tmp_path / "x.parquet", "parquet")
+    assert parquet.read_table(tmp_path / "x.parquet")["n"].to_pylist() == sorted(map(str, numbers))
+
+
+def test_a_person_keeps_as_many_records_when_recoding():
+    table = TABLE.append_column("who", pa.array(["a", "a", "a", "b", "b", None]))
+    with open_source(table) as source:
+        coded = CodedTable(source, [AGE, SEX], unit=PersonUnit("who", 2))
+        recoded = source.fetch(coded.recode(CUTS, keep=["free text"]))
+        assert recoded.num_rows == coded.rows() == 3
+
+
+def test_an_unwritable_place_is_a_publish_error(tmp_path):
+    with open_source(TABLE) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        with pytest.raises(PublishError, match=r"writing .* failed"):
+            coded.write(coded.recode(CUTS), tmp_path / "no such folder" / "x.csv", "csv")
+
+
+def test_what_only_our_own_code_can_get_wrong():
+    with open_source(TABLE) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        with pytest.raises(OursError):
+            coded.cells([Cut("age", (0,), 5)])
+        with pytest.raises(OursError):
+            coded.margins(["free text"], by="sex")
+        with pytest.raises(OursError):
+            coded.recode([CUTS[0], CUTS[0]])
+        with pytest.raises(OursError):
+            CodedTable(source, [AGE, AGE])
+
+
+def test_every_count_is_of_the_same_records_also_if_the_file_changes(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("age,sex\n17,f\n39,m\n", encoding="utf-8")
+    with open_source(path) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        assert coded.margins(["age"], by="sex")["age"].codes.tolist() == [17, 39]
+        path.write_text("age,sex\n1,f\n2,m\n", encoding="utf-8")
+        assert coded.full_cells().codes[:, 0].tolist() == [17, 39]
+
+
+def test_all_records_dropped_gives_empty_counts():
+    with open_source(pa.table({"age": ["x"], "sex": ["f"]})) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        assert coded.rows() == 0
+        assert len(coded.cells(CUTS)) == 0
+        assert coded.margins(["age"], by="sex")["age"].counts.shape == (0, 3)
+
+
+def test_several_threads_may_count_at_once():
+    with open_source(pa.table({"age": [str(n % 90) for n in range(5_000)], "sex": ["f", "m"] * 2_500})) as source:
+        coded = CodedTable(source, [AGE, SEX])
+        coded.rows()
+        found: list[int] = []
+        threads = [threading.Thread(target=lambda: found.append(len(coded.full_cells()))) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == [90] * 8
+
+
+def test_two_thousand_columns_of_which_a_few_are_coded(tmp_path):
+    names = [f"column {n}" for n in range(2_000)]
+    path = tmp_path / "wide.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows([f"v{(r + n) % 3}" for n in range(2_000)] for r in range(9))
+    with open_source(path) as source:
+        coded = CodedTable(source, [attribute(name, categories("v0", "v1", "v2")) for name in names[1990:]])
+        cells = coded.full_cells()
+    assert cells.codes.shape == (3, 10)
+    assert np.array_equal(cells.counts, [3, 3, 3])

@@ -1,0 +1,217 @@
+"""Runs releases in child processes and stops them at chosen steps; a program of its own, started by test_kill.py.
+
+    driver.py FOLDER JOB
+
+It imports everything once and forks for each release, so that a hundred of them take seconds. A *step* is the entry
+into, or the return from, one of the functions that a release goes through, or a report of progress. The child counts
+them and sends itself a signal at the wanted one. What happened is printed as JSON, one line a release.
+"""
+
+import contextlib
+import functools
+import importlib
+import json
+import os
+import random
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from sfumato import pipeline
+from sfumato.cli import show
+from sfumato.cli.main import main
+from sfumato.dp.mechanisms import sparse
+from sfumato.methods import diffgen
+from sfumato.publish import bundle
+from sfumato.stores import sqlite
+from tests.trust.studies import on_disk
+
+# What a release goes through, in the order of trust.
+WATCHED = (
+    (pipeline, "open_source"),
+    (pipeline, "CodedTable"),
+    (pipeline, "claim_folder"),
+    (sqlite.SqliteLedger, "reserve"),
+    (pipeline.CodedTable, "margins"),
+    (diffgen, "noisy_max"),
+    (pipeline.CodedTable, "cells"),
+    (sparse, "with_laplace"),
+    (pipeline, "write_bundle"),
+    (bundle, "write_file"),
+    (bundle, "sync_folder"),
+    (bundle, "_check"),
+    (bundle.Path, "rename"),
+    (sqlite.SqliteLedger, "complete"),
+    (sqlite.SqliteLedger, "fail"),
+    (pipeline, "write_owner"),
+)
+
+
+class Steps:
+    """Counts steps, remembers their names in a pipe, and calls ``act`` at the wanted one."""
+
+    def __init__(self, pipe, wanted, act):
+        self.pipe, self.wanted, self.act = pipe, wanted, act
+        self.number = 0
+
+    def reach(self, name):
+        self.number += 1
+        os.write(self.pipe, (name + "\n").encode())
+        if self.number == self.wanted:
+            self.act()
+
+    def watch(self, owner, name):
+        real = getattr(owner, name)
+
+        @functools.wraps(real)
+        def watched(*given, **more):
+            self.reach(f"before {name}")
+            answer = real(*given, **more)
+            self.reach(f"after {name}")
+            return answer
+
+        setattr(owner, name, watched)
+
+
+def release(study, out, pipe, *, wanted=0, act=None):
+    """In a child: the command line's `release`, watched."""
+    steps = Steps(pipe, wanted, act)
+    for owner, name in WATCHED:
+        steps.watch(owner, name)
+
+    @contextlib.contextmanager
+    def progress(*, shown):
+        yield lambda what, done, total: steps.reach(f"progress {what}")
+
+    show.progress = progress
+    sys.argv = ["sfumato", "release", str(study), "dp", "--out", str(out)]
+    main()
+
+
+def in_child(run, said):
+    """Fork; the child runs and never comes back. What it says goes to the file ``said``."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(theirs)
+        return child, ours
+    os.close(ours)
+    code = 70
+    try:
+        log = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        run(theirs)
+        code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 0
+    except BaseException:  # noqa: BLE001 - said where a failing test can be looked into
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)  # no clean-up of the parent's: this is the end, whatever happened
+
+
+def ended(child, pipe):
+    """Wait for a child: its exit code (negative for a signal) and its steps."""
+    heard = b""
+    while chunk := os.read(pipe, 65_536):
+        heard += chunk
+    os.close(pipe)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), heard.decode().splitlines()
+
+
+def tell(**facts):
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def preload(folder):
+    """Import all that a release imports on its way, so that no child has to: a connection is made in none but them."""
+    study = on_disk(folder / "preload")
+    listed = folder / "modules.txt"
+
+    def run(theirs):
+        with contextlib.suppress(SystemExit):
+            release(study, study.parent / "out", theirs)
+        listed.write_text("\n".join(sys.modules), encoding="utf-8")
+
+    ended(*in_child(run, study.parent / "said.txt"))
+    for name in listed.read_text(encoding="utf-8").splitlines():
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
+def stopped_at(folder, number, how):
+    study = on_disk(folder / f"{how.name}-{number}")
+    child, pipe = in_child(
+        lambda theirs: release(
+            study, study.parent / "out", theirs, wanted=number, act=lambda: os.kill(os.getpid(), how)
+        ),
+        study.parent / "said.txt",
+    )
+    code, steps = ended(child, pipe)
+    tell(folder=str(study.parent), code=code, steps=steps)
+    return steps
+
+
+def every_step(folder):
+    """Kill at each step in turn, until a release comes through."""
+    number = 0
+    while True:
+        number += 1
+        if len(stopped_at(folder, number, signal.SIGKILL)) < number:
+            return
+
+
+def some_interrupts(folder):
+    """Ctrl-C at the first occurrence of each kind of step."""
+    whole = stopped_at(folder, 0, signal.SIGINT)
+    for name in dict.fromkeys(whole):
+        stopped_at(folder, whole.index(name) + 1, signal.SIGINT)
+
+
+def any_moment(folder):
+    """Kill from outside after a random time: no step is waited for."""
+    began = time.monotonic()
+    study = on_disk(folder / "whole")
+    ended(*in_child(lambda theirs: release(study, study.parent / "out", theirs), study.parent / "said.txt"))
+    took = time.monotonic() - began
+    for number in range(12):
+        study = on_disk(folder / f"random-{number}")
+        said = study.parent / "said.txt"
+        child, pipe = in_child(lambda theirs, study=study: release(study, study.parent / "out", theirs), said)
+        time.sleep(random.uniform(0, 1.1 * took))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        code, steps = ended(child, pipe)
+        tell(folder=str(study.parent), code=code, steps=steps)
+
+
+def one_folder(folder):
+    """Several processes released into one folder at the same moment, again and again."""
+    for number in range(5):
+        study = on_disk(folder / f"race-{number}")
+        gate, opener = os.pipe()
+
+        def run(theirs, study=study, gate=gate, opener=opener):
+            os.close(opener)
+            select.select([gate], [], [])  # until the parent closes its end
+            release(study, study.parent / "out", theirs)
+
+        children = [in_child(run, study.parent / f"said-{n}.txt") for n in range(3)]
+        os.close(gate)
+        os.close(opener)
+        codes = [ended(*child)[0] for child in children]
+        tell(folder=str(study.parent), codes=codes)
+
+
+if __name__ == "__main__":
+    jobs = {"every": every_step, "interrupts": some_interrupts, "any": any_moment, "race": one_folder}
+    preload(Path(sys.argv[1]))
+    jobs[sys.argv[2]](Path(sys.argv[1]))

@@ -1,0 +1,190 @@
+"""A release that is stopped: no half bundle, and a ledger that accounts for all that may have been drawn."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from sfumato import pipeline
+from sfumato.errors import PublishError
+from sfumato.publish import bundle as writing
+from sfumato.publish import files, verify_bundle
+from sfumato.read import load_study
+from sfumato.stores import open_ledger
+from tests.trust import driver
+from tests.trust.studies import everything, on_disk, recipe, released
+
+ROOT = Path(__file__).parents[2]
+
+
+def drive(job, folder):
+    """Run the driver; a list of what it tells."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
+        "OPENBLAS_NUM_THREADS": "1",  # a process with threads should not fork
+    }
+    ran = subprocess.run(
+        [sys.executable, driver.__file__, str(folder), job],
+        check=False, capture_output=True, text=True, env=environment, timeout=300,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def ledger(folder):
+    book = open_ledger(folder / "clinic.ledger.sqlite")
+    assert book.verify() == (), f"{folder}: the ledger does not verify"
+    return book
+
+
+def look(folder, steps):
+    """What must hold however and whenever a release was stopped."""
+    out, book, last = folder / "out", ledger(folder), steps[-1] if steps else "(nothing)"
+    entries = book.entries("clinic")
+    bundle = out / "bundle"
+    assert len(entries) <= 1
+    if bundle.exists():
+        assert verify_bundle(bundle).ok, f"half a bundle after '{last}'"
+        assert len(entries) == 1, f"a bundle that the ledger does not know, after '{last}'"
+    if entries and entries[0].state == "done":
+        assert bundle.exists(), f"the ledger names a bundle that is not there, after '{last}'"
+        hashed = files.file_facts(bundle / "manifest.json").sha256
+        assert entries[0].bundle == hashed
+    if "before margins" in steps:  # the table was looked at, so noise may have been drawn
+        assert book.spent("clinic") == 1, f"a spend that the ledger does not know, after '{last}'"
+    if "before reserve" not in steps:
+        assert book.spent("clinic") == 0, f"budget lost before anything was looked at, after '{last}'"
+    if out.exists():
+        names = {path.name for path in out.iterdir()}
+        assert not {n for n in names if n not in {"bundle", "owner"} and not n.startswith(".bundle.partial-")}
+    return entries
+
+
+def test_killed_at_any_step(tmp_path):
+    """SIGKILL at each step in turn: what is left is nothing, or all, and never a spend that is not in the ledger."""
+    told = drive("every", tmp_path)
+    seen = [run["steps"] for run in told]
+    assert told[-1]["code"] == 0 and len(told) > 30, "the last one came through"
+    assert all(run["code"] == -signal.SIGKILL for run in told[:-1])
+    for moment in ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace",
+                   "after write_file", "before rename", "after rename", "before complete", "after write_owner"):  # fmt: skip
+        assert any(steps[-1] == moment for steps in seen[:-1]), f"nobody was killed {moment}"
+    for run in told:
+        folder, steps = Path(run["folder"]), run["steps"]
+        entries = look(folder, steps)
+        last = steps[-1]
+        there = (folder / "out" / "bundle").exists()
+        assert there == ("after rename" in steps or run["code"] == 0), f"after '{last}'"
+        state = None if "after reserve" not in steps else "done" if "after complete" in steps else "opened"
+        assert [entry.state for entry in entries] == ([] if state is None else [state]), f"after '{last}'"
+    # A fresh release goes through, over the same ledger, whatever the killed one left behind.
+    for place in (0, len(told) // 2, -3):
+        folder = Path(told[place]["folder"])
+        before = ledger(folder).spent("clinic")
+        released(folder / "study.yaml", folder / "again")
+        assert ledger(folder).spent("clinic") == before + 1
+
+
+def test_killed_at_any_moment(tmp_path):
+    """The same from outside, after random times: between steps as well."""
+    for run in drive("any", tmp_path):
+        folder = Path(run["folder"])
+        assert run["code"] in {0, -signal.SIGKILL}
+        look(folder, run["steps"])
+        released(folder / "study.yaml", folder / "again")
+
+
+def test_interrupted(tmp_path):
+    """Ctrl-C: exit code 130, the entry says that it failed, and nothing half-written stays."""
+    whole, *told = drive("interrupts", tmp_path)
+    assert whole["code"] == 0 and len(told) > 20
+    for run in told:
+        folder, steps = Path(run["folder"]), run["steps"]
+        entries = look(folder, steps)
+        hit = whole["steps"][int(folder.name.partition("-")[2]) - 1]
+        out = folder / "out"
+        assert run["code"] == 130, f"interrupted {hit}"
+        left = sorted(path.name for path in out.iterdir()) if out.exists() else []
+        assert not [name for name in left if name.startswith(".bundle")], f"interrupted {hit}"
+        if "after reserve" in steps and "after write_bundle" not in steps:
+            assert [entry.state for entry in entries] in (["failed"], ["opened"]), f"interrupted {hit}"
+            if hit != "after reserve":
+                assert entries[0].reason == "KeyboardInterrupt", f"interrupted {hit}"
+        if "before reserve" not in steps:
+            assert entries == ()
+
+
+def test_two_runs_into_one_folder(tmp_path):
+    """Exactly one wins; the others are told so before they spend anything."""
+    for run in drive("race", tmp_path):
+        folder = Path(run["folder"])
+        assert sorted(run["codes"]) == [0, 7, 7]
+        assert verify_bundle(folder / "out").ok
+        assert ledger(folder).spent("clinic") == 1
+
+
+# --- the disk, in this process ---
+
+
+def broken(number):
+    def fail(*_given, **_more):
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (errno.ENOSPC, r"the disk that holds '.*' is full\. To fix: make room on it, or choose another folder"),
+        (errno.EDQUOT, r"the disk that holds '.*' is full"),
+        (errno.EROFS, r"'.*' cannot be written to\. To fix: choose a folder you may write to"),
+        (errno.EIO, r"could not be written: Input/output error\. To fix: check the disk, or choose another folder"),
+    ],
+)
+@pytest.mark.parametrize("where", ["write_file", "sync_folder"])
+def test_a_disk_that_fails_in_the_middle(tmp_path, monkeypatch, number, says, where):
+    study = on_disk(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, where, broken(number))
+        with pytest.raises(PublishError, match=says):
+            released(study, tmp_path / "out")
+    [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])
+    assert (entry.state, entry.reason, entry.epsilon) == ("failed", "PublishError", Fraction(1))
+    assert list((tmp_path / "out").iterdir()) == [], "nothing half-written"
+    released(study, tmp_path / "again")
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_an_unwritable_folder_costs_nothing(tmp_path, monkeypatch, number):
+    study = on_disk(tmp_path)
+    monkeypatch.setattr(Path, "mkdir", broken(number))
+    with pytest.raises(PublishError, match=r"'.*out' cannot be written to\. To fix: choose a folder you may write to"):
+        pipeline.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
+    assert not (tmp_path / "clinic.ledger.sqlite").exists()
+
+
+def test_a_ledger_that_cannot_be_written_stops_the_release(tmp_path):
+    """Without an entry no noise is drawn, and the folder is given back."""
+    study = on_disk(tmp_path)
+    study.write_text(study.read_text(encoding="utf-8") + "ledger: no/such/folder/book.sqlite\n", encoding="utf-8")
+    with pytest.raises(PublishError, match="the ledger '.*' cannot be used"):
+        released(study, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_method_that_breaks_leaves_its_spend_in_the_ledger(tmp_path, monkeypatch):
+    study = on_disk(tmp_path)
+    monkeypatch.setattr("sfumato.methods.noisy_groups.noisy_sparse", broken(errno.EIO))
+    with pytest.raises(OSError, match="Input/output error"):
+        released(study, tmp_path / "out")
+    [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])
+    assert (entry.state, entry.reason) == ("failed", "OSError")
+    assert everything(tmp_path / "out") == {}
