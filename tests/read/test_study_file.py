@@ -290,7 +290,7 @@ def top(privacy="{unit: record}", **more):
         ("name: \x01\n", "study.yaml holds characters that YAML does not allow", "save it as UTF-8 text"),
         ("[a]: b\n", "study.yaml, line 1: a name is a list or a mapping", "write a plain text before the colon"),
         ("name: &a {b: *a}\n", "study.yaml, line 1: this contains itself (a cycle of aliases)", "write it out"),
-        ("name: " + "[" * 1500, "study.yaml is nested too deeply", "take some levels out"),
+        ("name: " + "[" * 1000, "study.yaml is nested too deeply", "take some levels out"),
     ],
 )
 def test_what_is_wrong_with_a_study(text, problem, fix):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Counter
 from sfumato.core.cut import Cut
+from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
 from sfumato.core.features import Features, region_matrix
 from sfumato.core.view import View
@@ -127,7 +128,7 @@ def _raw(view: View, codes: Codes) -> NDArray[np.float64]:
     blocks = []
     for attribute in view.predictors:
         column = codes[attribute.name]
-        if attribute.numerical or attribute.domain is None:
+        if attribute.domain is None or isinstance(attribute.domain, Grid):  # a grid may have millions of points
             blocks.append(column[:, None].astype(np.float64))
         else:
             blocks.append(np.eye(attribute.domain.size)[column])

@@ -1,0 +1,107 @@
+"""Partitions: records put into groups that look alike, each with a region of its own (local recoding)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.counts import Cells
+from sfumato.core.domain import Domain
+from sfumato.core.statistics import Statistics
+from sfumato.core.unit import Unit
+from sfumato.errors import OursError
+
+SUPPRESSED = -1  # the group of a record that is not published
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionView:
+    """What a partition method works with: attributes to generalise, to protect, and to publish as they are."""
+
+    quasi: tuple[Attribute, ...]
+    sensitive: tuple[Attribute, ...]
+    others: tuple[Attribute, ...]  # the class and insensitive attributes
+    unit: Unit
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All of them: quasi-identifiers, sensitive attributes, others."""
+        return (*self.quasi, *self.sensitive, *self.others)
+
+    def domain(self, name: str) -> Domain:
+        """The domain of one attribute."""
+        for attribute in self.attributes:
+            if attribute.name == name and attribute.domain is not None:
+                return attribute.domain
+        raise OursError(f"'{name}' reached a method without a domain")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """The region of each group: a half-open range of codes for every quasi-identifier."""
+
+    attributes: tuple[str, ...]
+    starts: NDArray[np.int64]  # (groups, attributes)
+    stops: NDArray[np.int64]  # (groups, attributes)
+
+    def __post_init__(self) -> None:
+        assert self.starts.shape == self.stops.shape, "a start and a stop each"
+        assert self.starts.shape[1] == len(self.attributes), "a range an attribute"
+        assert bool(np.all(self.starts < self.stops)), "no empty range"
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Cells over all attributes of a view, the group each belongs to (`SUPPRESSED` for none), and the groups' regions.
+
+    Two groups may have the same region only in a bucketization, where regions are not published.
+    """
+
+    cells: Cells  # attributes in the view's order; every combination once
+    group: NDArray[np.int64]  # (cells,)
+    boxes: Boxes
+
+    def __post_init__(self) -> None:
+        assert len(self.group) == len(self.cells), "a group a cell"
+
+    @property
+    def suppressed(self) -> int:
+        """How many records are not published."""
+        return int(self.cells.counts[self.group == SUPPRESSED].sum())
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """The codes of one attribute, one a cell."""
+        return self.cells.codes[:, self.cells.attributes.index(name)]
+
+    def statistics(self, view: PartitionView) -> Statistics:
+        """The published groups as models see them, compared with the published table."""
+        kept = self.group != SUPPRESSED
+        return Statistics.of(
+            self.group[kept],
+            self.cells.counts[kept],
+            {a.name: self.column(a.name)[kept] for a in view.sensitive},
+            {a.name: view.domain(a.name) for a in view.sensitive},
+            groups=len(self.boxes),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionDraft:
+    """A release of records in groups that is not published yet.
+
+    ``form`` says what is published of a record: its region (`generalised`), or its exact quasi-identifiers with the
+    sensitive values of its bucket in random order (`bucketized`), or both tables apart (`anatomy`). ``facts`` goes
+    into the manifest as it is.
+    """
+
+    view: PartitionView
+    partition: Partition
+    models: tuple[Any, ...]  # the promises, each a registered model
+    form: str = "generalised"
+    facts: Mapping[str, Any] = field(default_factory=dict)
