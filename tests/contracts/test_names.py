@@ -43,17 +43,39 @@ def loaded_after(code):
     return set(json.loads(ran.stdout))
 
 
-SLOW = {"ibis", "sklearn", "pandas", "opendp", "duckdb", "pyarrow", "numpy", "scipy", "pydantic", "sqlalchemy", "polars"}
+SLOW = {
+    "ibis",
+    "sklearn",
+    "pandas",
+    "opendp",
+    "duckdb",
+    "pyarrow",
+    "numpy",
+    "scipy",
+    "pydantic",
+    "sqlalchemy",
+    "polars",
+}
 
 
 def test_importing_the_package_is_quick():
     assert loaded_after("import sfumato") & SLOW == set()
 
 
+HELP = """
+import sys
+sys.argv = ["sfumato", "--help"]
+from sfumato.cli import main
+try:
+    main()
+except SystemExit:
+    sys.stderr.write(",".join(sys.modules))
+"""
+
+
 def test_help_does_not_load_the_engine():
-    code = "import sys\nsys.argv = ['sfumato', '--help']\nfrom sfumato.cli import main\ntry:\n    main()\nexcept SystemExit:\n    sys.stdout.flush()"
     ran = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys\nsys.stderr.write(','.join(sys.modules))"],
+        [sys.executable, "-c", HELP],
         check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert "release" in ran.stdout

@@ -204,7 +204,7 @@ def test_the_bound_holds_as_often_as_stated():
 
 
 def test_too_few_runs_are_refused():
-    with pytest.raises(UsageError, match="399 runs are too few for an audit. To fix: use at least 400"):
+    with pytest.raises(UsageError, match=r"399 runs are too few for an audit\. To fix: use at least 400"):
         audit(randomized_response, epsilon=ONE, runs=399)
 
 

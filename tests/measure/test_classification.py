@@ -114,7 +114,7 @@ def test_a_release_of_roots_alone_predicts_its_weightiest_class():
 
 def test_too_few_records_cannot_be_split():
     codes = {name: column[:2] for name, column in people().items()}
-    with pytest.raises(InfeasibleError, match="2 records cannot be split .* To fix: use a larger table"):
+    with pytest.raises(InfeasibleError, match=r"2 records cannot be split .* To fix: use a larger table"):
         classification(OF, codes, nothing)
     assert classification(OF, {n: c[:3] for n, c in people().items()}, nothing, runs=1, baseline=False)
 

@@ -18,7 +18,7 @@ from tests.statistical.fit import ALARM, p_value, same_p_value
 
 TABLE = np.array([0, 3, 0, 0, 1, 0, 0, 2], dtype=np.int64)
 CELLS = len(TABLE)
-THRESHOLD = 2
+THRESHOLD = 3
 LARGEST = 12  # values from here on share a bin
 SECURE = SecureSource()
 

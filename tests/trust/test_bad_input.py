@@ -300,7 +300,10 @@ def test_a_budget_that_is_exceeded(sfumato, tmp_path):
     assert planned.code == 0 and "more than is left, so `release` will refuse" in planned.out
     said = sfumato("release", study, "dp", "--out", tmp_path / "two")
     assert said.code == 5
-    assert "the release asks for ε = 1, and 0.5 is left of the study's 1.5; spent by: entry 1 ('whole study' by " in said.err
+    assert (
+        "the release asks for ε = 1, and 0.5 is left of the study's 1.5; spent by: entry 1 ('whole study' by "
+        in said.err
+    )
     assert "ε = 1, done)" in said.err
     assert "To fix: ask for ε = 0.5 or less." in said.err
     assert not (tmp_path / "two").exists()
@@ -316,10 +319,22 @@ def test_errors_can_be_had_as_json(sfumato, tmp_path):
 @pytest.mark.parametrize(
     ("tree", "problem", "fix"),
     [
-        ("{Any: {P: {Any: [Engineer, Lawyer]}}}", "'Any' stands above itself (a cycle): Any > P > Any", "write each node once"),
+        (
+            "{Any: {P: {Any: [Engineer, Lawyer]}}}",
+            "'Any' stands above itself (a cycle): Any > P > Any",
+            "write each node once",
+        ),
         ("&a {Any: {P: *a}}", "this contains itself (a cycle of aliases)", "write it out without the alias"),
-        ("{Any: {P: {Q: [Engineer]}, A: {Q: [Dancer]}}}", "'Q' stands at two places: below 'P' and below 'A'", "keep one of them"),
-        ("{Any: {P: [Engineer, Lawyer], A: [Dancer, Engineer]}}", "'Engineer' stands at two places: below 'P' and below 'A'", "keep one of them, or rename one"),
+        (
+            "{Any: {P: {Q: [Engineer]}, A: {Q: [Dancer]}}}",
+            "'Q' stands at two places: below 'P' and below 'A'",
+            "keep one of them",
+        ),
+        (
+            "{Any: {P: [Engineer, Lawyer], A: [Dancer, Engineer]}}",
+            "'Engineer' stands at two places: below 'P' and below 'A'",
+            "keep one of them, or rename one",
+        ),
         ("{Any: {P: [Engineer, Engineer]}}", "'Engineer' stands twice below 'P'", "write it once"),
         ("{Any: []}", "the taxonomy is empty: nothing stands below its root 'Any'", "write the values below it"),
         ("jobs.csv", "the taxonomy '…/jobs.csv' cannot be opened", "check the name: it is relative to the study file"),
@@ -349,14 +364,39 @@ def test_a_taxonomy_of_uneven_depth_is_fine(sfumato, tmp_path, tree):
     ("old", "new", "problem", "fix"),
     [
         ("role: sensitive", "rolle: sensitive", "line 8: there is no field 'rolle' in 'sex'", "write 'role'"),
-        ("role: sensitive", "role: secret", "line 8: there is no role 'secret'", "there are identifier, quasi_identifier"),
-        ("role: class", "role: sensitive", "declares 0 class attributes, and this method needs exactly one", "the role `class`"),
-        ('["no", "yes"]', '["no"]', "the class 'ill' has 1 declared value, so there is nothing to predict", "declare all the values"),
-        ("  sex:", "  job: {role: sensitive, values: [a]}\n  sex:", "line 8: 'job' is written twice, first in line 7", "keep one of them"),
+        (
+            "role: sensitive",
+            "role: secret",
+            "line 8: there is no role 'secret'",
+            "there are identifier, quasi_identifier",
+        ),
+        (
+            "role: class",
+            "role: sensitive",
+            "declares 0 class attributes, and this method needs exactly one",
+            "the role `class`",
+        ),
+        (
+            '["no", "yes"]',
+            '["no"]',
+            "the class 'ill' has 1 declared value, so there is nothing to predict",
+            "declare all the values",
+        ),
+        (
+            "  sex:",
+            "  job: {role: sensitive, values: [a]}\n  sex:",
+            "line 8: 'job' is written twice, first in line 7",
+            "keep one of them",
+        ),
         ("bounds: [0, 99]", "bounds: [99, 0]", "the lower bound of 'age' is above the upper one", "swap them"),
         ("h: 3", "h: 0", "h is 0", "use a whole number of specializations from 1 on, or `auto`"),
         ("h: 3", "hh: 3", "method 'diffgen' has no parameter 'hh'", "did you mean 'h'?"),
-        ("method: diffgen", "method: difgen", "there is no method called 'difgen'", "choose one of: contingency, diffgen"),
+        (
+            "method: diffgen",
+            "method: difgen",
+            "there is no method called 'difgen'",
+            "choose one of: contingency, diffgen",
+        ),
         ("role: identifier", "role: quasi_identifier", "'id' has no", "declare"),
     ],
     ids=["field", "role", "no class", "one class", "twice", "bounds", "h", "parameter", "method", "no domain"],
@@ -407,7 +447,10 @@ def test_a_folder_below_a_file_cannot_be_made(sfumato, tmp_path):
 @pytest.mark.parametrize("columns", [200, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_a_very_wide_table(sfumato, tmp_path, columns):
     names = [f"q{n}" for n in range(columns)]
-    rows = [{name: "ab"[(n + place) % 2] for n, name in enumerate(names)} | {"ill": ("no", "yes")[place % 2]} for place in range(20)]
+    rows = [
+        {name: "ab"[(n + place) % 2] for n, name in enumerate(names)} | {"ill": ("no", "yes")[place % 2]}
+        for place in range(20)
+    ]
     (tmp_path / "wide.csv").write_text(csv_text(rows, [*names, "ill"]), encoding="utf-8")
     attributes = "".join(f"  {name}: {{role: quasi_identifier, values: [a, b]}}\n" for name in names)
     study = tmp_path / "study.yaml"

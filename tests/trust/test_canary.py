@@ -71,7 +71,11 @@ def test_tables_that_cannot_be_read(sfumato, tmp_path, kind):
 
 @pytest.mark.parametrize(
     "broken",
-    [b"\xff\xfe" + CANARY.encode("utf-8") + b"\x00\xd8", CANARY.encode() + b",\x81\x8d," * 3 + b"\n", b"\x1f\x8b" + CANARY.encode()],
+    [
+        b"\xff\xfe" + CANARY.encode("utf-8") + b"\x00\xd8",
+        CANARY.encode() + b",\x81\x8d," * 3 + b"\n",
+        b"\x1f\x8b" + CANARY.encode(),
+    ],
     ids=["half utf-16", "stray bytes", "a damaged archive"],
 )
 def test_bytes_that_are_no_text(sfumato, tmp_path, broken):

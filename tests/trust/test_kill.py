@@ -21,6 +21,10 @@ from tests.trust import driver
 from tests.trust.studies import everything, on_disk, recipe, released
 
 ROOT = Path(__file__).parents[2]
+MOMENTS = (
+    "after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace",
+    "after write_file", "before rename", "after rename", "before complete", "after write_owner",
+)  # fmt: skip
 
 
 def drive(job, folder):
@@ -73,8 +77,7 @@ def test_killed_at_any_step(tmp_path):
     seen = [run["steps"] for run in told]
     assert told[-1]["code"] == 0 and len(told) > 30, "the last one came through"
     assert all(run["code"] == -signal.SIGKILL for run in told[:-1])
-    for moment in ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace",
-                   "after write_file", "before rename", "after rename", "before complete", "after write_owner"):  # fmt: skip
+    for moment in MOMENTS:
         assert any(steps[-1] == moment for steps in seen[:-1]), f"nobody was killed {moment}"
     for run in told:
         folder, steps = Path(run["folder"]), run["steps"]
@@ -175,7 +178,7 @@ def test_a_ledger_that_cannot_be_written_stops_the_release(tmp_path):
     """Without an entry no noise is drawn, and the folder is given back."""
     study = on_disk(tmp_path)
     study.write_text(study.read_text(encoding="utf-8") + "ledger: no/such/folder/book.sqlite\n", encoding="utf-8")
-    with pytest.raises(PublishError, match="the ledger '.*' cannot be used"):
+    with pytest.raises(PublishError, match=r"the ledger '.*' cannot be used"):
         released(study, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

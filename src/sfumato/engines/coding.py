@@ -154,7 +154,7 @@ def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
         place = (number.cast("float64") - _exact(domain.lower)) / _exact(domain.step) + _exact(SLACK)
         steps = ibis.greatest(ibis.least(place, _exact(last)), _exact(0)).floor()
     code = missing.ifelse(lost, steps)
-    if attribute.outside is Unfit.SUPPRESS:
+    if attribute.outside is not Unfit.KEEP:
         code = outside.ifelse(DROP, code)
     return Coding(code.cast(code_type(domain)), missing, outside)
 

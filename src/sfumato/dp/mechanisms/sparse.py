@@ -3,12 +3,13 @@
 Why this is the same as noising every cell and keeping those that reach the threshold t ≥ 1. The dense way draws one X
 a cell, all independent, P(X = x) = (1-α)/(1+α) α^|x|, α = exp(-1/b), and keeps the cells with count + X ≥ t.
 
-1. Occupied cells are done as the dense way does them, one X each, with the same scale b.
-2. An empty cell survives when X ≥ t, which has p = α^t/(1+α); cells are independent, so over the empty cells in order
-   survival is a row of independent coins of probability p. The number of tails before each head is geometric,
-   P(gap ≥ g) = (1-p)^g, and gaps are independent. Drawing gaps until the end is passed gives the same set of heads as
-   tossing every coin: a draw that passes the end is the event that all the cells left are tails.
-3. Given that it survives, an empty cell's value is X given X ≥ t. For g ≥ 0, P(X ≥ t+g | X ≥ t) = α^(t+g)/α^t = α^g:
+1. Cells whose count reaches t are done as the dense way does them, one X each, with the same scale b.
+2. A cell whose count c is below t, such as an empty one, survives when X ≥ s = t-c ≥ 1, which has p = α^s/(1+α). Cells
+   are independent, so over the cells of one count in order survival is a row of independent coins of probability p. The
+   number of tails before each head is geometric, P(gap ≥ g) = (1-p)^g, and gaps are independent. Drawing gaps until
+   the end is passed gives the same set of heads as tossing every coin: a draw that passes the end is the event that
+   all the cells left are tails.
+3. Given that it survives, such a cell's value is c + X given X ≥ s. For g ≥ 0, P(X ≥ s+g | X ≥ s) = α^(s+g)/α^s = α^g:
    the tail has no memory, so the value is t plus a geometric variable with P(G ≥ g) = α^g, independent of all else.
 
 Survivors and their values then have the joint distribution of the dense way, and the pair of arrays returned is the
@@ -58,14 +59,19 @@ def noisy_sparse(
     _check(occupied, counts, total=total, threshold=threshold)
     epsilon = grant.redeem()
     scale = scale_for(epsilon, sensitivity=sensitivity)
-    noisy = with_laplace(counts, scale=scale, sensitivity=sensitivity, at_most=epsilon, source=source)
+    high = counts >= threshold
+    noisy = with_laplace(counts[high], scale=scale, sensitivity=sensitivity, at_most=epsilon, source=source)
     kept = noisy >= threshold
     dtype = np.int64 if total <= NO_END else object
     places = np.asarray(occupied, dtype=dtype)
     ranks = _survivors(total - len(places), TailRate(Fraction(scale), threshold), source)
-    empties = _nth_empty(ranks.astype(dtype), places)
-    values = threshold + geometric(len(empties), rate=Rational(1 / Fraction(scale)), source=source)
-    indices = np.concatenate([places[kept], empties])
+    risen = [_nth_empty(ranks.astype(dtype), places)]
+    for count in np.unique(counts[~high]).tolist():
+        alike = places[counts == count]
+        risen.append(alike[_survivors(len(alike), TailRate(Fraction(scale), threshold - count), source)])
+    below = np.concatenate(risen)
+    values = threshold + geometric(len(below), rate=Rational(1 / Fraction(scale)), source=source)
+    indices = np.concatenate([places[high][kept], below])
     order = np.argsort(indices, kind="stable")
     return indices[order], np.concatenate([noisy[kept], values])[order]
 
@@ -101,7 +107,7 @@ def _log_expected(empty: int, scale: float) -> float:
 
 
 def _survivors(empty: int, rate: TailRate, source: RandomSource) -> NDArray[Any]:
-    """The ranks, among so many empty cells in order, of those whose noise reaches the threshold."""
+    """The ranks, among so many cells alike in order, of those whose noise reaches the rate's threshold."""
     found: list[NDArray[Any]] = []
     start = 0  # cells before this rank are decided
     while start < empty:
