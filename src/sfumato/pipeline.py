@@ -10,7 +10,7 @@ import datetime as dt
 import getpass
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
