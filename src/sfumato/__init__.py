@@ -11,35 +11,96 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.api import Study, describe
+    from sfumato.api import Study, describe, verify_table
     from sfumato.errors import SfumatoError
     from sfumato.measure import audit, classification
-    from sfumato.methods import ContingencyTable, DiffGen
+    from sfumato.methods import (
+        Anatomy,
+        Bucketization,
+        ContingencyTable,
+        DiffGen,
+        FullDomain,
+        Mondrian,
+        Tds,
+    )
+    from sfumato.models import (
+        AlphaKAnonymity,
+        BasicBetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        DistinctLDiversity,
+        EnhancedBetaLikeness,
+        EntropyLDiversity,
+        KAnonymity,
+        ProbabilisticLDiversity,
+        RecursiveLDiversity,
+        TCloseness,
+        Template,
+        parse_models,
+    )
     from sfumato.publish import Release, verify_bundle
 
 # Where each public name lives. They load when first used, so that `import sfumato` is quick.
 _HOMES = {
+    "AlphaKAnonymity": "sfumato.models",
+    "Anatomy": "sfumato.methods",
+    "BasicBetaLikeness": "sfumato.models",
+    "Bucketization": "sfumato.methods",
     "ContingencyTable": "sfumato.methods",
+    "DeltaDisclosure": "sfumato.models",
+    "DeltaPresence": "sfumato.models",
     "DiffGen": "sfumato.methods",
+    "DistinctLDiversity": "sfumato.models",
+    "EnhancedBetaLikeness": "sfumato.models",
+    "EntropyLDiversity": "sfumato.models",
+    "FullDomain": "sfumato.methods",
+    "KAnonymity": "sfumato.models",
+    "Mondrian": "sfumato.methods",
+    "ProbabilisticLDiversity": "sfumato.models",
+    "RecursiveLDiversity": "sfumato.models",
     "Release": "sfumato.publish",
     "SfumatoError": "sfumato.errors",
     "Study": "sfumato.api",
+    "TCloseness": "sfumato.models",
+    "Tds": "sfumato.methods",
+    "Template": "sfumato.models",
     "audit": "sfumato.measure",
     "classification": "sfumato.measure",
     "describe": "sfumato.api",
+    "parse_models": "sfumato.models",
     "verify_bundle": "sfumato.publish",
+    "verify_table": "sfumato.api",
 }
 
 __all__ = [
+    "AlphaKAnonymity",
+    "Anatomy",
+    "BasicBetaLikeness",
+    "Bucketization",
     "ContingencyTable",
+    "DeltaDisclosure",
+    "DeltaPresence",
     "DiffGen",
+    "DistinctLDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "FullDomain",
+    "KAnonymity",
+    "Mondrian",
+    "ProbabilisticLDiversity",
+    "RecursiveLDiversity",
     "Release",
     "SfumatoError",
     "Study",
+    "TCloseness",
+    "Tds",
+    "Template",
     "audit",
     "classification",
     "describe",
+    "parse_models",
     "verify_bundle",
+    "verify_table",
 ]
 
 

@@ -22,11 +22,13 @@ from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, open_source, profile_table
 from sfumato.errors import PublishError, UsageError
 from sfumato.measure import Comparison, Finding
-from sfumato.methods import Method, recipe_of
-from sfumato.pipeline import Plan, Published
+from sfumato.methods import Method, PartitionMethod, recipe_of
+from sfumato.pipeline import Plan, Published, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
+
+__all__ = ["Study", "TableCheck", "describe", "next_folder", "verify_table"]
 
 
 class Study:
@@ -67,13 +69,13 @@ class Study:
         """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
         return pipeline.unfit(self.declared)
 
-    def plan(self, what: Method | str | None = None, *, purpose: str | None = None) -> Plan:
+    def plan(self, what: Method | PartitionMethod | str | None = None, *, purpose: str | None = None) -> Plan:
         """Say what a release would do, cost and leave; touches nothing."""
         return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger)
 
     def release(
         self,
-        what: Method | str | None = None,
+        what: Method | PartitionMethod | str | None = None,
         *,
         out: str | Path | None = None,
         purpose: str | None = None,
@@ -101,7 +103,7 @@ class Study:
 
     def worth(
         self,
-        what: Method | str | None = None,
+        what: Method | PartitionMethod | str | None = None,
         *,
         purpose: str | None = None,
         runs: int = 10,
@@ -112,7 +114,7 @@ class Study:
 
     def audit(
         self,
-        what: Method | str | None = None,
+        what: Method | PartitionMethod | str | None = None,
         *,
         purpose: str | None = None,
         runs: int = 4_000,
@@ -123,7 +125,7 @@ class Study:
 
     def recipe(
         self,
-        what: Method | str | None = None,
+        what: Method | PartitionMethod | str | None = None,
         *,
         purpose: str | None = None,
         chosen: Chosen | str = Chosen.IN_ADVANCE,

@@ -41,15 +41,23 @@ class Recipe:
                 "name": self.name,
                 "purpose": self.purpose,
                 "method": self.method,
-                "parameters": {key: _plain(value) for key, value in self.parameters.items()},
+                "parameters": self.plain_parameters(),
                 "chosen": self.chosen.value,
             },
             sort_keys=True,
             ensure_ascii=False,
         )
 
+    def plain_parameters(self) -> dict[str, Any]:
+        """The parameters as plain values: whole numbers and truth values as such, all else as it is written."""
+        return {key: _plain(value) for key, value in self.parameters.items()}
+
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
     return value if isinstance(value, (int, bool)) or value is None else str(value)
 
 

@@ -117,7 +117,7 @@ def test_an_audit_finds_a_method_that_spends_more_than_it_says(study, run, monke
         def run(self, view, counter, *, accountant, source, progress=silent):
             return super().run(view, counter, accountant=Accountant(Fraction(6)), source=source, progress=progress)
 
-    monkeypatch.setattr(pipeline, "build", lambda recipe: Cheat(epsilon="0.25"))
+    monkeypatch.setattr(pipeline.owner, "build", lambda recipe: Cheat(epsilon="0.25"))
     found = run("audit", study, "table", "--runs", "600")
     assert found.code == 8
     assert "violates ε = 0.25" in found.out
@@ -127,8 +127,8 @@ def test_an_audit_of_persons_adds_a_whole_person(study, monkeypatch):
     text = study.read_text(encoding="utf-8").replace("unit: record", "unit: {person: person_id, at_most: 3}")
     study.write_text(text, encoding="utf-8")
     tables = []
-    monkeypatch.setattr(pipeline, "ArrayCounter", lambda codes, sizes: tables.append(codes))
-    monkeypatch.setattr(pipeline, "audit", lambda once, epsilon, runs: epsilon)
+    monkeypatch.setattr(pipeline.owner, "ArrayCounter", lambda codes, sizes: tables.append(codes))
+    monkeypatch.setattr(pipeline.owner, "audit", lambda once, epsilon, runs: epsilon)
     declared = load_study(study)
     promised = pipeline.audit_recipe(declared, recipe_from_study(declared, "table"), runs=400)
     assert promised == Fraction(1, 4)

@@ -10,8 +10,11 @@ import pytest
 import sfumato
 
 PUBLIC = {
-    "ContingencyTable", "DiffGen", "Release", "SfumatoError", "Study", "audit", "classification", "describe",
-    "verify_bundle",
+    "AlphaKAnonymity", "Anatomy", "BasicBetaLikeness", "Bucketization", "ContingencyTable", "DeltaDisclosure",
+    "DeltaPresence", "DiffGen", "DistinctLDiversity", "EnhancedBetaLikeness", "EntropyLDiversity", "FullDomain",
+    "KAnonymity", "Mondrian", "ProbabilisticLDiversity", "RecursiveLDiversity", "Release", "SfumatoError", "Study",
+    "TCloseness", "Tds", "Template", "audit", "classification", "describe", "parse_models", "verify_bundle",
+    "verify_table",
 }  # fmt: skip
 
 

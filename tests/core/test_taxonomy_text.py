@@ -111,7 +111,11 @@ def test_a_comma_in_a_label_does_not_hide_the_semicolons():
         ({}, "the taxonomy is empty", "write its root and the values below it: {Any: [a, b]}"),
         (None, "the taxonomy is empty", "write its root and the values below it: {Any: [a, b]}"),
         ({"Any": []}, "the taxonomy is empty: nothing stands below its root 'Any'", "write the values below it"),
-        ({"A": ["a"], "B": ["b"]}, "the taxonomy has 2 roots: 'A', 'B'", "put them below one root, such as 'Any'"),
+        (
+            {"A": ["a"], "B": ["b"]},
+            "the taxonomy has 2 roots: 'A', 'B'",
+            "put them below one root, such as 'Any'; if the first line of the file is a header, remove it",
+        ),
         ({"Any": ["a", "b", "a"]}, "'a' stands twice below 'Any'", "write it once"),
         (
             {"Any": {"A": ["x", "y"], "B": ["x"]}},

@@ -97,7 +97,15 @@ def test_every_method_and_parameter_is_documented(name):
     page = text("methods.md")
     assert f"| `{name}` |" in page
     kind = METHODS[name]
-    heading = {"diffgen": "DiffGen", "contingency": "Contingency table"}[name]
+    heading = {
+        "anatomy": "Anatomy",
+        "bucketization": "Bucketization",
+        "contingency": "Contingency table",
+        "diffgen": "DiffGen",
+        "full-domain": "Full-domain recoding",
+        "mondrian": "Mondrian",
+        "tds": "TDS",
+    }[name]
     section = sections(page)[heading]
     told = re.findall(r"^\| `(\w+)` \|", section.split("\n### ")[0], re.MULTILINE)
     assert told == [field.name for field in fields(kind)]

@@ -147,7 +147,7 @@ def test_arrow_hands_on_what_the_disk_said(tmp_path, monkeypatch):
         def flush(self):
             pass
 
-    for write in (bundle_module._parquet, pa.csv.write_csv):
+    for write in (bundle_module.parquet, pa.csv.write_csv):
         table = small_draft_table()
         with pytest.raises(OSError, match="no") as caught:
             write(table, Full())

@@ -20,11 +20,11 @@ import time
 import traceback
 from pathlib import Path
 
-from sfumato import pipeline
 from sfumato.cli import show
 from sfumato.cli.main import main
 from sfumato.dp.mechanisms import sparse
 from sfumato.methods import diffgen
+from sfumato.pipeline import counts as pipeline
 from sfumato.publish import bundle
 from sfumato.stores import sqlite
 from tests.trust.studies import on_disk

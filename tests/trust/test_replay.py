@@ -611,7 +611,7 @@ def test_no_seed_by_default(tmp_path):
 
 def test_a_release_draws_from_the_operating_system(tmp_path, monkeypatch):
     study, used = load_study(on_disk(tmp_path)), []
-    monkeypatch.setattr(pipeline, "SecureSource", lambda: used.append(SecureSource()) or used[0])
+    monkeypatch.setattr(pipeline.stages, "SecureSource", lambda: used.append(SecureSource()) or used[0])
     done = pipeline.release(study, recipe(h=3), folder=tmp_path / "out")
     assert used[0].secure
     assert manifest(done.bundle)["privacy"]["secure"] is True

@@ -46,7 +46,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
             {
                 "study": str(folder / "study.yaml"),
                 "bundle": str(done.bundle),
-                "groups": len(done.draft.groups),
+                "groups": done.rows,
                 "epsilon": None if done.epsilon is None else text(done.epsilon),
                 "left": None if done.left is None else text(done.left),
                 "verified": verified.ok,
@@ -58,7 +58,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         )
         return
     show.say()
-    show.say(f"Published {len(done.draft.groups):,} groups in {done.bundle}")
+    show.say(f"Published {done.rows:,} groups in {done.bundle}")
     show.say(f"  and it {'verifies' if verified.ok else 'does NOT verify'}. What a receiver can ask it, for free:")
     show.say(f"  {_QUESTION}\n    {show.estimate(answer)}")
     show.say()

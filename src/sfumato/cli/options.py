@@ -10,6 +10,9 @@ ReleaseName = Annotated[
     str | None, typer.Argument(help="A release the study declares; needed if it declares several.", metavar="RELEASE")
 ]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")]
+BundleOrTable = Annotated[
+    str, typer.Argument(help="A bundle's folder, or the folder it is in; with --promise any table.", metavar="BUNDLE")
+]
 NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[

@@ -70,7 +70,8 @@ def check(study: StudyFile, json: Json = False) -> None:
         if all(r.fits for r in reports):
             show.say("every value of the table is in its declared domain")
         elif refused:
-            show.say(f"declared an error, so a DP release leaves these records out: {', '.join(refused)}")
+            names = ", ".join(refused)
+            show.say(f"declared an error, so a DP release leaves these records out and any other stops: {names}")
             show.say("to fix: widen the domain, or say `missing: keep` or `outside: keep` (for your eyes only)")
         else:
             show.say("all of it is provided for by `missing` and `outside` in the study (for your eyes only)")
@@ -126,14 +127,14 @@ def release(
                 "bundle": str(done.bundle),
                 "owner": str(done.folder / "owner"),
                 "sha256": done.sha256,
-                "rows": len(done.draft.groups),
+                "rows": done.rows,
                 "epsilon": show.exact(done.epsilon),
                 "left": show.exact(done.left),
             }
         )
         return
     bundle = show.place(done.bundle)
-    show.say(f"published {len(done.draft.groups):,} groups in {bundle}")
+    show.say(f"published {done.rows:,} {done.what} in {bundle}")
     if done.epsilon is not None and done.left is not None:
         show.say(f"it cost ε = {show.exact(done.epsilon)}; {show.exact(done.left)} is left")
     show.say(f"your own notes, which stay here: {show.place(done.folder / 'owner')}")

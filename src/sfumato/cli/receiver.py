@@ -5,19 +5,43 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Bundle, Json
-from sfumato.errors import VerifyError
+from sfumato.cli.options import Bundle, BundleOrTable, Json
+from sfumato.errors import UsageError, VerifyError
 
 
 def verify(
-    bundle: Bundle,
+    bundle: BundleOrTable,
     sha256: Annotated[
         str | None,
         typer.Option("--sha256", help="The SHA-256 that manifest.json must have, from the publisher or the ledger."),
     ] = None,
+    promise: Annotated[
+        list[str] | None,
+        typer.Option("--promise", help="Check any table: a model such as k-anonymity=5, or a YAML file. Repeatable."),
+    ] = None,
+    quasi: Annotated[
+        list[str] | None, typer.Option("--quasi", help="Of the table: the quasi-identifiers, with commas between.")
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", help="Of the table: sensitive columns, with commas between.")
+    ] = None,
+    suppressed: Annotated[
+        str | None, typer.Option("--suppressed", help="Of the table: a column that is true for suppressed records.")
+    ] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="For the owner: name the values of the worst groups too.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Check a bundle from the bundle alone: files, hashes, and that the data is what the manifest says."""
+    """Check a bundle from the bundle alone, or with --promise whether any table keeps a promise.
+
+    Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the promise itself.
+    """
+    if promise:
+        _verify_table(bundle, promise, quasi, sensitive, suppressed, values=values, json=json)
+        return
+    if quasi or sensitive or suppressed or values:
+        raise UsageError("there is no promise to check on the table", "give one, such as --promise k-anonymity=5")
     from sfumato.publish import verify_bundle
 
     with show.progress(shown=not json) as report:
@@ -33,6 +57,74 @@ def verify(
         show.say("the bundle verifies" if found.ok else "the bundle does NOT verify: do not use it, get it again")
     if not found.ok:
         raise typer.Exit(VerifyError.exit_code)
+
+
+def _verify_table(
+    table: str,
+    promise: list[str],
+    quasi: list[str] | None,
+    sensitive: list[str] | None,
+    suppressed: str | None,
+    *,
+    values: bool,
+    json: bool,
+) -> None:
+    from sfumato.api import verify_table
+    from sfumato.read import read_promise
+
+    with show.progress(shown=not json) as report:
+        report("checking the table", 0, 1)
+        found = verify_table(
+            table,
+            promise=read_promise(promise),
+            quasi=_names(quasi),
+            sensitive=_names(sensitive),
+            suppressed=suppressed,
+            values=values,
+        )
+    if json:
+        show.as_json(
+            {
+                "ok": found.ok,
+                "records": found.records,
+                "suppressed": found.suppressed,
+                "groups": found.groups,
+                "smallest": found.smallest,
+                "largest": found.largest,
+                "models": [
+                    {
+                        "model": m.model,
+                        "ok": m.ok,
+                        "broken": m.broken,
+                        "best": m.best,
+                        "worst": list(m.worst),
+                        "values": list(m.values),
+                    }
+                    for m in found.models
+                ],
+            }
+        )
+    else:
+        lost = f", {found.suppressed:,} suppressed ones passed over" if suppressed else ""
+        show.say(
+            f"{found.records:,} records in {found.groups:,} groups of {found.smallest:,} to {found.largest:,}{lost}; "
+            "a missing value counts as a value"
+        )
+        for m in found.models:
+            kept = "holds in every group" if m.ok else f"is broken in {m.broken:,} groups"
+            show.say(f"  {'ok  ' if m.ok else 'FAIL'}  {m.model} {kept}{f'; it holds for {m.best}' if m.best else ''}")
+            sizes = ", ".join(f"{size:,}" for size in m.worst)
+            show.say(f"        {'smallest groups' if m.ok else 'smallest groups that break it'}: {sizes} records")
+            for one in m.values:
+                show.say(f"          {', '.join(f'{name} = {value}' for name, value in one.items())}")
+        show.say("the table keeps the promise" if found.ok else "the table does NOT keep the promise")
+    if not found.ok:
+        raise typer.Exit(VerifyError.exit_code)
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Names with commas between, in one option or several."""
+    return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
 
 
 def query(

@@ -173,7 +173,10 @@ def _named(above: str) -> str:
 
 def _roots(labels: list[str]) -> TaxonomyError:
     named = ", ".join(f"'{label}'" for label in labels[:5]) + (", …" if len(labels) > 5 else "")  # noqa: PLR2004 - enough
-    return TaxonomyError(f"the taxonomy has {len(labels)} roots: {named}", "put them below one root, such as 'Any'")
+    return TaxonomyError(
+        f"the taxonomy has {len(labels)} roots: {named}",
+        "put them below one root, such as 'Any'; if the first line of the file is a header, remove it",
+    )
 
 
 def _checked(root: Node) -> Taxonomy:

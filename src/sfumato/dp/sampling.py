@@ -80,6 +80,19 @@ def below(n: int, source: RandomSource) -> int:
             return drawn
 
 
+def shuffled(n: int, source: RandomSource) -> NDArray[np.int64]:
+    """A uniform order of ``range(n)`` as an array: sort by random keys, and again if two keys are alike.
+
+    >>> sorted(shuffled(5, SecureSource()).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    while True:
+        keys = source.uint64(n)
+        order: NDArray[np.int64] = np.argsort(keys, kind="stable")
+        if n < 2 or bool(np.all(np.diff(keys[order]) > 0)):  # noqa: PLR2004 - one has one order
+            return order
+
+
 def permutation(n: int, source: RandomSource) -> list[int]:
     """A uniform order of ``range(n)`` (Fisher and Yates)."""
     order = list(range(n))

@@ -2,5 +2,14 @@
 
 from sfumato.measure.audit import Finding, audit, events_of
 from sfumato.measure.classification import Accuracy, Comparison, classification
+from sfumato.measure.partition_classification import partition_classification
 
-__all__ = ["Accuracy", "Comparison", "Finding", "audit", "classification", "events_of"]
+__all__ = [
+    "Accuracy",
+    "Comparison",
+    "Finding",
+    "audit",
+    "classification",
+    "events_of",
+    "partition_classification",
+]

@@ -1,18 +1,30 @@
 """Methods: algorithms that turn counts into a release that keeps a model."""
 
+from sfumato.methods.anatomy import Anatomy
+from sfumato.methods.bucketization import Bucketization
 from sfumato.methods.build import build, recipe_of
 from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen import DiffGen
-from sfumato.methods.method import METHODS, Forecast, Method
+from sfumato.methods.full_domain import FullDomain
+from sfumato.methods.method import METHODS, Forecast, Method, PartitionMethod, is_partition
+from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.scores import SCORES
+from sfumato.methods.tds import Tds
 
 __all__ = [
     "METHODS",
     "SCORES",
+    "Anatomy",
+    "Bucketization",
     "ContingencyTable",
     "DiffGen",
     "Forecast",
+    "FullDomain",
     "Method",
+    "Mondrian",
+    "PartitionMethod",
+    "Tds",
     "build",
+    "is_partition",
     "recipe_of",
 ]

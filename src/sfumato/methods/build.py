@@ -6,11 +6,14 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sfumato.errors import StudyError
-from sfumato.methods.method import METHODS, Method
+from sfumato.methods.method import METHODS, Method, PartitionMethod
+from sfumato.models import parse_models, promise_of
 from sfumato.recipe import Chosen, Recipe
 
+PROMISE = "promise"  # the parameter of partition methods that holds models
 
-def build(recipe: Recipe) -> Method:
+
+def build(recipe: Recipe) -> Method | PartitionMethod:
     """The method a recipe names, with the recipe's parameters.
 
     >>> from sfumato.recipe import Recipe
@@ -28,7 +31,7 @@ def build(recipe: Recipe) -> Method:
                 f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}",
             )
     try:
-        return cast("Method", kind(**{name: _read(value) for name, value in recipe.parameters.items()}))
+        return cast("Method | PartitionMethod", kind(**{name: _read(name, v) for name, v in recipe.parameters.items()}))
     except TypeError:
         needed = [f.name for f in fields(kind) if f.name not in recipe.parameters and _required(f)]
         raise StudyError(
@@ -40,7 +43,7 @@ def build(recipe: Recipe) -> Method:
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
     """The recipe that `build` turns into this method."""
     parameters = {f.name: getattr(method, f.name) for f in fields(method)}
-    shown = {key: str(value) if isinstance(value, Fraction) else value for key, value in parameters.items()}
+    shown = {key: _shown(key, value) for key, value in parameters.items()}
     return Recipe(name=name, method=method.name, purpose=purpose, parameters=shown, chosen=chosen)
 
 
@@ -48,7 +51,16 @@ def _required(field: Any) -> bool:
     return bool(field.default is field.default_factory)  # both are MISSING
 
 
-def _read(value: Any) -> Any:
-    """Whole numbers may come as text, since study files are read without rounding."""
+def _shown(name: str, value: Any) -> Any:
+    """A parameter as a study gives it."""
+    if name == PROMISE:
+        return promise_of(parse_models(value)) or None
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def _read(name: str, value: Any) -> Any:
+    """Whole numbers may come as text, since study files are read without rounding; a promise becomes models."""
+    if name == PROMISE:
+        return parse_models(value)
     text = str(value)
     return int(text) if isinstance(value, str) and text.isdecimal() else value

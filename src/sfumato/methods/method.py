@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeGuard
 
 from sfumato.core.attribute import observed
-from sfumato.core.counts import Counter
+from sfumato.core.counts import Cells, Counter
 from sfumato.core.draft import Draft
+from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
 from sfumato.core.registry import Registry
 from sfumato.core.view import View
@@ -61,7 +62,40 @@ class Method(Protocol):
         ...
 
 
+class PartitionMethod(Protocol):
+    """An algorithm that puts records into groups that keep models; it costs no ε, and promises no ε-DP.
+
+    Like every method it is a frozen dataclass of its parameters. ``partition`` is True.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    partition: ClassVar[bool]
+
+    @property
+    def spends(self) -> None:
+        """Nothing: the promise is not differential privacy."""
+        ...
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse, before anything is read, a view that this method cannot keep its promise on."""
+        ...
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """Say what will happen; touches nothing."""
+        ...
+
+    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+        """Make the draft; a method that draws at random takes a `RandomSource`, too: ``source``."""
+        ...
+
+
 METHODS: Registry[type[Any]] = Registry("method")
+
+
+def is_partition(method: object) -> TypeGuard[PartitionMethod]:
+    """Whether a method puts records into groups, instead of counting with noise."""
+    return bool(getattr(method, "partition", False))
 
 
 def refuse_observed(view: View) -> None:

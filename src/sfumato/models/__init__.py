@@ -1,6 +1,45 @@
 """Models: privacy promises, each in words and, where it can be, as a check on what is published."""
 
+from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.models.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from sfumato.models.delta_disclosure import DeltaDisclosure
+from sfumato.models.delta_presence import DeltaPresence
 from sfumato.models.differential_privacy import DifferentialPrivacy, attack_odds
-from sfumato.models.model import MODELS, Model
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.l_diversity import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    ProbabilisticLDiversity,
+    RecursiveLDiversity,
+)
+from sfumato.models.model import MODELS, GroupModel, Model
+from sfumato.models.parse import all_hold, monotone, parse_models, promise_of, refuse_infeasible, relative, title
+from sfumato.models.t_closeness import TCloseness
+from sfumato.models.template import Template
 
-__all__ = ["MODELS", "DifferentialPrivacy", "Model", "attack_odds"]
+__all__ = [
+    "MODELS",
+    "AlphaKAnonymity",
+    "BasicBetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DifferentialPrivacy",
+    "DistinctLDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "GroupModel",
+    "KAnonymity",
+    "Model",
+    "ProbabilisticLDiversity",
+    "RecursiveLDiversity",
+    "TCloseness",
+    "Template",
+    "all_hold",
+    "attack_odds",
+    "monotone",
+    "parse_models",
+    "promise_of",
+    "refuse_infeasible",
+    "relative",
+    "title",
+]

@@ -2,7 +2,14 @@
 
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.partition import PartitionView
 from sfumato.core.registry import Registry
+from sfumato.core.statistics import Statistics
+
+Truths = NDArray[np.bool_]
 
 
 class Model(Protocol):
@@ -17,6 +24,39 @@ class Model(Protocol):
 
     def sentence(self) -> str:
         """The promise in one sentence that can be quoted."""
+        ...
+
+
+class GroupModel(Model, Protocol):
+    """A promise about every group of records that look alike: a frozen dataclass of its parameters.
+
+    ``monotone``: two groups that keep the promise keep it when they are merged, so a search may prune. For a model
+    that is ``relative`` to the table this is so as long as the table stays the same; suppressing records changes it.
+    A group without records has nobody to protect and keeps every promise.
+    """
+
+    summary: ClassVar[str]
+    monotone: ClassVar[bool]
+    relative: ClassVar[bool]
+
+    def needs(self) -> tuple[str, ...] | None:
+        """The sensitive attributes it looks at; () for none, None for all that there are."""
+        ...
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse, before any work, a view that the promise makes no sense on."""
+        ...
+
+    def holds(self, groups: Statistics) -> Truths:
+        """Whether each group keeps the promise."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as a study gives them; those that are left at None are not listed."""
+        ...
+
+    def way_out(self, whole: Statistics) -> str:
+        """What to change when even the whole table as one group breaks the promise: the largest feasible parameter."""
         ...
 
 

@@ -4,18 +4,30 @@ from sfumato.publish.bundle import BundleWritten, write_bundle, write_owner
 from sfumato.publish.files import claim_folder
 from sfumato.publish.manifest import ManifestFacts
 from sfumato.publish.query import Estimate
-from sfumato.publish.release import Release
+from sfumato.publish.record_bundle import write_records
+from sfumato.publish.record_manifest import LIMITS, RecordFacts
+from sfumato.publish.record_release import RecordsRelease
+from sfumato.publish.release import CountsRelease, Release
+from sfumato.publish.report import partition_report
+from sfumato.publish.report_counts import counts_report
 from sfumato.publish.verify import Check, Verification, verify_bundle
 
 __all__ = [
+    "LIMITS",
     "BundleWritten",
     "Check",
+    "CountsRelease",
     "Estimate",
     "ManifestFacts",
+    "RecordFacts",
+    "RecordsRelease",
     "Release",
     "Verification",
     "claim_folder",
+    "counts_report",
+    "partition_report",
     "verify_bundle",
     "write_bundle",
     "write_owner",
+    "write_records",
 ]

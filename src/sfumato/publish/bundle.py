@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count as counting
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from sfumato.core.draft import Draft, Groups
 from sfumato.errors import PublishError, VerifyError
+from sfumato.publish.checks import Verification
 from sfumato.publish.datapackage import datapackage
 from sfumato.publish.files import FileFacts, sync_folder, telling, write_file
 from sfumato.publish.manifest import ManifestFacts, layout_of, manifest, plain, render
@@ -22,9 +23,11 @@ from sfumato.publish.readme import readme
 from sfumato.publish.table import Layout, put_in_order, same
 from sfumato.publish.verify import inspect
 
+T = TypeVar("T")
+
 BUNDLE: Final = "bundle"
 OWNER: Final = "owner"
-_AGAIN: Final = "check the disk and publish again; if that fails too, it is our bug: please report it"
+AGAIN: Final = "check the disk and publish again; if that fails too, it is our bug: please report it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +46,21 @@ def write_bundle(draft: Draft, manifest_facts: ManifestFacts, folder: Path) -> B
     """
     layout = layout_of(draft)
     groups = put_in_order(draft.groups)
+    return stage(
+        folder,
+        write=lambda partial: _write(partial, layout, groups, manifest_facts),
+        check=lambda partial: _check(partial, groups),
+    )
+
+
+def stage(folder: Path, *, write: Callable[[Path], str], check: Callable[[Path], None]) -> BundleWritten:
+    """Put a bundle into place as `write_bundle` says; ``write`` gives the hash of the manifest."""
     place = folder / BUNDLE
     _refuse_existing(place)
     with telling(folder), _partial(folder) as partial:
-        sha256 = _write(partial, layout, groups, manifest_facts)
+        sha256 = write(partial)
         sync_folder(partial)
-        _check(partial, groups)
+        check(partial)
         _refuse_existing(place)
         partial.rename(place)
     with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
@@ -56,13 +68,15 @@ def write_bundle(draft: Draft, manifest_facts: ManifestFacts, folder: Path) -> B
     return BundleWritten(path=place, sha256=sha256)
 
 
-def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str]) -> Path:
-    """Write what stays with the owner: ``owner/draft.json`` and ``owner/log.txt``, for their eyes only."""
+def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str], *, report: str | None = None) -> Path:
+    """Write what stays with the owner: `draft.json`, `log.txt`, `report.html`, for their eyes only."""
     place = folder / OWNER
     with telling(place):
         place.mkdir(mode=0o700, exist_ok=True)
         write_file(place / "draft.json", lambda out: out.write(render(plain(draft_json))))
         write_file(place / "log.txt", lambda out: out.write("".join(f"{line}\n" for line in log).encode()))
+        if report is not None:
+            write_file(place / "report.html", lambda out: out.write(report.encode()))
     return place
 
 
@@ -70,7 +84,7 @@ def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) 
     """All files; the manifest last, since it holds the hashes of the others."""
     table = layout.table(groups)
     files: dict[str, FileFacts] = {
-        "data.parquet": write_file(partial / "data.parquet", lambda out: _parquet(table, out)),
+        "data.parquet": write_file(partial / "data.parquet", lambda out: parquet(table, out)),
         "data.csv": write_file(partial / "data.csv", lambda out: pa.csv.write_csv(table, out)),
     }
     draft = manifest(facts, layout, listed=len(groups), files=files)  # for its words and numbers
@@ -90,25 +104,28 @@ def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) 
     return write_file(partial / "manifest.json", lambda out: out.write(render(whole))).sha256
 
 
-def _parquet(table: pa.Table, out: Any) -> None:
+def parquet(table: pa.Table, out: Any) -> None:
     """Plain columns of text: no Arrow schema, no pandas metadata, nothing that tells how it was made."""
     pa.parquet.write_table(table, out, compression="zstd", store_schema=False)
 
 
 def _check(partial: Path, groups: Groups) -> None:
     """Read back and check as a receiver would, and compare with what was to be written."""
+    found = passed(lambda: inspect(partial))
+    if found is None or not same(found, groups):
+        raise PublishError("the bundle does not read back as it was written", AGAIN)
+
+
+def passed(look: Callable[[], tuple[Verification, T | None]]) -> T | None:
+    """What a check reads from a bundle that passes it; an error for one that does not."""
     try:
-        verification, found = inspect(partial)
+        verification, found = look()
     except VerifyError as error:
-        raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN) from error
+        raise PublishError(f"the bundle does not read back: {error.problem}", AGAIN) from error
     if not verification.ok:
         failed = next(check for check in verification.checks if not check.ok)
-        raise PublishError(
-            f"the bundle does not pass its own check '{failed.name}': {failed.detail}",
-            _AGAIN,
-        )
-    if found is None or not same(found, groups):
-        raise PublishError("the bundle does not read back as it was written", _AGAIN)
+        raise PublishError(f"the bundle does not pass its own check '{failed.name}': {failed.detail}", AGAIN)
+    return found
 
 
 def _refuse_existing(place: Path) -> None:

@@ -17,7 +17,7 @@ def datapackage(
     """The content of datapackage.json."""
     return {
         "profile": "tabular-data-package",
-        "name": _slug(f"{study} {release}"),
+        "name": slug(f"{study} {release}"),
         "title": f"{release} of {study}",
         "description": f"Groups of records with noisy counts; groups not listed have count 0. {guarantee}",
         "resources": [
@@ -63,6 +63,6 @@ def _field(name: str, labels: Labels) -> dict[str, Any]:
     return {"name": name, "type": "string", "constraints": constraints}
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     """A name as the standard wants it: lower case letters, digits, '.', '_' and '-'."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-") or "release"

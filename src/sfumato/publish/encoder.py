@@ -86,41 +86,44 @@ class RegionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The raw values of each predictor."""
         if not self.attributes:
             raise InputError("this encoder has no attributes", "get one from `release.encoder()`")
-        if hasattr(X, "toarray"):
-            raise InputError(
-                "the records are a sparse matrix, and raw records are not", "give a table or a dense array"
-            )
-        if hasattr(X, "iloc") and hasattr(X, "columns"):
-            return self._named([str(name) for name in X.columns], lambda place: _pandas_values(X.iloc[:, place]))
-        if hasattr(X, "__arrow_c_stream__"):
-            table = X if isinstance(X, pa.Table) else pa.table(X)
-            return self._named(table.column_names, lambda place: table.column(place).to_pylist())
-        return self._placed(X)
+        return raw_columns(X, [name for name, _, _ in self.attributes], type(self).__name__)
 
-    def _named(self, found: list[str], values: Any) -> list[Sequence[object]]:
-        wanted = [name for name, _, _ in self.attributes]
-        missing = [name for name in wanted if name not in found]
-        if missing:
-            raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}")
-        return [values(found.index(name)) for name in wanted]
 
-    def _placed(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
-        # Lists hold records of mixed types: as objects, else NumPy would turn every number into text.
-        array = np.asarray(X) if hasattr(X, "__array__") else np.array(list(_rows(X)), dtype=object)
-        if array.ndim != 2:  # noqa: PLR2004 - a table
-            raise InputError(
-                f"the records are an array of {array.ndim} dimensions. Reshape your data: a row a record",
-                "give a table, or a two-dimensional array",
-            )
-        if np.iscomplexobj(array):
-            raise InputError("Complex data not supported", "give raw records")
-        if array.shape[1] != len(self.attributes):
-            raise InputError(
-                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {len(self.attributes)} "
-                "features as input",
-                f"give the columns in this order: {', '.join(name for name, _, _ in self.attributes)}",
-            )
-        return [list(array[:, place]) for place in range(array.shape[1])]
+def raw_columns(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+    """The raw values of each wanted column, from whatever people hold their records in."""
+    if hasattr(X, "toarray"):
+        raise InputError("the records are a sparse matrix, and raw records are not", "give a table or a dense array")
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        return _named([str(name) for name in X.columns], wanted, lambda place: _pandas_values(X.iloc[:, place]))
+    if hasattr(X, "__arrow_c_stream__"):
+        table = X if isinstance(X, pa.Table) else pa.table(X)
+        return _named(table.column_names, wanted, lambda place: table.column(place).to_pylist())
+    return _placed(X, wanted, encoder)
+
+
+def _named(found: list[str], wanted: list[str], values: Any) -> list[Sequence[object]]:
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}")
+    return [values(found.index(name)) for name in wanted]
+
+
+def _placed(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+    # Lists hold records of mixed types: as objects, else NumPy would turn every number into text.
+    array = np.asarray(X) if hasattr(X, "__array__") else np.array(list(_rows(X)), dtype=object)
+    if array.ndim != 2:  # noqa: PLR2004 - a table
+        raise InputError(
+            f"the records are an array of {array.ndim} dimensions. Reshape your data: a row a record",
+            "give a table, or a two-dimensional array",
+        )
+    if np.iscomplexobj(array):
+        raise InputError("Complex data not supported", "give raw records")
+    if array.shape[1] != len(wanted):
+        raise InputError(
+            f"X has {array.shape[1]} features, but {encoder} is expecting {len(wanted)} features as input",
+            f"give the columns in this order: {', '.join(wanted)}",
+        )
+    return [list(array[:, place]) for place in range(array.shape[1])]
 
 
 def _pandas_values(series: Any) -> Sequence[object]:

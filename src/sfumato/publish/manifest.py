@@ -1,31 +1,30 @@
 """The manifest: what a release is, what it promises and how it was made, for people and for programs."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel
 
 from sfumato.core.cut import Cut, Range
 from sfumato.core.domain import Categories
 from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.core.draft import Draft
 from sfumato.dp.budget import show
-from sfumato.errors import OursError, VerifyError
+from sfumato.errors import OursError
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
+from sfumato.publish.record_manifest import record_layout_from
+from sfumato.publish.record_schema import RecordManifest
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION, Manifest
+from sfumato.publish.sealed import Json, broken, form_of, open_sealed, plain, render, seal
 from sfumato.publish.table import Layout, count_column
 
-Json = dict[str, Any]
+__all__ = ["ManifestFacts", "layout_from", "layout_of", "manifest", "parse_manifest", "plain", "render", "seal"]
 
-MOST_WHOLE: Final = 2**53  # readers in other languages round whole numbers above this
-_MOST_DIGITS: Final = 300
+FORMS: Final[Mapping[str, type[BaseModel]]] = {"counts": Manifest, "records": RecordManifest}
 _MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number is given
 
 
@@ -82,6 +81,7 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
     body = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
+        "form": "counts",
         "study": facts.study,
         "release": facts.release,
         "date": facts.date,
@@ -107,39 +107,13 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
     return body | {"seal": seal(body)}
 
 
-def render(content: Mapping[str, Any]) -> bytes:
-    """JSON in the one form that bundles use: UTF-8, two spaces, a line end at the end."""
-    return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
-
-
-def seal(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of the manifest without its seal."""
-    return hashlib.sha256(render({key: value for key, value in content.items() if key != "seal"})).hexdigest()
-
-
 def parse_manifest(raw: bytes) -> Json:
-    """Read and check a manifest: fields, types, version, and that no byte of it changed."""
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise _broken("manifest.json is not JSON") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise _broken("manifest.json is not that of a Sfumato bundle")
-    if content.get("format_version") != FORMAT_VERSION:
-        told = str(content.get("format_version"))[:20]
-        raise VerifyError(
-            f"the bundle has format version {told}, and this version reads {FORMAT_VERSION}",
-            "use the version of Sfumato that wrote it, or a newer one",
-        )
-    try:
-        Manifest.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise _broken(f"manifest.json is wrong at '{place}': {first['msg']}") from None
-    if render(content) != raw or content["seal"] != seal(content):
-        raise _broken("manifest.json was changed after it was written")
-    layout_from(content)
+    """Read and check a manifest, of either form."""
+    content = open_sealed(raw, FORMS)
+    if form_of(content) == "records":
+        record_layout_from(content)
+    else:
+        layout_from(content)
     return content
 
 
@@ -149,48 +123,22 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     roles = [entry["role"] for entry in entries]
     names = tuple(entry["name"] for entry in entries)
     if roles.count("class") != 1 or roles[-1] != "class" or names[-1] != content["class_column"]:
-        raise _broken("the manifest does not declare its class last among the attributes")
+        raise broken("the manifest does not declare its class last among the attributes")
     if len({*names, content["count_column"]}) != len(names) + 1:
-        raise _broken("two columns of the manifest have the same name")
+        raise broken("two columns of the manifest have the same name")
     domains = tuple(domain_from_json(entry["domain"]) for entry in entries)
     cuts = tuple(cut_from_json(entry["cut"]) for entry in entries)
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
-            raise _broken(f"the cut of '{name}' is not one of its domain")
+            raise broken(f"the cut of '{name}' is not one of its domain")
         if isinstance(domain, Categories) and not set(cut.ranges) <= _nodes(domain):
-            raise _broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
+            raise broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
     if not cuts[-1].is_finest:
-        raise _broken("the class is cut into groups of values")
+        raise broken("the class is cut into groups of values")
     return Layout(
         names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
         count=content["count_column"],
     )  # fmt: skip
-
-
-def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
-    """A value as JSON can hold it without rounding: exact numbers and very large ones become text.
-
-    >>> plain({"epsilon": Fraction(1, 3), "groups": 10**18, "scale": np.float64(0.5)})
-    {'epsilon': '1/3', 'groups': '1000000000000000000', 'scale': 0.5}
-    """
-    match value:
-        case None | bool() | str() | float():
-            return float(value) if isinstance(value, float) else value
-        case np.generic():
-            return plain(value.item())
-        case int():
-            if abs(value) <= MOST_WHOLE:
-                return value
-            digits = int(abs(value).bit_length() * 0.30103)
-            return str(value) if digits <= _MOST_DIGITS else f"about 10^{digits}"
-        case Fraction():
-            return show(value)
-        case Mapping():
-            return {str(key): plain(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [plain(inner) for inner in value]
-        case _:
-            raise OursError(f"a value of type {type(value).__name__} was to go into the manifest")
 
 
 def _privacy(facts: ManifestFacts) -> Json:
@@ -224,7 +172,3 @@ def _attributes(layout: Layout) -> list[Json]:
 
 def _nodes(domain: Categories) -> set[Range]:
     return set(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
-
-
-def _broken(problem: str) -> VerifyError:
-    return VerifyError(problem, "get the bundle again from who published it")

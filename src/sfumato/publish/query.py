@@ -6,14 +6,16 @@ or and not are worked out, not approximated. It looks at published counts alone,
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.cut import Cut
+from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
 from sfumato.core.taxonomy_check import near
 from sfumato.errors import UsageError
@@ -60,32 +62,75 @@ class Join:
 Condition = Leaf | Join
 
 
+class Asked(Protocol):
+    """One column as a query sees it: its domain, and which part of each row has one of some codes."""
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain."""
+        ...
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of each row has one of the codes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """A column of regions of one cut; a row is spread evenly over the codes of its region."""
+
+    domain: Domain
+    cut: Cut
+    regions: NDArray[np.int64]
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of the codes of each row's region is among the given ones."""
+        if self.cut.is_finest:
+            return (codes.below(self.regions + 1) - codes.below(self.regions)).astype(np.float64)
+        edges = np.array([*self.cut.starts, self.cut.size], dtype=np.int64)
+        inside = np.diff(codes.below(edges)) / np.diff(edges)
+        shares: Shares = inside[self.regions]
+        return shares
+
+
 def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.publish.query_text` has the language."""
-    condition = _resolved(parse_query(text), layout, text, negated=False)
-    shares = Shared(layout, groups).shares(condition)
-    total = int(groups.counts.sum())
-    count = float(groups.counts @ shares)
+    numbers = [*groups.regions.T, groups.classes]
+    columns = {
+        name: Regions(labels.domain, labels.cut, column)
+        for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
+    }
+    return estimate(columns, groups.counts, text, noise_scale=noise_scale)
+
+
+def estimate(
+    columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str, *, noise_scale: float | None = None
+) -> Estimate:
+    """The same for rows of any kind, each with how many records it stands for."""
+    condition = _resolved(parse_query(text), columns, text, negated=False)
+    shares = Shared(list(columns.values()), len(counts)).shares(condition)
+    total = int(counts.sum())
+    count = float(counts @ shares)
     deviation = None if noise_scale is None else noise_scale * math.sqrt(2 * float(shares @ shares))
     return Estimate(count=count, share=count / total if total else 0.0, total=total, deviation=deviation)
 
 
-def _resolved(tree: Tree, layout: Layout, text: str, *, negated: bool) -> Condition:
+def _resolved(tree: Tree, columns: Mapping[str, Asked], text: str, *, negated: bool) -> Condition:
     """Names as columns, values as codes, and nots down at the comparisons, where they are the other codes."""
     match tree:
         case Not(part):
-            return _resolved(part, layout, text, negated=not negated)
+            return _resolved(part, columns, text, negated=not negated)
         case Every(parts) | Either(parts):
             every = isinstance(tree, Every) != negated
-            return Join(every, tuple(_resolved(part, layout, text, negated=negated) for part in parts))
+            return Join(every, tuple(_resolved(part, columns, text, negated=negated) for part in parts))
         case Comparison(name):
-            names = layout.columns[:-1]
+            names = list(columns)
             if name.text not in names:
                 close = near(name.text, names)
                 fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {listed(names)}"
                 raise query_error(text, name.at, f"the release has no attribute '{name.text}'", fix)
             column = names.index(name.text)
-            domain = layout.labels[column].domain
+            domain = columns[name.text].domain
             codes = codes_of(tree, domain, text)
             return Leaf(column, codes.opposite(domain.size) if negated else codes)
 
@@ -93,16 +138,15 @@ def _resolved(tree: Tree, layout: Layout, text: str, *, negated: bool) -> Condit
 class Shared:
     """Works out which part of every group satisfies a condition."""
 
-    def __init__(self, layout: Layout, groups: Groups) -> None:
-        self._cuts = [labels.cut for labels in layout.labels]
-        self._numbers = [*groups.regions.T, groups.classes]
-        self._groups = len(groups)
+    def __init__(self, columns: Sequence[Asked], rows: int) -> None:
+        self._columns = columns
+        self._groups = rows
         self._cases = 0
 
     def shares(self, condition: Condition) -> Shares:
         """Parts without an attribute in common are independent; those with one are taken apart by its values."""
         if isinstance(condition, Leaf):
-            return self._share(condition.column, condition.codes)
+            return self._columns[condition.column].share(condition.codes)
         # P(all) = Π P(part), and P(at least one) = 1 − Π (1 − P(part)), over independent parts.
         product = np.ones(self._groups)
         for parts in _independent(condition.parts):
@@ -117,24 +161,14 @@ class Shared:
         columns = [leaf.column for leaf in leaves]
         column = max(columns, key=columns.count)
         total = np.zeros(self._groups)
-        for case in _cases([leaf.codes for leaf in leaves if leaf.column == column], self._cuts[column].size):
+        for case in _cases([leaf.codes for leaf in leaves if leaf.column == column], self._columns[column].domain.size):
             self._cases += 1
             if self._cases > _MOST_CASES:
                 raise UsageError(
                     "the query joins the same attributes in too many ways to be worked out", "ask for less at a time"
                 )
-            total += self._share(column, case) * self.shares(_given(condition, column, case))
+            total += self._columns[column].share(case) * self.shares(_given(condition, column, case))
         return total
-
-    def _share(self, column: int, codes: Codes) -> Shares:
-        """Which part of the codes of each group's region is among the given ones."""
-        cut, regions = self._cuts[column], self._numbers[column]
-        if cut.is_finest:
-            return (codes.below(regions + 1) - codes.below(regions)).astype(np.float64)
-        edges = np.array([*cut.starts, cut.size], dtype=np.int64)
-        inside = np.diff(codes.below(edges)) / np.diff(edges)
-        shares: Shares = inside[regions]
-        return shares
 
 
 def _independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:

@@ -81,7 +81,7 @@ def readme(  # noqa: PLR0913 - a gap in the text each
     threshold: int,
 ) -> str:
     """The text of README.md."""
-    example = f"{_quoted(layout.class_name)} = {_quoted(layout.labels[-1].all[0])}"
+    example = f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
     return _TEXT.format(
         study=study,
         release=release,
@@ -102,12 +102,12 @@ def readme(  # noqa: PLR0913 - a gap in the text each
 
 def _rows(layout: Layout) -> list[str]:
     rows = [
-        f"| {_cell(name)} | {_kind(domain)} in {_many(len(cut))} | {_cell(_shown(domain, cut))} |"
+        f"| {cell(name)} | {_kind(domain)} in {_many(len(cut))} | {cell(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
-    rows.append(f"| {_cell(layout.class_name)} | the class | {_cell(_shown(layout.class_domain, target))} |")
-    rows.append(f"| {_cell(layout.count)} | whole number | how many records, after noise |")
+    rows.append(f"| {cell(layout.class_name)} | the class | {cell(_shown(layout.class_domain, target))} |")
+    rows.append(f"| {cell(layout.count)} | whole number | how many records, after noise |")
     return rows
 
 
@@ -126,10 +126,11 @@ def _shown(domain: Domain, cut: Cut) -> str:
     return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text that cannot break out of a cell of the table."""
     return "`" + " ".join(text.replace("`", "'").replace("|", "\\|").split()) + "`"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A name or value as the query language takes any."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,9 +1,10 @@
 """The release as its receiver uses it: groups, tables, training data, plain records, queries."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +14,13 @@ from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
 from sfumato.core.features import Features
 from sfumato.errors import UsageError, VerifyError
+from sfumato.publish.checks import MANIFEST, find_bundle
 from sfumato.publish.files import file_facts
 from sfumato.publish.manifest import layout_from, parse_manifest
 from sfumato.publish.query import Estimate, query
 from sfumato.publish.sample import sample
+from sfumato.publish.sealed import form_of
 from sfumato.publish.table import Layout
-from sfumato.publish.verify import MANIFEST, find_bundle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,29 +30,121 @@ if TYPE_CHECKING:
     from sfumato.publish.encoder import RegionEncoder
 
 
+class Names(Protocol):
+    """Whatever names the columns of training data."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class Release:
-    """A published release: noisy counts of groups, and nothing of the records behind them."""
+class Release(ABC):
+    """A published release, as its receiver uses it: noisy counts of groups, or records in groups.
+
+    What `open` gives depends on what was published; both kinds have what stands here.
+    """
+
+    form: ClassVar[str]
+    _forms: ClassVar[dict[str, type["Release"]]] = {}
 
     path: Path
     manifest: Mapping[str, Any] = field(repr=False)
+
+    def __init_subclass__(cls) -> None:
+        Release._forms[cls.form] = cls
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Release":
+        """Open a bundle by its folder; refuses one whose manifest or data was changed."""
+        place = find_bundle(Path(path))
+        try:
+            manifest = parse_manifest((place / MANIFEST).read_bytes())
+            return cls._forms[form_of(manifest)].read(place, manifest)
+        except (OSError, pa.ArrowException):
+            raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
+
+    @classmethod
+    @abstractmethod
+    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "Release":
+        """Read the data of a bundle of this form; `open` chooses the form."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> str:
+        """The promise in words that can be quoted."""
+
+    @property
+    @abstractmethod
+    def domains(self) -> dict[str, Domain]:
+        """The domain of every attribute, the class too."""
+
+    @property
+    @abstractmethod
+    def features(self) -> Names:
+        """How regions become numbers."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """The published table; labels are dictionaries, which pandas and polars take as categories."""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The published table as a pandas table."""
+        _need("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The published table as a polars table."""
+        frame: pl.DataFrame = _need("polars").from_arrow(self.to_arrow())
+        return frame
+
+    @abstractmethod
+    def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
+        """Features, class labels and weights, a row a group or record; NumPy arrays, or pandas objects."""
+
+    @abstractmethod
+    def encoder(self) -> Any:
+        """A scikit-learn transformer that turns new raw records into the columns of `to_training`."""
+
+    @abstractmethod
+    def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
+        """Plain records drawn inside the regions."""
+
+    @abstractmethod
+    def query(self, text: str) -> Estimate:
+        """How many records satisfy a condition, estimated; see `sfumato.publish.query`."""
+
+    @classmethod
+    def _refuse_changed(cls, place: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Refuse data files that are not those that the manifest describes."""
+        for name in names:
+            found = file_facts(place / name)
+            if manifest["files"].get(name) != {"size": found.size, "sha256": found.sha256}:
+                raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
+
+
+def as_frames(X: Any, names: Sequence[str], y: Any, target: str, w: Any, weights: str) -> tuple[Any, Any, Any]:  # noqa: N803 - scikit-learn's names
+    """Training data as pandas objects with names."""
+    pandas = _need("pandas")
+    return pandas.DataFrame(X, columns=list(names)), pandas.Series(y, name=target), pandas.Series(w, name=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class CountsRelease(Release):
+    """Noisy counts of groups, and nothing of the records behind them."""
+
+    form: ClassVar[str] = "counts"
+
     layout: Layout = field(repr=False)
     groups: Groups = field(repr=False)
 
     @classmethod
-    def open(cls, path: str | Path) -> "Release":
-        """Open a bundle by its folder; refuses one whose manifest or data.parquet was changed."""
-        place = find_bundle(Path(path))
-        try:
-            manifest = parse_manifest((place / MANIFEST).read_bytes())
-            layout = layout_from(manifest)
-            found = file_facts(place / "data.parquet")
-            if manifest["files"].get("data.parquet") != {"size": found.size, "sha256": found.sha256}:
-                raise VerifyError("data.parquet is not the file that the manifest describes", "get the bundle again")
-            groups = layout.groups(layout.read_parquet(place / "data.parquet"))
-        except (OSError, pa.ArrowException):
-            raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
-        return cls(place, manifest, layout, groups)
+    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "CountsRelease":
+        """Read data.parquet."""
+        layout = layout_from(manifest)
+        cls._refuse_changed(place, manifest, ["data.parquet"])
+        return cls(place, manifest, layout, layout.groups(layout.read_parquet(place / "data.parquet")))
 
     @property
     def guarantee(self) -> str:
@@ -77,16 +171,6 @@ class Release:
         """The groups as an Arrow table; labels are dictionaries, which pandas and polars take as categories."""
         return self.layout.table(self.groups)
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """The groups as a pandas table."""
-        _need("pandas")
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> "pl.DataFrame":
-        """The groups as a polars table."""
-        frame: pl.DataFrame = _need("polars").from_arrow(self.to_arrow())
-        return frame
-
     def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
         """Features, class labels and weights (the published counts), a row a group.
 
@@ -99,12 +183,7 @@ class Release:
         w = self.groups.counts.astype(np.float64)
         if not as_frame:
             return X, y, w
-        pandas = _need("pandas")
-        return (
-            pandas.DataFrame(X, columns=list(self.features.names)),
-            pandas.Series(y, name=self.layout.class_name),
-            pandas.Series(w, name=self.layout.count),
-        )
+        return as_frames(X, self.features.names, y, self.layout.class_name, w, self.layout.count)
 
     def encoder(self) -> "RegionEncoder":
         """A scikit-learn transformer that turns new raw records into the columns of `to_training`."""

@@ -31,10 +31,10 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
     rng = np.random.default_rng(seed)
     rows = _rows(groups.counts, n, rng)
     columns = [
-        _values(domain, _codes(cut, groups.regions[rows, place], rng))
+        plain_values(domain, _codes(cut, groups.regions[rows, place], rng))
         for place, (domain, cut) in enumerate(zip(layout.domains, layout.cuts, strict=True))
     ]
-    columns.append(_values(layout.class_domain, groups.classes[rows]))
+    columns.append(plain_values(layout.class_domain, groups.classes[rows]))
     return pa.table(columns, names=list(layout.columns[:-1]))
 
 
@@ -54,7 +54,7 @@ def _codes(cut: Cut, regions: NDArray[np.int64], rng: np.random.Generator) -> ND
     return rng.integers(edges[regions], edges[regions + 1])
 
 
-def _values(domain: Domain, codes: NDArray[np.int64]) -> pa.Array:
+def plain_values(domain: Domain, codes: NDArray[np.int64]) -> pa.Array:
     """Codes as raw values, the way a table would hold them."""
     lost = codes == (-1 if domain.missing is None else domain.missing)
     if isinstance(domain, Categories):

@@ -80,6 +80,7 @@ class Manifest(Strict):
 
     format: Literal["sfumato bundle"]
     format_version: int
+    form: Literal["counts"] = "counts"  # bundles made before there were others do not say it
     study: str
     release: str
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]  # the day, and nothing finer

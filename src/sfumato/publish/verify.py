@@ -1,9 +1,7 @@
 """Verification: what anybody can check about a bundle, from the bundle alone."""
 
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -12,36 +10,18 @@ import pyarrow as pa
 
 from sfumato.core.draft import Groups
 from sfumato.errors import VerifyError
+from sfumato.publish.checks import DATA, MANIFEST, TEXTS, Check, Verification, find_bundle, hashes, manifest_of, names
 from sfumato.publish.datapackage import datapackage
-from sfumato.publish.files import FileFacts, file_facts
+from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
-from sfumato.publish.manifest import layout_from, parse_manifest, plain
+from sfumato.publish.manifest import layout_from, plain
+from sfumato.publish.record_verify import inspect_records
+from sfumato.publish.sealed import form_of
 from sfumato.publish.table import Layout, in_order, same
 
-MANIFEST: Final = "manifest.json"
-DATA: Final = ("data.parquet", "data.csv")
-FILES: Final = (*DATA, "README.md", "datapackage.json")  # all that stand in the manifest
+__all__ = ["MANIFEST", "Check", "Verification", "find_bundle", "inspect", "verify_bundle"]
 
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    ok: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class Verification:
-    """Everything that was looked at; fine when all of it is."""
-
-    checks: tuple[Check, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every check passed."""
-        return all(check.ok for check in self.checks)
+FILES: Final = (*DATA, *TEXTS)  # all that stand in the manifest of counts
 
 
 def verify_bundle(path: str | Path, *, sha256: str | None = None) -> Verification:
@@ -50,77 +30,28 @@ def verify_bundle(path: str | Path, *, sha256: str | None = None) -> Verificatio
     The manifest holds the hashes of the files and is sealed against accidents, but whoever changes all of it can seal
     it again. Give ``sha256``, the hash of manifest.json from the ledger or from the publisher, to rule that out.
     """
-    return inspect(find_bundle(Path(path)), sha256=sha256)[0]
-
-
-def find_bundle(path: Path) -> Path:
-    """The bundle at a path: the folder itself, or `bundle` in it."""
-    for place in (path, path / "bundle"):
-        if (place / MANIFEST).is_file():
-            return place
-    raise VerifyError(f"there is no bundle in '{path}'", "name the folder that holds manifest.json")
+    place = find_bundle(Path(path))
+    checks: list[Check] = []
+    content = manifest_of(place, sha256, checks)
+    if content is not None and form_of(content) == "records":
+        return inspect_records(place, sha256=sha256)[0]
+    return inspect(place, sha256=sha256)[0]
 
 
 def inspect(path: Path, *, sha256: str | None = None) -> tuple[Verification, Groups | None]:
-    """The checks, and the groups where they can be read."""
-    checks: list[Check] = [_names(path)]
+    """The checks of a bundle of counts, and the groups where they can be read."""
+    checks: list[Check] = [names(path, FILES)]
     groups: Groups | None = None
-    content = _manifest(path, sha256, checks)
+    content = manifest_of(path, sha256, checks)
     if content is not None:
         layout = layout_from(content)
-        files = _hashes(path, content, checks)
+        files = hashes(path, content, FILES, checks)
         if all(name in files for name in DATA):
             groups = _data(path, layout, content["groups"], checks)
         if len(files) == len(FILES):
             checks.append(_package(path, layout, content, files))
         checks += [_words(content), _promise(content)]
     return Verification(tuple(checks)), groups
-
-
-def _names(path: Path) -> Check:
-    with os.scandir(path) as entries:
-        found = {entry.name for entry in entries if entry.is_file(follow_symlinks=False)}
-        others = sorted({entry.name for entry in path.iterdir()} - found)
-    missing, extra = sorted({*FILES, MANIFEST} - found), sorted(found - {*FILES, MANIFEST}) + others
-    problems = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not part of it: {', '.join(extra)}"] * bool(
-        extra
-    )
-    return Check("files", not problems, "; ".join(problems) or "all files of a bundle, and no others")
-
-
-def _manifest(path: Path, sha256: str | None, checks: list[Check]) -> dict[str, Any] | None:
-    try:
-        content = parse_manifest((path / MANIFEST).read_bytes())
-    except (VerifyError, OSError) as error:
-        detail = error.problem if isinstance(error, VerifyError) else "manifest.json cannot be read"
-        checks.append(Check("manifest", ok=False, detail=detail))
-        return None
-    checks.append(Check("manifest", ok=True, detail=f"format version {content['format_version']}, unchanged"))
-    if sha256 is not None:
-        same_hash = file_facts(path / MANIFEST).sha256 == sha256
-        detail = "manifest.json has the expected hash" if same_hash else "manifest.json does not have the expected hash"
-        checks.append(Check("expected hash", same_hash, detail))
-    return content
-
-
-def _hashes(path: Path, content: Mapping[str, Any], checks: list[Check]) -> dict[str, FileFacts]:
-    """A check a file; returns those that are as the manifest says."""
-    sound: dict[str, FileFacts] = {}
-    if set(content["files"]) != set(FILES):
-        checks.append(Check("manifest files", ok=False, detail="the manifest does not list the files of a bundle"))
-    for name in FILES:
-        told = content["files"].get(name)
-        try:
-            found = file_facts(path / name)
-        except OSError:
-            checks.append(Check(name, ok=False, detail="cannot be read"))
-            continue
-        if told is not None and told == {"size": found.size, "sha256": found.sha256}:
-            sound[name] = found
-            checks.append(Check(name, ok=True, detail=f"{found.size:,} bytes, SHA-256 as in the manifest"))
-        else:
-            checks.append(Check(name, ok=False, detail="changed: its size or SHA-256 is not that of the manifest"))
-    return sound
 
 
 def _data(path: Path, layout: Layout, told: Mapping[str, Any], checks: list[Check]) -> Groups | None:

@@ -14,27 +14,14 @@ def tailor(study: Study, purpose: str | None = None) -> View:
 
     Without a purpose every declared attribute that may leave takes part. Identifiers never do.
     """
-    wanted: tuple[str, ...] | None = None
-    if purpose is not None:
-        if purpose not in study.purposes:
-            raise StudyError(
-                f"the study '{study.name}' has no purpose '{purpose}'",
-                f"declare it under `purposes`, or use one of: {', '.join(study.purposes) or '(none declared)'}",
-            )
-        wanted = study.purposes[purpose].attributes
-        for name in wanted:
-            if study.attribute(name).role is Role.IDENTIFIER:
-                raise StudyError(
-                    f"purpose '{purpose}' asks for '{name}', which identifies people",
-                    f"take '{name}' out of the purpose: identifiers never leave",
-                )
+    wanted = wanted_by(study, purpose)
     target = study.target
     if wanted is not None and target.name not in wanted:
         raise StudyError(
             f"purpose '{purpose}' leaves out the class '{target.name}'", f"add '{target.name}' to its attributes"
         )
     predictors = tuple(a for a in study.with_role(*_LEAVES) if wanted is None or a.name in wanted)
-    _refuse_uncoded(predictors)
+    refuse_uncoded(predictors)
     if not predictors:
         raise StudyError(
             f"no attribute of the study '{study.name}' is left to publish beside the class",
@@ -43,10 +30,30 @@ def tailor(study: Study, purpose: str | None = None) -> View:
     return View(predictors=predictors, target=target, unit=study.unit)
 
 
-def _refuse_uncoded(predictors: tuple[Attribute, ...]) -> None:
-    for attribute in predictors:
+def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:
+    """The attributes that a purpose asks for; None for all."""
+    if purpose is None:
+        return None
+    if purpose not in study.purposes:
+        raise StudyError(
+            f"the study '{study.name}' has no purpose '{purpose}'",
+            f"declare it under `purposes`, or use one of: {', '.join(study.purposes) or '(none declared)'}",
+        )
+    wanted = study.purposes[purpose].attributes
+    for name in wanted:
+        if study.attribute(name).role is Role.IDENTIFIER:
+            raise StudyError(
+                f"purpose '{purpose}' asks for '{name}', which identifies people",
+                f"take '{name}' out of the purpose: identifiers never leave",
+            )
+    return wanted
+
+
+def refuse_uncoded(attributes: tuple[Attribute, ...]) -> None:
+    """An attribute without a domain cannot take part."""
+    for attribute in attributes:
         if not attribute.coded:
             raise StudyError(
-                f"'{attribute.name}' has no domain, so it cannot be generalised",
+                f"'{attribute.name}' has no domain, so it cannot be published",
                 f"give '{attribute.name}' bounds and a step, values, or a taxonomy",
             )

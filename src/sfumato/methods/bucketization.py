@@ -1,0 +1,105 @@
+"""Bucketization: exact quasi-identifiers, with the sensitive values of each bucket in random order."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from sfumato.core.counts import Cells
+from sfumato.core.partition import PartitionDraft, PartitionView
+from sfumato.core.progress import Progress, silent
+from sfumato.errors import StudyError
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.partitioning import Promise
+from sfumato.models import GroupModel
+from sfumato.models.parameters import Exact
+
+FORMS = {"1": "bucketized", "2": "anatomy"}  # by the number of tables
+LINKED = "who is in the table can be seen: the promise is about what is learnt of their sensitive values"
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class Bucketization:
+    """Mondrian's groups as buckets (Xiao & Tao 2006; Li & Li 2009 compare it with generalisation).
+
+    A record keeps its exact quasi-identifiers and gets the number of its bucket. With one table the sensitive values
+    of a bucket stand beside its records in random order, with two tables they stand in a table of their own, counted.
+    Either way a sensitive value belongs to any record of its bucket with the same probability.
+
+    Exact quasi-identifiers make nobody look like anybody else, so k-anonymity is not promised: ``k`` is how many
+    records a bucket has at least, and the promise needs a model about sensitive values.
+
+    >>> [model.name for model in Bucketization(k=10, promise={"distinct-l-diversity": 4}).models]
+    ['distinct-l-diversity']
+    """
+
+    name: ClassVar[str] = "bucketization"
+    summary: ClassVar[str] = "exact quasi-identifiers, with the sensitive values of each bucket in random order"
+    partition: ClassVar[bool] = True
+    k: int | None = None
+    promise: Promise = None
+    strict: bool = True
+    choose: str = "widest"
+    ordered: str | tuple[str, ...] = ()
+    suppress: Exact = "0"
+    tables: int = 1
+
+    def __post_init__(self) -> None:
+        cutting = self.cutting
+        for name in ("promise", "strict", "ordered", "suppress"):
+            object.__setattr__(self, name, getattr(cutting, name))
+        number: Any = self.tables
+        if str(number) not in FORMS:
+            raise StudyError(f"tables is '{str(number)[:40]}'", "publish 1 table or 2")
+        object.__setattr__(self, "tables", int(number))
+
+    @property
+    def cutting(self) -> Mondrian:
+        """The method that finds the buckets."""
+        return Mondrian(
+            k=self.k,
+            promise=self.promise,
+            strict=self.strict,
+            choose=self.choose,
+            ordered=self.ordered,
+            suppress=self.suppress,
+        )
+
+    @property
+    def form(self) -> str:
+        """One table, or two."""
+        return FORMS[str(self.tables)]
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The promises about sensitive values."""
+        return tuple(model for model in self.cutting.models if model.needs() != ())
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about buckets."""
+        return
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse what Mondrian refuses, and a promise that says nothing about sensitive values."""
+        self.cutting.check(view)
+        if not self.models:
+            raise StudyError(
+                "bucketization publishes exact quasi-identifiers, so a promise about group sizes alone is not kept",
+                "promise something about sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
+            )
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """How buckets are found, and what holds of each."""
+        self.check(view)
+        least = (f"a bucket has at least {self.k} records",) if self.k is not None else ()
+        found = replace(self.cutting, k=None, promise=self.models).forecast(view)
+        told = tuple(sentence for sentence in found.sentences if not sentence.startswith("a region "))
+        return Forecast(sentences=(*told, *least, LINKED), numbers={})
+
+    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+        """Find the buckets; the random order comes with publishing."""
+        self.check(view)
+        found = self.cutting.draft(view, cells, progress=progress)
+        facts = {name: fact for name, fact in found.facts.items() if name != "ranges"}
+        return replace(found, models=self.models, form=self.form, facts=facts)

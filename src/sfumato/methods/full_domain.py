@@ -1,0 +1,246 @@
+"""Full-domain recoding: one level of generalisation for each attribute, the best there is."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.counts import Cells
+from sfumato.core.cut import Cut
+from sfumato.core.partition import Boxes, Partition, PartitionDraft, PartitionView
+from sfumato.core.progress import Progress, silent
+from sfumato.core.statistics import Integers
+from sfumato.dp.budget import show
+from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.methods.box_search import Found, Judge, Search
+from sfumato.methods.judging import Promises, column, quoted
+from sfumato.methods.lattice import Bounds, Lattice, lattice_of
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.partitioning import (
+    Promise,
+    check_view,
+    finished,
+    in_order,
+    promised,
+    refuse_hopeless,
+    share_of,
+    suppress_broken,
+    worded,
+)
+from sfumato.methods.rollup import Table, Tables, joined, numbered
+from sfumato.models import GroupModel, title
+from sfumato.models.parameters import Exact, exact, within
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class FullDomain:
+    """The node of the generalisation lattice with the least loss among those that keep the promise.
+
+    Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
+    al., 2012, in ARX) search the lattice. Here boxes of nodes are bounded from below and dropped together; `box_search`
+    has the argument that what is left is optimal. Loss is that of `core.loss.general_loss`.
+
+    Groups that break the promise are suppressed, as long as no more than the share ``suppress`` of the records is lost
+    by it. ``levels`` sets bounds: ``{age: [1, 3], sex: 0}`` publishes age at level 1, 2 or 3 and sex as it is;
+    `lattice` says what a level is. With a ``time_limit`` in seconds the best node so far is taken, and the facts say
+    how far from the optimum it can be. Of equal losses the one with more groups is taken, then the first in the order
+    of levels.
+
+    >>> FullDomain(k=5, suppress="0.02").models
+    (KAnonymity(k=5),)
+    """
+
+    name: ClassVar[str] = "full-domain"
+    summary: ClassVar[str] = "one level of generalisation for each attribute, with the least loss"
+    partition: ClassVar[bool] = True
+    form: ClassVar[str] = "generalised"
+    k: int | None = None
+    promise: Promise = None
+    suppress: Exact = "0"
+    time_limit: Exact | None = None
+    levels: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
+        share_of(self.suppress, "suppress")
+        _ = self.seconds, self.bounds
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The promises, all of which hold."""
+        return promised(self.k, self.promise)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the search may take."""
+        return None if self.time_limit is None else float(within(self.time_limit, "time_limit", 0, above=True))
+
+    @property
+    def bounds(self) -> dict[str, Bounds]:
+        """The lowest and highest level of the attributes that have bounds."""
+        if not isinstance(self.levels, Mapping):
+            raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
+        return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about groups."""
+        return
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
+        check_view(view, self.models)
+        names = [attribute.name for attribute in view.quasi]
+        unknown = sorted(set(self.bounds) - set(names))
+        if unknown:
+            raise StudyError(
+                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"name some of: {', '.join(names)}",
+            )
+        lattice_of(view.quasi, self.bounds)
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """Which levels there are to choose from, and what holds of each group."""
+        self.check(view)
+        lattice = lattice_of(view.quasi, self.bounds)
+        choices = ", ".join(f"'{ladder.attribute}' ({len(ladder)})" for ladder in lattice.ladders)
+        share = share_of(self.suppress, "suppress")
+        sentences = [
+            f"each quasi-identifier is published at one level of its taxonomy, the same for all records: {choices}",
+            f"of {lattice.size:,} combinations of levels the one with the least loss is taken that keeps the promise",
+        ]
+        if share:
+            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed for it")
+        if self.seconds is not None:
+            sentences.append(f"after {self.seconds:g} seconds the best combination so far is taken")
+        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"nodes": lattice.size})
+
+    def draft(
+        self,
+        view: PartitionView,
+        cells: Cells,
+        *,
+        progress: Progress = silent,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> PartitionDraft:
+        """Search, then recode. The clock is only asked if there is a time limit."""
+        self.check(view)
+        if not len(cells):
+            refuse_hopeless(view, cells, self.models)
+        cells = in_order(view, cells)
+        lattice, promises = lattice_of(view.quasi, self.bounds), Promises(self.models, view)
+        search = _search(lattice, promises, cells, share_of(self.suppress, "suppress"))
+        ends = None if self.seconds is None else clock() + self.seconds
+        found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=progress)
+        if found.best is None:
+            raise _infeasible(search, promises, cells, found)
+        partition = _recoded(view, cells, lattice.cuts(found.best.node))
+        left = suppress_broken(view, partition, self.models, limit=search.allowed)
+        if left is None or left.suppressed != found.best.suppressed:
+            raise OursError("the search and the recoding do not agree on what is suppressed")
+        partition = finished(view, left, self.models)
+        return PartitionDraft(
+            view=view,
+            partition=partition,
+            models=self.models,
+            form=self.form,
+            facts={
+                "groups": len(partition.boxes),
+                "suppressed": partition.suppressed,
+                "levels": lattice.named(found.best.node),
+                "loss": round(found.best.loss, 9),
+                "nodes": lattice.size,
+                "nodes_counted": found.counted,
+                "optimal": found.complete,
+                "within": round(max(0.0, found.best.loss - found.bound), 9),  # of the least loss there is: proven
+            },
+        )
+
+
+def _search(lattice: Lattice, promises: Promises, cells: Cells, share: Fraction) -> Search:
+    """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
+    kind, kinds = _kinds(promises.columns(cells), {name: domain.size for name, domain in promises.domains.items()})
+    codes = [column(cells, ladder.attribute) for ladder in lattice.ladders]
+    return Search(
+        lattice=lattice,
+        tables=Tables(lattice, codes, cells.counts, kind),
+        least=promises.least,
+        allowed=int(share * int(cells.counts.sum())),
+        judge=None if promises.sizes_alone else _judge(promises, kinds),
+        monotone=promises.monotone,
+    )
+
+
+def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[Integers | None, dict[str, Integers]]:
+    """Combinations of sensitive values, numbered through: the number of each row, and the codes of each number."""
+    if not columns:
+        return None, {}
+    key, size = np.zeros(len(next(iter(columns.values()))), dtype=np.int64), 1
+    for name, codes in columns.items():
+        key, size = joined(key, size, codes, sizes[name])
+    kind, rows = numbered(key, size)
+    return kind, {name: codes[rows] for name, codes in columns.items()}
+
+
+def _judge(promises: Promises, kinds: Mapping[str, Integers]) -> Judge:
+    def judge(table: Table) -> NDArray[np.bool_]:
+        sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
+        return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups)
+
+    return judge
+
+
+def _recoded(view: PartitionView, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
+    """The partition of a node: cells in the same regions are a group."""
+    regions = [cut.regions(column(cells, cut.attribute)) for cut in cuts]
+    key, size = np.zeros(len(cells), dtype=np.int64), 1
+    for cut, region in zip(cuts, regions, strict=True):
+        if len(cut) > 1:
+            key, size = joined(key, size, region, len(cut))
+    group, rows = numbered(key, size)
+    edges = [np.asarray((*cut.starts, cut.size)) for cut in cuts]
+    boxes = Boxes(
+        tuple(attribute.name for attribute in view.quasi),
+        np.stack([edge[region[rows]] for edge, region in zip(edges, regions, strict=True)], axis=1),
+        np.stack([edge[region[rows] + 1] for edge, region in zip(edges, regions, strict=True)], axis=1),
+    )
+    return Partition(cells, group, boxes)
+
+
+def _bounds(name: str, given: Any) -> Bounds:
+    """A level, or the lowest and the highest one, each of which may be left open (null)."""
+    ends = list(given) if isinstance(given, (list, tuple)) else [given, given]
+    levels = [None if end is None else exact(end, f"a level of '{name}'") for end in ends]
+    if len(levels) != 2 or any(end is not None and (end.denominator != 1 or end < 0) for end in levels):  # noqa: PLR2004
+        raise StudyError(
+            f"the levels of '{name}' are neither a level nor two of them", f"write `{name}: 1` or `{name}: [0, 2]`"
+        )
+    low, high = (None if end is None else int(end) for end in levels)
+    return low or 0, high
+
+
+def _infeasible(search: Search, promises: Promises, cells: Cells, found: Found) -> InfeasibleError:
+    """Why nothing was found, and the largest parameter for which something would be."""
+    if not found.complete:
+        return InfeasibleError(
+            "the time was over before a level was found that keeps the promise", "raise `time_limit`, or leave it out"
+        )
+    sizes = np.sort(search.tables.table(search.lattice.top).totals)
+    smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
+    largest = int(sizes[smaller <= search.allowed].max())
+    if largest >= promises.least:
+        refuse_hopeless(promises.view, cells, promises.models)
+    way_out = f"set k to {largest} or less" if largest < promises.least else "ask for less"
+    more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
+    if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
+        more.append("allow higher `levels`")
+    return InfeasibleError(
+        f"no level of generalisation keeps {' and '.join(title(model) for model in promises.models)} "
+        f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
+        ", or ".join([way_out, *more]),
+    )

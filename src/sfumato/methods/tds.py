@@ -1,0 +1,280 @@
+"""TDS: top-down specialization for classification under a promise (Fung, Wang & Yu, ICDE 2005)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.counts import Cells, Margin
+from sfumato.core.cut import Cut, Range
+from sfumato.core.partition import Boxes, Partition, PartitionDraft, PartitionView
+from sfumato.core.progress import Progress, silent
+from sfumato.core.statistics import Integers
+from sfumato.errors import StudyError
+from sfumato.methods.candidates import Candidate, Splits, domain_of
+from sfumato.methods.judging import Promises, column, quoted
+from sfumato.methods.lattice import narrowest
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.partitioning import (
+    Promise,
+    check_view,
+    class_of,
+    finished,
+    in_order,
+    promised,
+    refuse_hopeless,
+    totals,
+    worded,
+)
+from sfumato.methods.regrouping import Regrouping
+from sfumato.methods.rollup import numbered
+from sfumato.methods.scores import InfoGain
+from sfumato.models import GroupModel
+
+_GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class Tds:
+    """Start at the roots; again and again specialize what tells most about the class for the least anonymity.
+
+    Paper -> here: specialization v → child(v) -> `Candidate`, anonymity A -> the size of the smallest group. Score is
+    InfoGain/AnonyLoss, AnonyLoss being by how much the smallest group shrinks, or InfoGain where it does not. A
+    specialization must be valid (all groups keep the promise after it) and beneficial (InfoGain above 0). The split
+    point of a number is the one with the largest InfoGain. We differ:
+
+    - Any models, not k alone. For monotone models a specialization that breaks the promise is given up for good: cuts
+      only get finer, and if it kept the promise in finer groups, merging those would keep it too. With other models
+      it is tried again.
+    - InfoGain never changes (it looks at one attribute and the class), and AnonyLoss is at least what it was by the
+      smallest group the candidate had made when last counted, so candidates are counted best bound first and only
+      until no other can win. The choices are those of the paper.
+
+    Of equal scores the attribute that stands first is taken, then the lower region.
+    """
+
+    name: ClassVar[str] = "tds"
+    summary: ClassVar[str] = "top-down specialization for classification"
+    partition: ClassVar[bool] = True
+    form: ClassVar[str] = "generalised"
+    k: int | None = None
+    promise: Promise = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The promises, all of which hold."""
+        return promised(self.k, self.promise)
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about groups."""
+        return
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse a view without a class, and models that make no sense on it."""
+        check_view(view, self.models)
+        target_of(view)
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """Which columns will change, and for what."""
+        self.check(view)
+        names = quoted(attribute.name for attribute in view.quasi)
+        free = [attribute.name for attribute in view.quasi if attribute.numerical]
+        first = (
+            f"{names} start as one region each, and are made more specific as long as all groups keep the promise: "
+            f"what tells most about '{target_of(view).name}' for the least shrinking of the smallest group comes first"
+        )
+        sentences = [first]
+        if free:
+            sentences.append(f"{quoted(free)} are split where it tells most about the class")
+        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={})
+
+    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+        """Specialize until nothing valid and beneficial is left."""
+        self.check(view)
+        refuse_hopeless(view, cells, self.models)
+        cells = in_order(view, cells)
+        descent = _Descent(view, cells, Promises(self.models, view))
+        while descent.specialize():
+            progress("specializing", len(descent.history), len(descent.history) + descent.left)
+        partition = finished(view, _partition(view, cells, descent), self.models)
+        return PartitionDraft(
+            view=view,
+            partition=partition,
+            models=self.models,
+            form=self.form,
+            facts={"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history},
+        )
+
+
+def target_of(view: PartitionView) -> Attribute:
+    """The class, with two values at least."""
+    target = class_of(view)
+    if domain_of(target).size < 2:  # noqa: PLR2004 - two classes are the least there can be
+        raise StudyError(
+            f"the class '{target.name}' has one declared value, so there is nothing to predict",
+            "declare all the values the class may take",
+        )
+    return target
+
+
+@dataclass(slots=True)
+class _Open:
+    """A candidate, its gain, and the smallest group it would have made when it was last counted."""
+
+    candidate: Candidate
+    gain: int
+    smallest: int | None = None
+    counted_at: int = -1  # specializations of other attributes at the time
+
+    def most(self, anonymity: int) -> float:
+        """What its score is now at most: the smallest group it makes only ever shrinks."""
+        loss = 0 if self.smallest is None else anonymity - self.smallest
+        return self.gain / max(1, loss)
+
+
+class _Descent:
+    """The cuts on their way down."""
+
+    def __init__(self, view: PartitionView, cells: Cells, promises: Promises) -> None:
+        self._promises = promises
+        self._attributes = {attribute.name: attribute for attribute in view.quasi}
+        self._place = {name: place for place, name in enumerate(self._attributes)}
+        target = target_of(view)
+        classes = column(cells, target.name)
+        codes = {name: column(cells, name) for name in self._attributes}
+        self._margins = {
+            name: _margin(codes[name], domain_of(attribute).size, classes, domain_of(target).size, cells.counts)
+            for name, attribute in self._attributes.items()
+        }
+        self._counts = cells.counts
+        self._sensitive = promises.columns(cells)
+        self._table = totals(view, cells, promises.domains)
+        self.rows = Regrouping(codes, cells.counts)
+        self.cuts = {name: Cut(name, (0,), domain_of(a).size) for name, a in self._attributes.items()}
+        self.history: list[str] = []
+        self._done = dict.fromkeys(self._attributes, 0)
+        self._open: list[_Open] = []
+        for name, cut in self.cuts.items():
+            self._enter(name, cut.ranges)
+
+    @property
+    def left(self) -> int:
+        """How many candidates are open."""
+        return len(self._open)
+
+    def specialize(self) -> bool:
+        """Take the valid and beneficial candidate with the best score; False when there is none."""
+        chosen = self._best()
+        if chosen is None:
+            return False
+        name, region, children = chosen.candidate.attribute, chosen.candidate.region, chosen.candidate.children
+        self._open.remove(chosen)
+        self.rows.specialize(name, children)
+        self.cuts[name] = self.cuts[name].specialize(region, children)
+        self.history.append(f"{name}: {domain_of(self._attributes[name]).label(*region)}")
+        self._done[name] += 1
+        self._enter(name, children)
+        return True
+
+    def _best(self) -> _Open | None:
+        anonymity = self.rows.smallest
+        best: tuple[float, tuple[int, Range], _Open] | None = None
+        for bound, key, one in sorted((-one.most(anonymity), self._key(one), one) for one in self._open):
+            if best is not None and (bound, key) > best[:2]:
+                break
+            if not self._valid(one):
+                if self._promises.monotone:
+                    self._open.remove(one)
+                continue
+            assert one.smallest is not None, "it was counted just now"
+            score = one.gain / max(1, anonymity - one.smallest)
+            if best is None or (-score, key) < best[:2]:
+                best = (-score, key, one)
+        return None if best is None else best[2]
+
+    def _key(self, one: _Open) -> tuple[int, Range]:
+        return self._place[one.candidate.attribute], one.candidate.region
+
+    def _valid(self, one: _Open) -> bool:
+        """Count the groups it would make, unless no specialization has touched its records since."""
+        name, children = one.candidate.attribute, one.candidate.children
+        elsewhere = len(self.history) - self._done[name]
+        if one.counted_at != elsewhere:
+            one.smallest, one.counted_at = self.rows.smallest_after(name, children), elsewhere
+        assert one.smallest is not None, "counted"
+        if one.smallest < self._promises.least:
+            return False
+        if self._promises.sizes_alone:
+            return True
+        rows, group, groups = self.rows.after(name, children)
+        sensitive = {column_name: codes[rows] for column_name, codes in self._sensitive.items()}
+        hold = self._promises.hold(group, self._counts[rows], sensitive, groups=groups, table=self._table)
+        return bool(hold.all())
+
+    def _enter(self, name: str, regions: Sequence[Range]) -> None:
+        """Enter the beneficial candidates among some regions."""
+        for region in regions:
+            children = _children(self._attributes[name], self._margins[name], region)
+            if children:
+                parts = np.stack([self._margins[name].total(*child) for child in children])
+                gain = int(_GAIN.ticks(parts))
+                if gain > 0:
+                    self._open.append(_Open(Candidate(name, region, children), gain))
+
+
+def _children(attribute: Attribute, margin: Margin, region: Range) -> tuple[Range, ...]:
+    """What a region would be replaced by; nothing where it cannot be split, or only into intervals too narrow."""
+    domain, narrow = domain_of(attribute), narrowest(attribute)
+    start, stop = region
+    if not domain.free:
+        below = domain.children(start, stop)
+        return below if all(b - a >= narrow for a, b in below if a != domain.missing) else ()
+    end = stop if domain.missing is None else min(stop, domain.missing)  # where the grid points of the region end
+    point = best_split(Splits.of(margin, region), start + narrow, end - narrow, domain.missing)
+    return () if point is None else ((start, point), (point, stop))
+
+
+def best_split(splits: Splits, lowest: int, highest: int, missing: int | None) -> int | None:
+    """The split point with the largest gain from ``lowest`` to ``highest``, or right before the missing value.
+
+    All points between two codes that occur gain the same; the last of them is taken, so that the upper half begins
+    with a code that occurs. Of equal gains the lowest is taken.
+    """
+    last = splits.first + np.cumsum(splits.widths) - 1
+    first = last - splits.widths + 1
+    point = np.where(last == missing, last, np.minimum(last, highest))
+    fits = (point >= np.maximum(first, lowest)) & (point >= first)
+    if not fits.any():
+        return None
+    gains = np.where(fits, _GAIN.ticks(splits.parts), -1)
+    return int(point[gains.argmax()])
+
+
+def _margin(codes: Integers, size: int, classes: Integers, number: int, counts: Integers) -> Margin:
+    """One attribute against the class: so many codes, so many classes."""
+    ranks, rows = numbered(codes, size)
+    flat = np.bincount(ranks * number + classes, weights=counts, minlength=len(rows) * number)
+    return Margin(codes[rows], flat.reshape(len(rows), number).astype(np.int64))
+
+
+def _partition(view: PartitionView, cells: Cells, descent: _Descent) -> Partition:
+    """The groups with the regions of the final cuts."""
+    group = descent.rows.group
+    row = np.empty(len(descent.rows.sizes), dtype=np.int64)
+    row[group] = np.arange(len(group))  # any row of a group has the group's region
+    starts, stops = [], []
+    for attribute in view.quasi:
+        cut = descent.cuts[attribute.name]
+        region = cut.regions(column(cells, attribute.name)[row])
+        edges = np.asarray((*cut.starts, cut.size))
+        starts.append(edges[region])
+        stops.append(edges[region + 1])
+    names = tuple(attribute.name for attribute in view.quasi)
+    return Partition(cells, group, Boxes(names, np.stack(starts, axis=1), np.stack(stops, axis=1)))

@@ -1,0 +1,84 @@
+"""δ-presence: how sure one may be that somebody of a known population is in the table."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.core.partition import PartitionView
+from sfumato.core.statistics import Statistics
+from sfumato.dp.budget import show
+from sfumato.errors import StudyError
+from sfumato.models.model import MODELS, Truths
+from sfumato.models.parameters import Exact, exact, listed, share_at_most, times, within
+
+
+@MODELS.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaPresence:
+    """Of the people of the population in a group's region a share from δmin to δmax is in the table.
+
+    Nergiz, Atzori & Clifton, SIGMOD 2007, for records in groups with regions. People of the population in no
+    published region have the share 0; where δmin is above 0 they are not covered, and a group cannot know of them.
+
+    Not monotone. Sizes and people of two regions put together give a share between the two. But the smallest region
+    over both, or a wider one that a search tries, may hold people who were in no group, and then the share falls below
+    δmin. (With δmin = 0 nothing can break: more people only lower a share.)
+
+    >>> from sfumato.models.example import PATIENTS
+    >>> DeltaPresence(minimum="0.1", maximum="0.4").holds(PATIENTS).tolist()  # 4 of 8 people, 4 of 40
+    [False, True]
+    """
+
+    name: ClassVar[str] = "delta-presence"
+    summary: ClassVar[str] = "of the population in a group's region, a share from δmin to δmax is in the table"
+    checkable: ClassVar[bool] = True
+    monotone: ClassVar[bool] = False
+    relative: ClassVar[bool] = False
+    maximum: Exact
+    minimum: Exact = Fraction(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "maximum", within(self.maximum, "δmax", 0, 1))
+        object.__setattr__(self, "minimum", within(self.minimum, "δmin", 0, 1))
+        if exact(self.minimum, "δmin") > exact(self.maximum, "δmax"):
+            raise StudyError("δmin is above δmax", "swap them")
+
+    def needs(self) -> tuple[str, ...] | None:
+        """No sensitive attribute: being in the table is what is sensitive."""
+        return ()
+
+    def check(self, view: PartitionView) -> None:
+        """Any view will do; that there is a population is seen when groups are counted."""
+
+    def holds(self, groups: Statistics) -> Truths:
+        """Whether the share of each group lies between the two bounds; a region nobody lives in does not fit."""
+        if groups.population is None:
+            raise StudyError(
+                "δ-presence compares with a population table, and none is given", "name one, or leave the promise out"
+            )
+        low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
+        enough = times(groups.population, low.numerator) <= times(groups.sizes, low.denominator)
+        kept = share_at_most(groups.sizes, groups.population, high) & np.asarray(enough, dtype=np.bool_)
+        return np.asarray(kept | (groups.sizes == 0))
+
+    def sentence(self) -> str:
+        """The promise in one sentence that can be quoted."""
+        low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
+        return (
+            f"Of the people of the population in a group's region a share from {show(low)} to {show(high)} is in the "
+            "table (δ-presence)."
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as a study gives them."""
+        return listed(self)
+
+    def way_out(self, whole: Statistics) -> str:
+        """Bounds around the share of the whole table."""
+        assert whole.population is not None, "holds has looked at it"
+        n, people = int(whole.sizes[0]), int(whole.population[0])
+        if n > people:
+            return "give the population that the table is drawn from: it has fewer people than the table has records"
+        return f"choose bounds around {show(Fraction(n, people))}, the table's share of the population"

@@ -1,0 +1,23 @@
+"""The running example of the models: eight patients in two groups, with what they suffer from."""
+
+from typing import Final
+
+import numpy as np
+
+from sfumato.core.domain import Categories
+from sfumato.core.statistics import Statistics
+from sfumato.core.taxonomy import Node, Taxonomy
+
+DISEASE: Final = Categories(
+    taxonomy=Taxonomy.of(Node("Any", (Node("Respiratory", (Node("flu"), Node("bronchitis"))), Node("cancer"))))
+)
+
+PATIENTS: Final = Statistics.of(
+    np.array([0, 0, 0, 0, 1, 1, 1, 1]),
+    np.ones(8, dtype=np.int64),
+    {"disease": DISEASE.encode(["flu", "flu", "bronchitis", "cancer", "flu", "flu", "flu", "cancer"])},
+    {"disease": DISEASE},
+    groups=2,
+    population=np.array([8, 40]),
+)
+"""Two groups of four: flu twice, bronchitis and cancer; flu three times and cancer."""

@@ -1,0 +1,79 @@
+"""Templates (confidence bounding): each sensitive value has a largest share of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, cast
+
+import numpy as np
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.statistics import Statistics
+from sfumato.dp.budget import show
+from sfumato.errors import StudyError
+from sfumato.models.model import MODELS, Truths
+from sfumato.models.parameters import Exact, share_at_most, within
+from sfumato.models.sensitive import Sensitive, Values, code_of, refuse_unknown
+
+
+@MODELS.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template(Sensitive):
+    """A value s has at most the share h_s of every group (Wang, Fung & Yu, ICDM 2005; KAIS 2007).
+
+    Paper -> here: the template ⟨IC → s, h⟩ with IC all quasi-identifiers -> ``bounds[s] = h``. Without an attribute a
+    bound is for every sensitive attribute that has the value. A value that is not named may have any share.
+
+    >>> from sfumato.models.example import PATIENTS
+    >>> Template(bounds={"flu": "0.5", "cancer": "0.25"}).holds(PATIENTS).tolist()
+    [True, False]
+    """
+
+    name: ClassVar[str] = "template"
+    summary: ClassVar[str] = "each named sensitive value has at most its own share h of every group"
+    checkable: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True  # a union's share lies between the two
+    relative: ClassVar[bool] = False
+    bounds: Mapping[str, Exact]
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast("object", self.bounds), Mapping) or not self.bounds:
+            raise StudyError("a template bounds no value", "write `bounds: {value: largest share}`")
+        kept = {str(value): within(h, f"the bound of '{value}'", 0, 1) for value, h in self.bounds.items()}
+        object.__setattr__(self, "bounds", kept)
+
+    def __hash__(self) -> int:
+        return hash((self.attribute, tuple(sorted(self._shares.items()))))
+
+    @property
+    def _shares(self) -> Mapping[str, Fraction]:
+        return cast("Mapping[str, Fraction]", self.bounds)
+
+    def sentence(self) -> str:
+        """The promise in one sentence that can be quoted."""
+        each = ", ".join(f"{value} {show(h)}" for value, h in self._shares.items())
+        return f"Of {self._whose()}, these values have at most these shares of every group: {each} (template)."
+
+    def way_out(self, whole: Statistics) -> str:
+        """The shares that the bounded values have in the table, where they are larger."""
+        found: dict[str, Fraction] = {}
+        for values in self._values(whole):
+            for value, h in self._shares.items():
+                code = code_of(values.domain, value)
+                if code is None:
+                    continue
+                share = Fraction(int(values.times_of(code)[0]), int(values.sizes[0]))
+                if share > h:
+                    found[value] = max(share, found.get(value, share))
+        return "set " + ", ".join(f"the bound of '{value}' to {show(h)} or more" for value, h in found.items())
+
+    def _keeps(self, values: Values) -> Truths:
+        kept = np.ones(len(values.sizes), dtype=np.bool_)
+        for value, h in self._shares.items():
+            code = code_of(values.domain, value)
+            if code is not None:
+                kept &= share_at_most(values.times_of(code), values.sizes, h)
+        return kept
+
+    def _refuse(self, attributes: Sequence[Attribute]) -> None:
+        refuse_unknown(tuple(self.bounds), attributes)

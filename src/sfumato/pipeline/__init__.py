@@ -1,0 +1,23 @@
+"""The stages in order: from a study and a recipe to a bundle, or to the words of a plan.
+
+`counts` makes differentially private releases, `partitions` those of records in groups; both go from the study to the
+bundle in the order of trust, and `release` and `plan` choose between them by the method.
+"""
+
+from sfumato.pipeline.made import Plan, Published, ledger_of
+from sfumato.pipeline.owner import audit_recipe, unfit, worth
+from sfumato.pipeline.stages import plan, release
+from sfumato.pipeline.tables import TableCheck, verify_table
+
+__all__ = [
+    "Plan",
+    "Published",
+    "TableCheck",
+    "audit_recipe",
+    "ledger_of",
+    "plan",
+    "release",
+    "unfit",
+    "verify_table",
+    "worth",
+]

@@ -1,0 +1,210 @@
+"""Differentially private releases: groups with noisy counts.
+
+The order of a release is the order of trust. Everything that can fail without looking at a record fails first; then
+the folder is claimed; then the ledger entry is committed; only then is the table counted and noise drawn; and the
+bundle appears under its name in one step, after it was read back and checked. Killed between any two of these, the
+process leaves at most spent budget and an empty folder: never half a bundle, never a spend that is not in the ledger.
+"""
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+from sfumato.core.attribute import Unfit
+from sfumato.core.domain import Grid
+from sfumato.core.draft import Draft
+from sfumato.core.study import Study
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.budget import show
+from sfumato.dp.sampling import RandomSource
+from sfumato.engines import CodedTable, open_source
+from sfumato.errors import StudyError
+from sfumato.methods import Method
+from sfumato.models import DifferentialPrivacy, attack_odds
+from sfumato.pipeline.made import Plan, Published, Run, leaving, ledger_of, named, unit_words, versions, who
+from sfumato.publish import ManifestFacts, claim_folder, counts_report, write_bundle, write_owner
+from sfumato.publish.guarantee import guarantee
+from sfumato.recipe import Recipe
+from sfumato.stores import Ledger, NewEntry
+from sfumato.tailor import tailor
+
+
+def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger | None = None) -> Plan:
+    """Say in words what a release would do, what it costs and what is left; touches nothing."""
+    view = tailor(study, recipe.purpose)
+    forecast = method.forecast(view)
+    epsilon = method.spends
+    left = None
+    if study.budget is not None:
+        left = study.budget - (ledger or ledger_of(study)).spent(study.name)
+    sentences = [
+        (
+            f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
+            f"({', '.join(view.classes)})"
+        ),
+        *_unfit_sentences(view),
+        *forecast.sentences,
+    ]
+    if epsilon is not None:
+        sentences.append(
+            f"it costs ε = {show(epsilon)}"
+            + ("" if study.budget is None or left is None else f"; {show(left)} of {show(study.budget)} is left now")
+        )
+        sentences.append(view.unit.sentence())
+        sentences.append(attack_odds(epsilon).removesuffix("."))
+    if epsilon is not None and left is None:
+        sentences.append("the study declares no budget, so `release` will refuse: add `privacy: {budget: …}`")
+    elif epsilon is not None and left is not None and epsilon > left:
+        sentences.append("that is more than is left, so `release` will refuse")
+    sentences.append(leaving(study, view.attributes))
+    return Plan(
+        study=study.name,
+        recipe=recipe,
+        epsilon=epsilon,
+        budget=study.budget,
+        left=left,
+        sentences=tuple(sentences),
+        numbers=forecast.numbers,
+    )
+
+
+def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Published:
+    """Make, re-check and publish groups with noisy counts, and enter the release into the ledger."""
+    folder, book, progress, clock = run.folder, run.ledger, run.progress, run.clock
+    view = tailor(study, recipe.purpose)
+    method.check(view)
+    spends, budget = method.spends, study.budget
+    if spends is None or budget is None:
+        raise StudyError(
+            f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
+        )
+    progress("opening the table", 0, 1)
+    with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
+        counter = CodedTable(table, view.attributes, unit=view.unit)
+        claim_folder(folder)
+        try:
+            entry = book.reserve(
+                NewEntry(
+                    study=study.name,
+                    at=clock(),
+                    who=who(),
+                    purpose=recipe.purpose or "whole study",
+                    method=recipe.method,
+                    recipe=recipe.as_json(),
+                    promise=DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence(),
+                    epsilon=spends,
+                ),
+                budget=budget,
+            )
+        except BaseException:
+            folder.rmdir()
+            raise
+        accountant = Accountant(spends / view.unit.stability)
+        try:
+            draft = method.run(view, counter, accountant=accountant, source=run.source, progress=progress)
+            progress("publishing", 0, 1)
+            facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, clock().date())
+            written = write_bundle(draft, replace(facts, ledger=entry.hash), folder)
+        except BaseException as failure:
+            book.fail(entry.id, type(failure).__name__, at=clock())
+            raise
+    book.complete(entry.id, written.sha256, at=clock())
+    left = budget - book.spent(study.name)
+    report = counts_report(
+        draft,
+        study=study.name,
+        release=recipe.name,
+        method=recipe.method,
+        date=facts.date,
+        promise=_promised(facts),
+        receipt=facts.receipt,
+        left=show(left),
+    )
+    write_owner(folder, _owner_notes(recipe, draft, accountant), [f"ledger entry {entry.id}"], report=report)
+    progress("publishing", 1, 1)
+    return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=spends, left=left, draft=draft)
+
+
+def _manifest_facts(
+    study: Study,
+    recipe: Recipe,
+    method: Method,
+    view: View,
+    draft: Draft,
+    accountant: Accountant,
+    source: RandomSource,
+    today: dt.date,
+) -> ManifestFacts:
+    return ManifestFacts(
+        study=study.name,
+        release=recipe.name,
+        method=recipe.method,
+        parameters={key: str(value) for key, value in recipe.parameters.items()},
+        model=DifferentialPrivacy.name,
+        epsilon=method.spends,
+        unit=unit_words(view.unit),
+        neighbouring=view.unit.sentence(),
+        composition=_composition(view),
+        receipt=_receipt(accountant),
+        secure=source.secure,
+        chosen=recipe.chosen.value,
+        versions=versions(),
+        date=today.isoformat(),
+        rules=tuple(_unfit_sentences(view)),
+        facts=draft.facts,
+    )
+
+
+def _receipt(accountant: Accountant) -> list[dict[str, str]]:
+    return [
+        {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism} for spend in accountant.receipt
+    ]
+
+
+def _composition(view: View) -> str:
+    many = view.unit.stability
+    sequence = (
+        "sequential composition over the steps of the receipt (their ε add up), parallel composition within a step "
+        "that names several disjoint parts"
+    )
+    return sequence if many == 1 else f"{sequence}; the receipt is per record, and a person has at most {many} of them"
+
+
+def _unfit_sentences(view: View) -> list[str]:
+    """What happens to missing values and to values outside the domains: rules, not counts."""
+    sentences = []
+    for names, rule in (
+        (
+            [a.name for a in view.attributes if a.missing is not Unfit.KEEP],
+            "a record is left out if a value is missing (an error would tell that there is such a record)",
+        ),
+        (
+            [a.name for a in view.attributes if a.outside is not Unfit.KEEP],
+            "a record is left out if a value is outside the declared domain",
+        ),
+        (
+            [a.name for a in view.attributes if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+            "a number or date outside the declared bounds counts as the nearer bound",
+        ),
+    ):
+        if names:
+            sentences.append(f"{rule}, for {named(names, len(view.attributes))}")
+    return sentences
+
+
+def _promised(facts: ManifestFacts) -> list[str]:
+    """The promise and what it means to an attacker; nothing where the noise came from a seed."""
+    words = guarantee(
+        model=facts.model, epsilon=facts.epsilon, unit=facts.unit, secure=facts.secure, chosen=facts.chosen
+    )
+    return [words, *([attack_odds(facts.epsilon)] if facts.secure and facts.epsilon is not None else [])]
+
+
+def _owner_notes(recipe: Recipe, draft: Draft, accountant: Accountant) -> dict[str, Any]:
+    return {
+        "recipe": recipe.as_json(),
+        "facts": dict(draft.facts),
+        "receipt": _receipt(accountant),
+        "published_groups": len(draft.groups),
+    }

@@ -1,0 +1,129 @@
+"""What planning and publishing have in common: their results, the ledger, and what is told of every release."""
+
+import datetime as dt
+import getpass
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.draft import Draft
+from sfumato.core.partition import PartitionDraft
+from sfumato.core.progress import Progress
+from sfumato.core.study import Study
+from sfumato.core.unit import Unit
+from sfumato.dp.sampling import RandomSource
+from sfumato.publish import Release
+from sfumato.recipe import Recipe
+from sfumato.stores import Ledger, open_ledger
+
+_PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a recipe will do and cost, in words and numbers; made without touching the table."""
+
+    study: str
+    recipe: Recipe
+    epsilon: Fraction | None
+    budget: Fraction | None
+    left: Fraction | None
+    sentences: tuple[str, ...]
+    numbers: Mapping[str, Any]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget that is left covers it."""
+        return self.epsilon is None or (self.left is not None and self.epsilon <= self.left)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A release that is out: where the bundle and the owner's folder are, and what it cost."""
+
+    folder: Path
+    bundle: Path
+    sha256: str
+    epsilon: Fraction | None
+    left: Fraction | None
+    draft: Draft | PartitionDraft = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many groups with counts, or records that are not suppressed, the bundle holds."""
+        if isinstance(self.draft, Draft):
+            return len(self.draft.groups)
+        return int(self.draft.partition.cells.counts.sum()) - self.draft.partition.suppressed
+
+    @property
+    def what(self) -> str:
+        """What the rows are."""
+        return "groups" if isinstance(self.draft, Draft) else "records"
+
+    def open(self) -> Release:
+        """The release as its receiver sees it."""
+        return Release.open(self.bundle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where and how one release is made: everything about it that is no part of the study or the recipe."""
+
+    folder: Path
+    ledger: Ledger
+    source: RandomSource
+    progress: Progress
+    clock: Callable[[], dt.datetime]
+    memory_limit: str | None = None
+
+
+def ledger_of(study: Study) -> Ledger:
+    """The study's ledger: where the study says, else a SQLite file beside it; in memory for a study in memory."""
+    if study.ledger is not None:
+        place = study.ledger
+        if "://" not in place and place != "memory:":
+            place = str(study.base / place)
+        return open_ledger(place)
+    if study.base == Path():
+        return open_ledger("memory:")
+    return open_ledger(str(study.base / f"{study.name}.ledger.sqlite"))
+
+
+def unit_words(unit: Unit) -> str:
+    """The privacy unit in words that fit "whether or not … is in the table"."""
+    return "one record" if unit.stability == 1 else f"one person with at most {unit.stability} records"
+
+
+def named(names: Sequence[str], of: int) -> str:
+    """Names for a sentence, or that it is all of them."""
+    return "every attribute" if len(names) == of else ", ".join(names)
+
+
+def leaving(study: Study, attributes: Sequence[Attribute]) -> str:
+    """Which declared attributes leave, and which stay."""
+    stay = [name for name in study.attributes if name not in {a.name for a in attributes}]
+    return "only declared attributes leave" + (f"; these stay: {', '.join(stay)}" if stay else "")
+
+
+def versions() -> dict[str, str]:
+    """Of Python and the libraries that make a release."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a checkout that is not installed
+            found[package] = "not installed"
+    return found
+
+
+def who() -> str:
+    """Who runs this, for the ledger."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "unknown"

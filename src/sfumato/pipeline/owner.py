@@ -1,0 +1,127 @@
+"""For the owner: what does not fit the study, what releases are worth, and whether a promise can be refuted."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.array_counter import ArrayCounter
+from sfumato.core.counts import Counter
+from sfumato.core.draft import Draft, Groups
+from sfumato.core.features import region_matrix
+from sfumato.core.progress import Progress, silent
+from sfumato.core.study import Study
+from sfumato.core.unit import RecordUnit
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.sampling import SecureSource
+from sfumato.engines import CodedTable, UnfitReport, open_source
+from sfumato.errors import OursError, UsageError
+from sfumato.measure import Comparison, Finding, audit, classification, events_of
+from sfumato.methods import Method, build, is_partition
+from sfumato.recipe import Recipe
+from sfumato.tailor import tailor
+
+
+def worth(
+    study: Study,
+    recipe: Recipe,
+    *,
+    runs: int = 10,
+    seed: int = 0,
+    baseline: bool = True,
+    progress: Progress = silent,
+) -> Comparison:
+    """What a recipe's releases are worth to a learner: CA against BA and LA, over several splits of the table.
+
+    For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
+    entered into the ledger, and nothing that it returns is covered by ε.
+    """
+    method = _private(recipe)
+    view = tailor(study, recipe.purpose)
+    method.check(view)
+    with open_source(study.source, base=study.base) as table:
+        progress("reading the records", 0, 1)
+        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
+    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+    done = 0
+
+    def make(part: View, counter: Counter) -> Draft:
+        nonlocal done
+        progress("learning from releases", done, runs)
+        done += 1
+        budget = method.spends
+        if budget is None:
+            raise OursError(f"method '{method.name}' has no ε")
+        return method.run(part, counter, accountant=Accountant(budget / view.unit.stability), source=SecureSource())
+
+    return classification(view, codes, make, runs=runs, seed=seed, baseline=baseline)
+
+
+def unfit(study: Study) -> list[UnfitReport]:
+    """For the owner: values of the table that are missing or outside their declared domains.
+
+    Computed from raw data; covered by no promise.
+    """
+    coded = [a for a in study.attributes.values() if a.coded]
+    with open_source(study.source, base=study.base) as table:
+        return CodedTable(table, coded, unit=RecordUnit()).unfit()
+
+
+def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: Progress = silent) -> Finding:
+    """Test a recipe's promise from outside: run it often on two neighbouring tables, compare what comes out.
+
+    The tables are made from the declared domains, which are public: the study's own table is not opened, nothing is
+    published and nothing is spent. One has five records, the other one record more, all alone in the last value of
+    every attribute (for persons: one person more with all the records a person may have). What is looked at are the
+    cuts and the noisy counts of the groups that these records are in.
+    """
+    method = _private(recipe)
+    view = tailor(study, recipe.purpose)
+    method.check(view)
+    spends = method.spends
+    assert spends is not None, "see `_private`"
+    tables = _neighbours(view)
+    counters = [ArrayCounter(codes, {view.target.name: len(view.classes)}) for codes in tables]
+    done = 0
+
+    def once(table: int) -> set[Any]:
+        nonlocal done
+        progress("running the release on made-up tables", done, 2 * runs)
+        done += 1
+        accountant = Accountant(spends / view.unit.stability)
+        draft = method.run(view, counters[table], accountant=accountant, source=SecureSource())
+        return events_of(_around(draft, tables[0]))
+
+    return audit(once, epsilon=spends, runs=runs)
+
+
+def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]]]:
+    """Codes of two tables: five records together and one unit more far away, and the five alone."""
+    more = view.unit.stability
+    whole = {}
+    for attribute in view.predictors:
+        if attribute.domain is None:
+            raise OursError(f"'{attribute.name}' reached an audit without a domain")
+        whole[attribute.name] = np.array([0] * 5 + [attribute.domain.size - 1] * more, dtype=np.int64)
+    last = len(view.classes) - 1
+    whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
+    return whole, {name: codes[:5] for name, codes in whole.items()}
+
+
+def _around(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
+    """The draft with the groups that these records are in, and no others: the tables differ nowhere else."""
+    groups = draft.groups
+    homes = np.unique(region_matrix(groups.cuts, [codes[cut.attribute] for cut in groups.cuts]), axis=0)
+    kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
+    return replace(draft, groups=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept]))
+
+
+def _private(recipe: Recipe) -> Method:
+    """The method of a differentially private recipe; others are refused."""
+    method = build(recipe)
+    if is_partition(method):
+        raise UsageError(f"method '{recipe.method}' promises no ε", "name a differentially private release")
+    return cast("Method", method)

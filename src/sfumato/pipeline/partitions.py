@@ -1,0 +1,262 @@
+"""Releases of records in groups: syntactic promises, which cost no ε and are checked on what is published.
+
+The order is again that of trust. What can fail without looking at a record fails first, then the folder is claimed.
+The draft is made before the ledger is asked, since nothing of it can be seen yet; the entry is committed before the
+bundle is written. A release that fails leaves no folder behind.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.attribute import Attribute, Unfit, observed
+from sfumato.core.counts import Cells
+from sfumato.core.domain import Grid
+from sfumato.core.partition import PartitionDraft, PartitionView
+from sfumato.core.progress import Progress
+from sfumato.core.study import Study
+from sfumato.dp.sampling import RandomSource
+from sfumato.engines import CodedTable, open_source
+from sfumato.errors import InfeasibleError, SourceError
+from sfumato.methods import PartitionMethod
+from sfumato.pipeline.made import Plan, Published, Run, leaving, named, unit_words, versions, who
+from sfumato.publish import LIMITS, RecordFacts, claim_folder, partition_report, write_owner, write_records
+from sfumato.recipe import Recipe
+from sfumato.stores import NewEntry
+from sfumato.tailor import tailor_partition
+
+
+def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod) -> Plan:
+    """Say in words what a release would do to each column; touches nothing."""
+    view = tailor_partition(study, recipe.purpose)
+    method.check(view)
+    forecast = method.forecast(view)
+    sentences = [
+        f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
+        *_changes(view, _form(method)),
+        *(said for said in _promised(method) if said not in forecast.sentences),
+        *forecast.sentences,
+        *_rules(view),
+        *_stops(view),
+    ]
+    if names := observed(view.attributes):
+        sentences.append(f"domains read off the table are published with it, for {named(names, len(view.attributes))}")
+    if _may_suppress(method):
+        sentences.append("records may be suppressed: they are published as rows that only say so")
+    sentences += [
+        leaving(study, view.attributes),
+        "it costs no ε, and the ledger keeps an entry of it",
+        LIMITS[:1].lower() + LIMITS[1:].removesuffix("."),
+    ]
+    return Plan(
+        study=study.name, recipe=recipe, epsilon=None, budget=study.budget, left=None, sentences=tuple(sentences),
+        numbers=forecast.numbers,
+    )  # fmt: skip
+
+
+def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run: Run) -> Published:
+    """Make, re-check and publish records in groups, and enter the release into the ledger."""
+    folder, book, progress, clock = run.folder, run.ledger, run.progress, run.clock
+    view = tailor_partition(study, recipe.purpose)
+    method.check(view)
+    progress("opening the table", 0, 1)
+    with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
+        counter = CodedTable(table, view.attributes, unit=view.unit)
+        claim_folder(folder)
+        try:
+            progress("counting the records", 0, 1)
+            cells = counter.full_cells([a.name for a in view.attributes])
+            _refuse_unfit(counter, view, cells)
+            draft = _drafted(method, view, cells, run.source, progress)
+            entry = book.reserve(
+                NewEntry(
+                    study=study.name,
+                    at=clock(),
+                    who=who(),
+                    purpose=recipe.purpose or "whole study",
+                    method=recipe.method,
+                    recipe=recipe.as_json(),
+                    promise=" ".join(model.sentence() for model in draft.models),
+                    epsilon=None,
+                ),
+                budget=study.budget,
+            )
+        except BaseException:
+            _give_up(folder)
+            raise
+    try:
+        progress("publishing", 0, 1)
+        facts = RecordFacts(
+            study=study.name,
+            release=recipe.name,
+            method=recipe.method,
+            parameters=recipe.plain_parameters(),
+            unit=unit_words(view.unit),
+            chosen=recipe.chosen.value,
+            versions=versions(),
+            date=clock().date().isoformat(),
+            rules=tuple(_rules(view)),
+            secure=run.source.secure or draft.form == "generalised",
+            ledger=entry.hash,
+        )
+        written = write_records(draft, facts, folder, suppression=_may_suppress(method), source=run.source)
+    except BaseException as failure:
+        book.fail(entry.id, type(failure).__name__, at=clock())
+        _give_up(folder)
+        raise
+    book.complete(entry.id, written.sha256, at=clock())
+    progress("writing your report", 0, 1)
+    report = partition_report(draft, study=study.name, release=recipe.name, method=recipe.method, date=facts.date)
+    write_owner(folder, _notes(recipe, draft), [f"ledger entry {entry.id}"], report=report)
+    return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=None, left=None, draft=draft)
+
+
+def _drafted(
+    method: PartitionMethod, view: PartitionView, cells: Cells, source: RandomSource, progress: Progress
+) -> PartitionDraft:
+    """The draft; a method that draws at random gets the source of randomness."""
+    if "source" not in signature(method.draft).parameters:
+        return method.draft(view, cells, progress=progress)
+    drawing: dict[str, Any] = {"source": source}
+    return method.draft(view, cells, progress=progress, **drawing)
+
+
+def _refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> None:
+    """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
+    strict = {a.name: a for a in view.attributes if Unfit.ERROR in (a.missing, a.outside)}
+    if strict and int(cells.counts.sum()) < _rows(counter):
+        wrong = [
+            found.attribute
+            for found in counter.unfit()
+            if (attribute := strict.get(found.attribute)) is not None
+            and (
+                (found.missing and attribute.missing is Unfit.ERROR)
+                or (found.outside and attribute.outside is Unfit.ERROR)
+            )
+        ]
+        if wrong:
+            raise SourceError(
+                "the study calls it an error if a value is missing or outside its domain, and there are such values in "
+                + ", ".join(repr(name) for name in wrong),
+                "look at them with `sfumato check`, then widen the domain, or say `missing:` or `outside:` `keep` or "
+                "`suppress`",
+            )
+    if not len(cells):
+        raise InfeasibleError(
+            "no record of the table takes part in the release",
+            "check the table, and `missing` and `outside` in the study, with `sfumato check`",
+        )
+
+
+def _rows(counter: CodedTable) -> int:
+    """How many records the source has."""
+    table = counter.source.table
+    return int(counter.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
+
+
+def _changes(view: PartitionView, form: str) -> list[str]:
+    """What is done to each column, in words."""
+    quasi = ", ".join(_as_published(a) for a in view.quasi)
+    names = ", ".join(a.name for a in view.quasi)
+    hidden = ", ".join(a.name for a in view.sensitive)
+    stay = [f"{a.name} ({a.role.value.replace('_', ' ')})" for a in view.others]
+    if form == "generalised":
+        found = [f"these columns are generalised, each group of records alike: {quasi}"]
+        stay = [*(f"{a.name} (sensitive)" for a in view.sensitive), *stay]
+    elif form == "anatomy":
+        found = [
+            f"these columns stay exact, with a bucket for each record: {names}",
+            f"these are taken out into a second table, counted by bucket: {hidden}",
+        ]
+    else:
+        found = [
+            f"these columns stay exact, with a bucket for each record: {names}",
+            f"the values of these are put into random order within each bucket: {hidden}",
+        ]
+    if stay:
+        found.append(f"these leave as they are: {', '.join(stay)}")
+    return found
+
+
+def _as_published(attribute: Attribute) -> str:
+    domain = attribute.domain
+    if isinstance(domain, Grid):
+        return f"{attribute.name} (to intervals)"
+    return f"{attribute.name} (to nodes of its taxonomy)"
+
+
+def _rules(view: PartitionView) -> list[str]:
+    """What happened to missing values and to values outside the domains, for whoever reads the release."""
+    attributes = view.attributes
+    return _sentences(
+        attributes,
+        (
+            ([a for a in attributes if a.missing is Unfit.KEEP], "a missing value is a value of its own"),
+            ([a for a in attributes if a.missing is Unfit.SUPPRESS], "a record is left out if a value is missing"),
+            (
+                [a for a in attributes if a.outside is Unfit.SUPPRESS],
+                "a record is left out if a value is outside its domain",
+            ),
+            (
+                [a for a in attributes if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+                "a number or date outside the bounds counts as the nearer bound",
+            ),
+            (
+                [a for a in attributes if not isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+                "a value outside the domain counts as one value of its own",
+            ),
+        ),
+    )
+
+
+def _stops(view: PartitionView) -> list[str]:
+    """What stops the release; a syntactic promise allows that."""
+    attributes = view.attributes
+    return _sentences(
+        attributes,
+        (
+            ([a for a in attributes if a.missing is Unfit.ERROR], "the release stops if a value is missing"),
+            ([a for a in attributes if a.outside is Unfit.ERROR], "the release stops if a value is outside its domain"),
+        ),
+    )
+
+
+def _sentences(attributes: Sequence[Attribute], rules: Sequence[tuple[list[Attribute], str]]) -> list[str]:
+    return [f"{rule}, for {named([a.name for a in found], len(attributes))}" for found, rule in rules if found]
+
+
+def _promised(method: PartitionMethod) -> list[str]:
+    """The promises as sentences of a plan."""
+    said = [model.sentence() for model in getattr(method, "models", ())]
+    return [f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}" for sentence in said]
+
+
+def _form(method: PartitionMethod) -> str:
+    """What the method publishes of a record; see `PartitionDraft`."""
+    return str(getattr(method, "form", "generalised"))
+
+
+def _may_suppress(method: PartitionMethod) -> bool:
+    """Whether the recipe lets the method leave records out."""
+    share = getattr(method, "suppress", None)
+    return share is not None and share is not False and str(share) not in {"0", "0.0"}
+
+
+def _give_up(folder: Path) -> None:
+    """Nothing was published: the claimed folder goes again, unless somebody put something there."""
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _notes(recipe: Recipe, draft: PartitionDraft) -> dict[str, Any]:
+    sizes = draft.partition.statistics(draft.view).sizes
+    return {
+        "recipe": recipe.as_json(),
+        "facts": dict(draft.facts),
+        "groups": len(sizes),
+        "smallest_group": int(sizes.min()) if len(sizes) else 0,
+        "records": int(draft.partition.cells.counts.sum()),
+        "suppressed": draft.partition.suppressed,
+    }

@@ -1,0 +1,53 @@
+"""Planning and publishing, whatever the method is."""
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from sfumato.core.progress import Progress, silent
+from sfumato.core.study import Study
+from sfumato.dp.sampling import RandomSource, SecureSource
+from sfumato.methods import Method, build, is_partition
+from sfumato.pipeline.counts import plan_counts, release_counts
+from sfumato.pipeline.made import Plan, Published, Run, ledger_of
+from sfumato.pipeline.partitions import plan_partition, release_partition
+from sfumato.recipe import Recipe
+from sfumato.stores import Ledger
+
+
+def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None) -> Plan:
+    """Say in words what a release would do, what it costs and what is left; touches nothing."""
+    method = build(recipe)
+    if is_partition(method):
+        return plan_partition(study, recipe, method)
+    return plan_counts(study, recipe, cast("Method", method), ledger=ledger)
+
+
+def release(
+    study: Study,
+    recipe: Recipe,
+    *,
+    folder: Path,
+    ledger: Ledger | None = None,
+    source: RandomSource | None = None,
+    progress: Progress = silent,
+    clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    memory_limit: str | None = None,
+) -> Published:
+    """Make, re-check and publish one release, and enter it into the ledger.
+
+    ``folder`` must not exist; it will hold `bundle/`, which goes out, and `owner/`, which stays.
+    """
+    method = build(recipe)
+    run = Run(
+        folder=folder,
+        ledger=ledger or ledger_of(study),
+        source=source or SecureSource(),
+        progress=progress,
+        clock=clock,
+        memory_limit=memory_limit,
+    )
+    if is_partition(method):
+        return release_partition(study, recipe, method, run)
+    return release_counts(study, recipe, cast("Method", method), run)

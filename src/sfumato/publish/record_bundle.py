@@ -1,0 +1,69 @@
+"""Writing a bundle of records: beside its place, read back, its promise checked, and then there in one step."""
+
+from collections.abc import Mapping
+from functools import partial as partial_of
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.partition import PartitionDraft
+from sfumato.dp.sampling import RandomSource, SecureSource
+from sfumato.errors import PublishError
+from sfumato.publish.bundle import AGAIN, BundleWritten, parquet, passed, stage
+from sfumato.publish.files import FileFacts, write_file
+from sfumato.publish.record_files import write_csv
+from sfumato.publish.record_manifest import RecordFacts, record_layout, record_manifest
+from sfumato.publish.record_package import record_package
+from sfumato.publish.record_readme import record_readme
+from sfumato.publish.record_table import RecordLayout
+from sfumato.publish.record_verify import inspect_records
+from sfumato.publish.records import Records, records_of
+from sfumato.publish.sealed import render
+
+
+def write_records(
+    draft: PartitionDraft,
+    facts: RecordFacts,
+    folder: Path,
+    *,
+    suppression: bool = False,
+    source: RandomSource | None = None,
+) -> BundleWritten:
+    """Publish a draft of records as ``folder/bundle``; all of it is there and keeps its promise, or nothing is.
+
+    The promise is checked on the files that were written, by the models, from the published values alone.
+    ``suppression`` says whether the method was allowed to leave records out: then the table has a column that marks
+    them, also if there are none. ``source`` gives buckets their numbers and shuffled values their order.
+    """
+    layout = record_layout(draft, suppression=suppression or draft.partition.suppressed > 0)
+    records = records_of(draft, source or SecureSource())
+    return stage(
+        folder,
+        write=lambda partial: _write(partial, layout, records, draft, facts),
+        check=lambda partial: _check(partial, records),
+    )
+
+
+def _write(partial: Path, layout: RecordLayout, records: Records, draft: PartitionDraft, facts: RecordFacts) -> str:
+    """All files; the manifest last, since it holds the hashes of the others."""
+    files: dict[str, FileFacts] = {}
+    for name, table in layout.arrow(records).items():
+        for ending, write in (("parquet", parquet), ("csv", write_csv)):
+            files[f"{name}.{ending}"] = write_file(partial / f"{name}.{ending}", partial_of(write, table))
+    groups = records.statistics({c.name: c.domain for c in layout.sensitive})
+
+    def told(so_far: Mapping[str, FileFacts]) -> dict[str, Any]:
+        return record_manifest(facts, layout, records, groups, models=draft.models, told=draft.facts, files=so_far)
+
+    content = told(files)  # for its words and numbers
+    package = record_package(layout, content, files)
+    text = record_readme(layout, content)
+    files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
+    files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))
+    return write_file(partial / "manifest.json", lambda out: out.write(render(told(files)))).sha256
+
+
+def _check(partial: Path, records: Records) -> None:
+    """Read back and check as a receiver would, and compare with what was to be written."""
+    found = passed(lambda: inspect_records(partial))
+    if found is None or not found.same(records):
+        raise PublishError("the bundle does not read back as it was written", AGAIN)

@@ -1,0 +1,72 @@
+"""A scikit-learn transformer that puts new raw records into the regions of a release of records."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from sfumato.publish.encoder import InputError, raw_columns
+from sfumato.publish.record_features import RecordFeatures, Regions
+
+
+class RecordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Raw records to the columns of `RecordsRelease.to_training`; it learns nothing from data.
+
+    Takes pandas, polars and Arrow tables (columns are found by name) and arrays with the release's columns in order.
+    Quasi-identifiers are put into the region that holds the record, or the nearest one; exact columns stay what they
+    are. A value that no published record has gives 0 in every column of a categorical attribute.
+    """
+
+    def __init__(self, features: RecordFeatures | None = None, regions: Regions | None = None) -> None:
+        self.features = features
+        self.regions = regions
+
+    def fit(self, X: Any, y: Any = None) -> "RecordEncoder":  # noqa: ARG002, N803 - scikit-learn's signature
+        """Check that records have the columns; there is nothing to learn."""
+        raw_columns(X, self._names, type(self).__name__)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """The columns of `to_training`, a row a record."""
+        if self.features is None or self.regions is None:
+            raise InputError("this encoder has no release", "get one from `release.encoder()`")
+        columns = self.features.columns
+        raw = raw_columns(X, self._names, type(self).__name__)
+        codes = {c.name: c.domain.encode(values) for c, values in zip(columns, raw, strict=True)}
+        quasi = [c.name for c in columns if c.role == "quasi_identifier"]
+        places = dict(zip(quasi, self.regions.places([codes[name] for name in quasi]), strict=True))
+        for column in columns:
+            if column.name not in places:
+                places[column.name] = _exact(self.features.spans[column.name].starts, codes[column.name])
+        return self.features.matrix(places)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn's
+        """The names of the columns that come out."""
+        return np.array(() if self.features is None else self.features.names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns of records it takes."""
+        return len(self._names)
+
+    @property
+    def _names(self) -> list[str]:
+        return [] if self.features is None else [column.name for column in self.features.columns]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _exact(known: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each code among those that are published, -1 for others."""
+    place = np.clip(np.searchsorted(known, codes), 0, len(known) - 1)
+    return np.where(known[place] == codes, place, -1).astype(np.int64)

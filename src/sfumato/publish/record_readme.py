@@ -1,0 +1,136 @@
+"""README.md of a bundle of records: what its receiver needs to know, without a manual."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sfumato.core.domain import Categories, Grid
+from sfumato.publish.readme import cell, quoted
+from sfumato.publish.record_table import Column, RecordLayout
+
+_MOST_SHOWN: Final = 6
+
+_TEXT = """\
+# {release} of {study}
+
+**Promise:** {promise}
+
+Published on {date}. The promise with its parameters is in `manifest.json`; the SHA-256 of every file is there too.
+`sfumato verify` with this folder checks them all, and checks the promise again on the published values.
+
+## The table{s}
+
+{tables} {published} records{suppressed}.
+
+| column | what it is | values |
+|---|---|---|
+{columns}
+
+How to read it:
+
+{reading}
+- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+{rules}
+## Load it and use it
+
+```python
+from sfumato.publish import Release
+
+release = Release.open(".")                  # this folder
+table = release.to_pandas()                  # or to_arrow(), to_polars()
+release.query("{example}")   # an estimate
+```
+
+Without Sfumato:
+
+```python
+import pandas as pd
+
+table = pd.read_parquet("{data}.parquet")
+```
+"""
+
+_REGIONS = """\
+- **A group** is all records with the same quasi-identifiers. Which of them is whose cannot be told from the table.
+- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
+  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
+  values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
+  groups may overlap."""
+_BUCKETS = """\
+- **Buckets.** Quasi-identifiers are exact. Sensitive values belong to the bucket and not to the row: within a bucket
+  they stand in a random order, each attribute on its own. Compare buckets, never single rows."""
+_ANATOMY = """\
+- **Two tables.** `data_qit` has the quasi-identifiers of every record, exact, and its bucket; {st} how often each
+  sensitive value occurs in each bucket. Which record has which value is not published."""
+
+
+def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
+    """The text of README.md; ``content`` is the manifest."""
+    tables = list(layout.tables)
+    numbers = content["records"]
+    first = layout.columns[0]
+    reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
+        st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
+    )
+    if layout.suppressed is not None:
+        reading += (
+            f"\n- **Suppressed records** have `true` in `{layout.suppressed}` and no other value. They are in no "
+            "group: leave them out of every count. A value that is merely missing has its own label, or is empty in a "
+            "record that is not suppressed."
+        )
+    return _TEXT.format(
+        release=content["release"],
+        study=content["study"],
+        promise=content["promise"],
+        date=content["date"],
+        s="s" if len(tables) > 1 else "",
+        tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
+        published=f"{numbers['published']:,}",
+        suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
+        columns="\n".join(_rows(layout)),
+        reading=reading,
+        rules="".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in content["rules"]),
+        example=_example(first).replace("\\", "\\\\").replace('"', '\\"'),
+        data=tables[0],
+    )
+
+
+def _rows(layout: RecordLayout) -> list[str]:
+    rows = [f"| {cell(column.name)} | {_kind(column, layout)} | {cell(_shown(column))} |" for column in layout.columns]
+    if layout.group is not None:
+        rows.append(f"| {cell(layout.group)} | whole number | the bucket; numbers were given at random |")
+    if layout.suppressed is not None:
+        rows.append(f"| {cell(layout.suppressed)} | truth value | whether the record is suppressed |")
+    if layout.count is not None:
+        rows.append(f"| {cell(layout.count)} | whole number | how many records of the bucket have the value |")
+    return rows
+
+
+def _kind(column: Column, layout: RecordLayout) -> str:
+    part = {
+        "quasi_identifier": "quasi-identifier",
+        "sensitive": "sensitive",
+        "class": "the class",
+        "insensitive": "other",
+    }[column.role]
+    how = "generalised" if column.regions else "exact"
+    if column.role == "sensitive" and layout.form != "generalised":
+        how = "by bucket"
+    return f"{part}, {how}"
+
+
+def _shown(column: Column) -> str:
+    domain = column.domain
+    if isinstance(domain, Grid):
+        step = "" if domain.step == 1 else f" in steps of {float(domain.step):g}"
+        return f"{domain.text(domain.lower)} to {domain.text(domain.upper)}{step}"
+    assert isinstance(domain, Categories), "there are two kinds"
+    leaves = domain.taxonomy.leaves
+    return ", ".join(leaves[:_MOST_SHOWN]) + (", …" if len(leaves) > _MOST_SHOWN else "")
+
+
+def _example(column: Column) -> str:
+    domain = column.domain
+    if isinstance(domain, Grid):
+        return f"{quoted(column.name)} >= {domain.text(domain.value(domain.points // 2))}"
+    assert isinstance(domain, Categories), "there are two kinds"
+    return f"{quoted(column.name)} = {quoted(domain.taxonomy.leaves[0])}"

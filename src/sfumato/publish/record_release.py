@@ -1,0 +1,204 @@
+"""A release of records as its receiver uses it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.core.domain import Domain
+from sfumato.core.statistics import ValueCounts
+from sfumato.errors import UsageError
+from sfumato.publish.query import Estimate, Shares, estimate
+from sfumato.publish.query_codes import Codes
+from sfumato.publish.record_features import RecordFeatures, Regions
+from sfumato.publish.record_files import read_records
+from sfumato.publish.record_manifest import record_layout_from
+from sfumato.publish.record_table import Column, RecordLayout
+from sfumato.publish.records import Records
+from sfumato.publish.release import Release, as_frames
+from sfumato.publish.sample import plain_values
+from sfumato.publish.spans import Spans
+
+if TYPE_CHECKING:
+    from sfumato.publish.record_encoder import RecordEncoder
+
+
+@dataclass(frozen=True, eq=False)
+class RecordsRelease(Release):
+    """Records in groups that look alike; suppressed ones are passed over in everything but the table itself."""
+
+    form: ClassVar[str] = "records"
+
+    layout: RecordLayout = field(repr=False)
+    records: Records = field(repr=False)
+
+    @classmethod
+    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "RecordsRelease":
+        """Read the Parquet files."""
+        layout = record_layout_from(manifest)
+        cls._refuse_changed(place, manifest, [name for name in layout.files if name.endswith(".parquet")])
+        return cls(place, manifest, layout, read_records(place, layout, "parquet"))
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in words, with what it is not: a syntactic promise guarantees nothing about inference."""
+        return str(self.manifest["promise"])
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The domain of every attribute."""
+        return {column.name: column.domain for column in self.layout.columns}
+
+    def to_arrow(self) -> pa.Table:
+        """The published table, suppressed records too; of the two-table form the table of records."""
+        return next(iter(self.layout.arrow(self.records).values()))
+
+    def to_tables(self) -> dict[str, pa.Table]:
+        """All published tables by name."""
+        return self.layout.arrow(self.records)
+
+    @property
+    def predictors(self) -> tuple[Column, ...]:
+        """The columns that stand in the rows as a person's own; shuffled sensitive values do not."""
+        own = self.layout.form == "generalised"
+        return tuple(c for c in self.layout.in_rows if c.role != "class" and (own or c.role != "sensitive"))
+
+    def to_training(self, *, as_frame: bool = False, target: str | None = None) -> tuple[Any, Any, Any]:
+        """Features, labels of the class (or of another exact ``target``), and weights of 1, a row a record.
+
+        A numerical attribute becomes the middle of its interval (days as ordinals), a categorical one a 0/1 column a
+        published label; an attribute in which all records are alike is left out.
+        """
+        column = self._target(target)
+        features = self._features(column)
+        spans = self.records.columns
+        X = features.matrix({c.name: spans[c.name].places for c in features.columns})  # noqa: N806 - scikit-learn's name
+        words = column.array(Spans(spans[column.name].starts, spans[column.name].stops, _all(spans[column.name])))
+        y: NDArray[np.object_] = np.array(words.to_pylist(), dtype=object)[spans[column.name].places]
+        w = np.ones(len(self.records))
+        return as_frames(X, features.names, y, column.name, w, "weight") if as_frame else (X, y, w)
+
+    @property
+    def features(self) -> RecordFeatures:
+        """How regions become numbers."""
+        return self._features(self.layout.target)
+
+    def encoder(self, *, target: str | None = None) -> "RecordEncoder":
+        """A scikit-learn transformer that turns new raw records into the columns of `to_training`.
+
+        Where all records are recoded alike (`full_domain`, `tds`) a value falls into its own range. Where groups have
+        regions of their own, a record goes to the region that holds it, or else to the nearest one.
+        """
+        from sfumato.publish.record_encoder import RecordEncoder  # noqa: PLC0415 - scikit-learn is slow to import
+
+        features = self._features(self.layout.target if target is None else self._target(target))
+        return RecordEncoder(features, self._regions)
+
+    def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
+        """Plain records, each drawn uniformly inside the regions of a published one; all of them once without ``n``.
+
+        In a release with buckets the sensitive values of a bucket stay shuffled, or are left out with two tables.
+        """
+        if n is not None and n < 0:
+            raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
+        rng = np.random.default_rng(seed)
+        rows = np.arange(len(self.records)) if n is None else rng.integers(0, max(len(self.records), 1), n)
+        if n and not len(self.records):
+            raise UsageError("the release has no record that is not suppressed", "ask for 0 records")
+        columns = []
+        for column in self.layout.in_rows:
+            spans = self.records.columns[column.name]
+            places = spans.places[rows]
+            codes = rng.integers(spans.starts[places], spans.stops[places])
+            columns.append(plain_values(column.domain, codes))
+        return pa.table(columns, names=[column.name for column in self.layout.in_rows])
+
+    def query(self, text: str) -> Estimate:
+        """How many records satisfy a condition, estimated.
+
+        Values are taken to be uniform over a region and independent between attributes; in a release with buckets,
+        every record of a bucket is taken to have each of its sensitive values with the share that it has there.
+        """
+        return estimate(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+
+    @cached_property
+    def _regions(self) -> Regions:
+        group, groups = self.records.groups()
+        first = np.zeros(groups, dtype=np.int64)
+        first[group[::-1]] = np.arange(len(group))[::-1]
+        names = self.layout.quasi
+        return Regions(
+            tuple(self.domains[name] for name in names), tuple(self.records.columns[name].take(first) for name in names)
+        )
+
+    def _features(self, target: Column | None) -> RecordFeatures:
+        columns = tuple(c for c in self.predictors if target is None or c.name != target.name)
+        return RecordFeatures(columns, self.records.columns)
+
+    def _target(self, name: str | None) -> Column:
+        if name is None and self.layout.target is None:
+            raise UsageError("the release has no class", "name an attribute to predict with `target=`")
+        for column in self.layout.in_rows:
+            if column.name == name or (name is None and column.role == "class"):
+                if column.regions:
+                    raise UsageError(f"'{name}' is generalised, so it has no labels to predict", "name an exact one")
+                return column
+        raise UsageError(f"the release has no attribute '{name}' in its rows", "name one of its columns")
+
+    @property
+    def _asked(self) -> dict[str, "RangeColumn | BucketColumn"]:
+        shuffled = self.layout.form != "generalised"
+        found: dict[str, RangeColumn | BucketColumn] = {}
+        group, groups = self.records.groups()
+        for column in self.layout.columns:
+            if shuffled and column.role == "sensitive":
+                found[column.name] = BucketColumn(column.domain, group, self._bucket(column, group, groups))
+            else:
+                found[column.name] = RangeColumn(column.domain, self.records.columns[column.name])
+        return found
+
+    def _bucket(self, column: Column, group: NDArray[np.int64], groups: int) -> ValueCounts:
+        statistics = self.records.statistics({c.name: c.domain for c in self.layout.sensitive})
+        assert len(statistics) == groups and len(group) == len(self.records), "the same groups"
+        return statistics.sensitive[column.name]
+
+
+@dataclass(frozen=True, eq=False)
+class RangeColumn:
+    """A column of ranges; a record is spread evenly over the codes of its range."""
+
+    domain: Domain
+    spans: Spans
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of the codes of each record's range is among the given ones."""
+        inside = codes.below(self.spans.stops) - codes.below(self.spans.starts)
+        shares: Shares = (inside / (self.spans.stops - self.spans.starts))[self.spans.places]
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class BucketColumn:
+    """A sensitive attribute of buckets; a record has each value with the share that it has in its bucket."""
+
+    domain: Domain
+    group: NDArray[np.int64]
+    counts: ValueCounts
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of each record's bucket has one of the codes."""
+        wanted = codes.below(self.counts.values + 1) - codes.below(self.counts.values)
+        groups = self.counts.groups
+        part = np.bincount(self.counts.group, weights=wanted * self.counts.counts, minlength=groups)
+        whole = np.bincount(self.counts.group, weights=self.counts.counts, minlength=groups)
+        shares: Shares = (part / np.maximum(whole, 1))[self.group]
+        return shares
+
+
+def _all(spans: Spans) -> NDArray[np.int32]:
+    return np.arange(len(spans.starts), dtype=np.int32)

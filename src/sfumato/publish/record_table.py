@@ -1,0 +1,262 @@
+"""Records as Arrow tables and back: which columns there are, how each is stored, and what may stand in it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count as counting
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.domain import Categories, Domain, Grid
+from sfumato.errors import VerifyError
+from sfumato.publish.ranges import RangeTexts
+from sfumato.publish.records import Records, Tally
+from sfumato.publish.sample import plain_values
+from sfumato.publish.spans import Integers, Spans
+
+PublishedRole = Literal["quasi_identifier", "sensitive", "class", "insensitive"]
+
+_EPOCH = 719_163  # the ordinal of 1970-01-01, which Arrow counts days from
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute as it is published: as regions, or exact; exact numbers and dates as such, categories as text."""
+
+    name: str
+    role: PublishedRole
+    domain: Domain
+    regions: bool
+
+    @property
+    def texts(self) -> bool:
+        """Whether the column holds text."""
+        return self.regions or isinstance(self.domain, Categories)
+
+    @property
+    def type(self) -> pa.DataType:
+        """How the column is stored."""
+        if self.texts:
+            return _TEXT
+        return plain_values(self.domain, np.empty(0, np.int64)).type
+
+    def array(self, column: Spans, nulls: int = 0) -> pa.Array:
+        """The column as Arrow holds it, with nulls for suppressed records at its end."""
+        places = np.concatenate([column.places, np.zeros(nulls, np.int32)])
+        lost = None
+        if nulls:
+            lost = np.zeros(len(places), dtype=bool)
+            lost[len(column) :] = True
+        index = pa.array(places, pa.int32(), mask=lost)
+        if self.texts:
+            words = RangeTexts(self.name, self.domain).texts(column.starts, column.stops)
+            return pa.DictionaryArray.from_arrays(index, words)
+        return plain_values(self.domain, column.starts).take(index)
+
+    def spans(self, column: pa.ChunkedArray) -> Spans:
+        """The column read back; what is no value of its domain is a `VerifyError`."""
+        if not self.texts:
+            return Spans.of_codes(self._codes(column), self.domain.size)
+        if not pa.types.is_dictionary(column.type) or column.type.value_type != pa.string():
+            raise _unfit(self.name, "is not a column of text")
+        if column.null_count:
+            raise _unfit(self.name, "has no value in some record that is not suppressed")
+        whole = column.unify_dictionaries().combine_chunks()
+        if isinstance(whole, pa.ChunkedArray):  # no rows: nothing to combine
+            return Spans.of_codes(np.empty(0, np.int64), 1)
+        starts, stops = RangeTexts(self.name, self.domain).ranges(whole.dictionary.to_pylist())
+        if not self.regions and bool((stops - starts != 1).any()):
+            raise _unfit(self.name, "is published exactly and has a value that stands for several")
+        places = whole.indices.to_numpy(zero_copy_only=False)
+        distinct = Spans.of_ranges(starts, stops)
+        return Spans(distinct.starts, distinct.stops, distinct.places[places]).compact()
+
+    def codes(self, column: pa.ChunkedArray) -> Integers:
+        """The codes of an exact column."""
+        found = self.spans(column)
+        return found.starts[found.places]
+
+    def _codes(self, column: pa.ChunkedArray) -> Integers:
+        """Numbers and dates to codes; each must be a point of the grid, or nothing where missing values are kept."""
+        grid = self.domain
+        assert isinstance(grid, Grid), "see `texts`"
+        if column.type != self.type:
+            raise _unfit(self.name, f"is not a column of type {self.type}")
+        lost = column.is_null().to_numpy()
+        if lost.any() and grid.missing is None:
+            raise _unfit(self.name, "has no value in some record that is not suppressed")
+        if pa.types.is_floating(column.type):
+            numbers = column.fill_null(float(grid.lower)).to_numpy()
+            with np.errstate(invalid="ignore", over="ignore"):
+                codes = np.rint((numbers - float(grid.lower)) / float(grid.step))
+            inside = (codes >= 0) & (codes < grid.points)
+            found = np.where(inside, codes, 0).astype(np.int64)
+            inside &= plain_values(grid, found).to_numpy(zero_copy_only=False) == numbers
+        else:
+            if pa.types.is_date(column.type):
+                column = pc.add(column.cast(pa.int32()).cast(pa.int64()), _EPOCH)
+            offset = column.fill_null(int(grid.lower)).to_numpy() - int(grid.lower)
+            found = offset // int(grid.step)
+            inside = (offset % int(grid.step) == 0) & (found >= 0) & (found < grid.points)
+        if not bool(inside.all()):
+            raise _unfit(self.name, "has a number that is no point of its domain")
+        if lost.any():
+            found = np.where(lost, grid.points, found)
+        codes64: Integers = found.astype(np.int64)
+        return codes64
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """The columns of a release of records, and of its second table where there is one.
+
+    ``form`` is that of the draft. The names of the columns that are no attributes are chosen so that none clashes.
+    """
+
+    form: str
+    columns: tuple[Column, ...]  # in the view's order: quasi-identifiers, sensitive attributes, others
+    group: str | None = None
+    suppressed: str | None = None  # only where suppression was allowed
+    count: str | None = None  # in the second table
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(c.name for c in self.columns if c.role == "quasi_identifier")
+
+    @property
+    def sensitive(self) -> tuple[Column, ...]:
+        """The sensitive attributes."""
+        return tuple(c for c in self.columns if c.role == "sensitive")
+
+    @property
+    def target(self) -> Column | None:
+        """The class, if there is one."""
+        return next((c for c in self.columns if c.role == "class"), None)
+
+    @property
+    def in_rows(self) -> tuple[Column, ...]:
+        """The attributes that stand in the rows, in the order that the rows go by."""
+        if self.form == "generalised":
+            return self.columns
+        told = tuple(c for c in self.columns if c.role != "sensitive")
+        return told if self.form == "anatomy" else (*told, *self.sensitive)
+
+    @property
+    def tables(self) -> dict[str, tuple[tuple[str, pa.DataType], ...]]:
+        """The tables by the names of their files without ending: name and type of each column."""
+        first = [] if self.group is None else [(self.group, pa.int64())]
+        last = [] if self.suppressed is None else [(self.suppressed, pa.bool_())]
+        rows = (*first, *((c.name, c.type) for c in self.in_rows), *last)
+        if self.form != "anatomy":
+            return {"data": rows}
+        assert self.count is not None, "the second table counts"
+        many = len(self.sensitive) > 1
+        found = {"data_qit": rows}
+        for number, column in enumerate(self.sensitive, start=1):
+            name = f"data_st_{number}" if many else "data_st"
+            found[name] = (*first, (column.name, column.type), (self.count, pa.int64()))
+        return found
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The data files."""
+        return tuple(f"{name}.{ending}" for name in self.tables for ending in ("parquet", "csv"))
+
+    def arrow(self, records: Records) -> dict[str, pa.Table]:
+        """The records as the tables that are published."""
+        lost = records.suppressed
+        arrays: list[pa.Array] = []
+        if records.group is not None:
+            mask = np.arange(len(records) + lost) >= len(records) if lost else None
+            arrays.append(pa.array(np.concatenate([records.group, np.zeros(lost, np.int64)]), mask=mask))
+        arrays += [column.array(records.columns[column.name], lost) for column in self.in_rows]
+        if self.suppressed is not None:
+            arrays.append(pa.array(np.arange(len(records) + lost) >= len(records)))
+        tables = [arrays, *(self._tallied(c, records.tallies[c.name]) for c in self.sensitive if records.tallies)]
+        return {
+            name: pa.table(columns, names=[column for column, _ in kinds])
+            for (name, kinds), columns in zip(self.tables.items(), tables, strict=True)
+        }
+
+    def records(self, tables: dict[str, pa.Table]) -> Records:
+        """The records of tables; what does not fit the columns or their domains is a `VerifyError`."""
+        for name, kinds in self.tables.items():
+            if tables[name].column_names != [column for column, _ in kinds]:
+                raise VerifyError("the columns are not the declared ones", "get the bundle again")
+        first, *others = tables.values()
+        kept = self._kept(first)
+        rows = first.slice(0, kept)
+        _refuse_told(first.slice(kept), self.suppressed)
+        columns = {c.name: c.spans(rows.column(c.name)) for c in self.in_rows}
+        group = None if self.group is None else _whole(rows, self.group)
+        tallies = {}
+        if self.form == "anatomy":
+            for column, table in zip(self.sensitive, others, strict=True):
+                assert self.group is not None and self.count is not None, "the second table has both"
+                tallies[column.name] = Tally(
+                    _whole(table, self.group), column.codes(table.column(column.name)), _whole(table, self.count)
+                )
+        return Records(columns, self.quasi, len(first) - kept, group, tallies)
+
+    def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:
+        values = Spans.of_codes(tally.codes, column.domain.size)
+        return [pa.array(tally.group), column.array(values), pa.array(tally.counts)]
+
+    def _kept(self, table: pa.Table) -> int:
+        """How many records are not suppressed; the suppressed ones stand last."""
+        if self.suppressed is None:
+            return len(table)
+        marks = table.column(self.suppressed)
+        if marks.type != pa.bool_() or marks.null_count:
+            raise _unfit(self.suppressed, "does not say of every record whether it is suppressed")
+        lost = marks.to_numpy().astype(bool)
+        kept = len(lost) - int(lost.sum())
+        if lost[:kept].any():
+            raise _unfit(self.suppressed, "has suppressed records between others")
+        return kept
+
+
+def free_name(base: str, taken: Iterable[str]) -> str:
+    """A name that no other column has, capitals aside: databases do not tell them apart.
+
+    >>> free_name("group", ["age", "Group"])
+    'group_1'
+    """
+    names = {name.casefold() for name in taken}
+    return next(name for n in counting() if (name := f"{base}_{n}" if n else base) not in names)
+
+
+def has_line_ends(columns: Sequence[Column]) -> bool:
+    """Whether a quoted value may go over a line end; most do not, and are read twice as fast."""
+    texts = [c.name for c in columns]
+    for column in columns:
+        texts += column.domain.taxonomy.labels if column.domain.taxonomy else ()
+        texts += [column.domain.missing_label] if isinstance(column.domain, Grid) else ()
+    return any("\n" in text or "\r" in text for text in texts)
+
+
+def _whole(table: pa.Table, name: str) -> Integers:
+    column = table.column(name)
+    if (
+        column.type != pa.int64()
+        or column.null_count
+        or (pc.min(column).as_py() is not None and pc.min(column).as_py() < 1)
+    ):
+        raise _unfit(name, "is not a column of whole numbers from 1 on")
+    numbers: Integers = column.to_numpy().astype(np.int64)
+    return numbers
+
+
+def _refuse_told(rows: pa.Table, suppressed: str | None) -> None:
+    """A suppressed record says nothing but that it is one."""
+    for name in rows.column_names:
+        if name != suppressed and rows.column(name).null_count != len(rows):
+            raise _unfit(name, "has a value in a suppressed record")
+
+
+def _unfit(name: str, problem: str) -> VerifyError:
+    return VerifyError(f"'{name}' {problem}", "get the bundle again")

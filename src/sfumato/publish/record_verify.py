@@ -1,0 +1,135 @@
+"""Verification of a bundle of records: the promise is checked on the published values, by the models themselves."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.core.statistics import Statistics
+from sfumato.errors import SfumatoError, VerifyError
+from sfumato.models import title
+from sfumato.publish.checks import TEXTS, Check, Verification, hashes, manifest_of, names
+from sfumato.publish.files import FileFacts
+from sfumato.publish.record_files import read_records
+from sfumato.publish.record_manifest import models_from, promise_in_words, record_layout_from, record_numbers
+from sfumato.publish.record_package import record_package
+from sfumato.publish.record_table import RecordLayout
+from sfumato.publish.records import Records
+from sfumato.publish.spans import rising
+
+
+def inspect_records(path: Path, *, sha256: str | None = None) -> tuple[Verification, Records | None]:
+    """The checks, and the records where they can be read. What cannot be checked does not pass."""
+    checks: list[Check] = []
+    records: Records | None = None
+    content = manifest_of(path, sha256, checks)
+    if content is None:
+        return Verification(tuple(checks)), None
+    layout = record_layout_from(content)
+    wanted = (*layout.files, *TEXTS)
+    checks.insert(0, names(path, wanted))
+    files = hashes(path, content, wanted, checks)
+    if all(name in files for name in layout.files):
+        records = _data(path, layout, content, checks)
+    if len(files) == len(wanted):
+        checks.append(_package(path, layout, content, files))
+    checks.append(_words(content))
+    if records is None:
+        checks.append(Check("promise", ok=False, detail="it cannot be checked without the data"))
+    else:
+        checks += _promises(content, layout, records)
+    return Verification(tuple(checks)), records
+
+
+def _data(path: Path, layout: RecordLayout, content: Mapping[str, Any], checks: list[Check]) -> Records | None:
+    try:
+        records = read_records(path, layout, "parquet")
+        alike = read_records(path, layout, "csv").same(records)
+    except VerifyError as error:
+        checks.append(Check("values", ok=False, detail=error.problem))
+        return None
+    except (pa.ArrowException, OSError):
+        checks.append(Check("values", ok=False, detail="a data file cannot be read"))
+        return None
+    detail = f"{len(records):,} records, every value in its declared domain"
+    if layout.suppressed is not None:
+        detail += f"; {records.suppressed:,} suppressed ones, which say nothing"
+    checks.append(Check("values", ok=True, detail=detail))
+    same = "the same tables" if alike else "different tables"
+    checks.append(Check("data files", alike, f"the Parquet and CSV files hold {same}"))
+    ordered = rising(records.keys()) and all(rising([t.group, t.codes]) for t in records.tallies.values())
+    detail = "rows stand in the order of their values" if ordered else "rows stand in an order of their own"
+    checks.append(Check("order", ordered, detail))
+    if layout.form == "anatomy":
+        checks.append(_tallies(records))
+    groups = _groups(layout, records)
+    right = content["records"] == record_numbers(records, groups)
+    detail = f"{len(groups):,} groups, the smallest of {content['records']['smallest_group']:,} records"
+    checks.append(Check("numbers", right, detail if right else "the manifest tells other numbers of records or groups"))
+    return records
+
+
+def _groups(layout: RecordLayout, records: Records) -> Statistics:
+    return records.statistics({c.name: c.domain for c in layout.sensitive})
+
+
+def _tallies(records: Records) -> Check:
+    """Every bucket has as many sensitive values as records, and each value stands once in it."""
+    assert records.group is not None, "the two tables meet in the bucket"
+    ids, sizes = np.unique(records.group, return_counts=True)
+    agrees = True
+    for tally in records.tallies.values():
+        there, first = np.unique(tally.group, return_index=True)
+        sums = np.add.reduceat(tally.counts, first) if len(first) else np.empty(0, np.int64)
+        pairs = np.stack([tally.group, tally.codes])
+        once = len(np.unique(pairs, axis=1).T) == len(tally.codes)
+        agrees &= np.array_equal(there, ids) and np.array_equal(sums, sizes) and once
+    detail = "every bucket has as many sensitive values as records"
+    return Check("tables", agrees, detail if agrees else "the two tables disagree about their buckets")
+
+
+def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records) -> list[Check]:
+    """Each promised model, asked about the groups that anybody can see."""
+    if not content["privacy"]["secure"]:
+        detail = "there is no promise to keep: values were shuffled from a seed, for testing"
+        return [Check("promise", ok=True, detail=detail)]
+    try:
+        models = models_from(content)
+    except VerifyError as error:
+        return [Check("promise", ok=False, detail=error.problem)]
+    groups = _groups(layout, records)
+    checks = []
+    for model in models:
+        try:
+            broken = int((~model.holds(groups)).sum())
+        except SfumatoError as error:
+            checks.append(Check("promise", ok=False, detail=f"{title(model)} cannot be checked: {error.problem}"))
+            continue
+        kept = "holds in every group" if not broken else f"is broken in {broken:,} of {len(groups):,} groups"
+        checks.append(Check("promise", not broken, f"{title(model)} {kept}"))
+    return checks
+
+
+def _package(path: Path, layout: RecordLayout, content: Mapping[str, Any], files: Mapping[str, FileFacts]) -> Check:
+    try:
+        agrees = json.loads((path / "datapackage.json").read_bytes()) == record_package(layout, content, files)
+    except (ValueError, OSError, RecursionError):
+        agrees = False
+    return Check("data package", agrees, f"datapackage.json {'agrees' if agrees else 'disagrees'} with the manifest")
+
+
+def _words(content: Mapping[str, Any]) -> Check:
+    """The sentences people will quote must be those of the models with these parameters."""
+    privacy = content["privacy"]
+    try:
+        sentences = [model.sentence() for model in models_from(content)]
+    except VerifyError as error:
+        return Check("words", ok=False, detail=error.problem)
+    told = [entry["sentence"] for entry in privacy["promises"]]
+    expected = promise_in_words(sentences, chosen=privacy["chosen"], secure=privacy["secure"])
+    if told != sentences or content["promise"] != expected:
+        return Check("words", ok=False, detail="the promise in words is not that of the models and their parameters")
+    return Check("words", ok=True, detail=content["promise"])

@@ -1,0 +1,166 @@
+"""Published records as numbers: made from a partition, or read back, and seen by models as groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.core.domain import Domain
+from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft
+from sfumato.core.statistics import Statistics, ValueCounts
+from sfumato.dp.sampling import RandomSource
+from sfumato.errors import OursError
+from sfumato.publish.spans import Integers, Spans, numbered, order_of, packed
+
+FORMS = ("generalised", "bucketized", "anatomy")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """How often each value of a sensitive attribute occurs in each bucket; in order of bucket and value."""
+
+    group: Integers
+    codes: Integers
+    counts: Integers
+
+    def same(self, other: "Tally") -> bool:
+        """Whether two tallies are equal."""
+        pairs = ((self.group, other.group), (self.codes, other.codes), (self.counts, other.counts))
+        return all(np.array_equal(one, two) for one, two in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A row a published record, in the order of publication; suppressed records are counted, no more.
+
+    ``columns`` has the attributes that stand in the rows. ``group`` has the bucket of each row where buckets are
+    published. In the two-table form sensitive attributes stand in ``tallies``, not in the rows.
+    """
+
+    columns: Mapping[str, Spans]
+    quasi: tuple[str, ...]
+    suppressed: int = 0
+    group: Integers | None = None
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def same(self, other: "Records") -> bool:
+        """Whether two sets of records are equal, row by row."""
+        return (
+            self.suppressed == other.suppressed
+            and list(self.columns) == list(other.columns)
+            and list(self.tallies) == list(other.tallies)
+            and all(column.same(other.columns[name]) for name, column in self.columns.items())
+            and all(tally.same(other.tallies[name]) for name, tally in self.tallies.items())
+            and (self.group is None) == (other.group is None)
+            and (self.group is None or other.group is None or np.array_equal(self.group, other.group))
+        )
+
+    def keys(self) -> list[Integers]:
+        """What the order of the rows goes by: the bucket if there is one, then the columns in their order."""
+        first = [] if self.group is None else [self.group]
+        room = [] if self.group is None else [int(self.group.max(initial=0)) + 1]
+        return packed(
+            [*first, *(column.places for column in self.columns.values())],
+            [*room, *(len(column.starts) for column in self.columns.values())],
+        )
+
+    def groups(self) -> tuple[Integers, int]:
+        """The group of each row as anybody sees it: its bucket, or records alike in all quasi-identifiers."""
+        if self.group is not None:
+            return numbered([self.group])
+        columns = [self.columns[name] for name in self.quasi]
+        return numbered(packed([c.places for c in columns], [len(c.starts) for c in columns]))
+
+    def statistics(self, domains: Mapping[str, Domain]) -> Statistics:
+        """The groups as models see them; ``domains`` are those of the sensitive attributes."""
+        group, groups = self.groups()
+        ones = np.ones(len(group), dtype=np.int64)
+        if not self.tallies:
+            codes = {name: self.columns[name].starts[self.columns[name].places] for name in domains}
+            return Statistics.of(group, ones, codes, domains, groups=groups)
+        assert self.group is not None, "tallies are by bucket"
+        ids = np.unique(self.group)
+        counted = {
+            name: ValueCounts.of(
+                np.searchsorted(ids, tally.group), tally.codes, tally.counts, groups=groups, size=domains[name].size
+            )
+            for name, tally in self.tallies.items()
+        }
+        sizes = np.bincount(group, minlength=groups).astype(np.int64)
+        return Statistics(sizes, counted, domains, {name: found.total() for name, found in counted.items()})
+
+
+def records_of(draft: PartitionDraft, source: RandomSource) -> Records:
+    """The records that a draft publishes, in an order that says nothing but what they say.
+
+    ``source`` gives buckets their numbers and puts sensitive values into a random order within each: an order that
+    could be undone would tell whose value is whose.
+    """
+    if draft.form not in FORMS:
+        raise OursError(f"a draft has the form '{draft.form}'")
+    kept = np.flatnonzero(draft.partition.group != SUPPRESSED)
+    return _generalised(draft, kept) if draft.form == "generalised" else _bucketized(draft, kept, source)
+
+
+def _generalised(draft: PartitionDraft, kept: Integers) -> Records:
+    """Regions in place of quasi-identifiers. Cells are sorted, not records: rows alike come from repeating one."""
+    view, partition = draft.view, draft.partition
+    boxes, cells = partition.boxes, partition.cells
+    quasi = tuple(a.name for a in view.quasi)
+    place = [boxes.attributes.index(name) for name in quasi]
+    regions = {n: Spans.of_ranges(boxes.starts[:, p], boxes.stops[:, p]) for n, p in zip(quasi, place, strict=True)}
+    keys = packed([c.places for c in regions.values()], [len(c.starts) for c in regions.values()])
+    rank, ranks = numbered(keys)  # in the order of the regions; groups with the same regions are one
+    others = [a.name for a in (*view.sensitive, *view.others)]
+    group = partition.group[kept]
+    codes = [partition.column(name)[kept] for name in others]
+    order = order_of(packed([rank[group], *codes], [ranks, *(view.domain(n).size for n in others)]))
+    rows = np.repeat(order, cells.counts[kept][order])
+    columns = {name: column.take(group[rows]).compact() for name, column in regions.items()}
+    for name, column in zip(others, codes, strict=True):
+        columns[name] = Spans.of_codes(column[rows], view.domain(name).size)
+    return Records(columns, quasi, partition.suppressed)
+
+
+def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> Records:
+    """Exact quasi-identifiers with a bucket each; sensitive values apart from them."""
+    view, partition = draft.view, draft.partition
+    quasi = tuple(a.name for a in view.quasi)
+    told = [*quasi, *(a.name for a in view.others)]
+    hidden = [a.name for a in view.sensitive]
+    rows = np.repeat(kept, partition.cells.counts[kept])
+    bucket = _random_numbers(partition, source)[partition.group[rows]]
+    sides = {name: partition.column(name)[rows] for name in (*told, *hidden)}
+    sizes = {name: view.domain(name).size for name in sides}
+    room = int(bucket.max(initial=0)) + 1
+    if draft.form == "anatomy":
+        order = order_of(packed([bucket, *(sides[n] for n in told)], [room, *(sizes[n] for n in told)]))
+        columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in told}
+        tallies = {name: _tally(bucket, sides[name], sizes[name]) for name in hidden}
+        return Records(columns, quasi, partition.suppressed, bucket[order], tallies)
+    at_home = np.argsort(bucket, kind="stable")
+    for name in hidden:  # each on its own: values of several attributes of one person do not stay together either
+        drawn = np.lexsort((source.uint64(len(bucket)), bucket))
+        mixed = np.empty_like(sides[name])
+        mixed[at_home] = sides[name][drawn]
+        sides[name] = mixed
+    names = [*told, *hidden]
+    order = order_of(packed([bucket, *(sides[n] for n in names)], [room, *(sizes[n] for n in names)]))
+    columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in names}
+    return Records(columns, quasi, partition.suppressed, bucket[order])
+
+
+def _random_numbers(partition: Partition, source: RandomSource) -> Integers:
+    """A number from 1 on for each bucket that has records, in random order."""
+    used = np.unique(partition.group[partition.group != SUPPRESSED])
+    numbers = np.zeros(len(partition.boxes), dtype=np.int64)
+    numbers[used[np.argsort(source.uint64(len(used)), kind="stable")]] = np.arange(1, len(used) + 1)
+    return numbers
+
+
+def _tally(group: Integers, codes: Integers, size: int) -> Tally:
+    keys, counts = np.unique(group * size + codes, return_counts=True)
+    return Tally(keys // size, keys % size, counts.astype(np.int64))
