@@ -60,10 +60,11 @@ class Boxes:
 class Partition:
     """Cells over all attributes of a view, the group each belongs to (`SUPPRESSED` for none), and the groups' regions.
 
-    Two groups may have the same region only in a bucketization, where regions are not published.
+    Two groups may have the same region only in a bucketization, where regions are not published. Where records alike
+    lie in several groups, their combination stands once in each.
     """
 
-    cells: Cells  # attributes in the view's order; every combination once
+    cells: Cells  # attributes in the view's order; every combination once a group
     group: NDArray[np.int64]  # (cells,)
     boxes: Boxes
 
