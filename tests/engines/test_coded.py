@@ -154,3 +154,12 @@ def test_two_thousand_columns_of_which_a_few_are_coded(tmp_path):
         cells = coded.full_cells()
     assert cells.codes.shape == (3, 10)
     assert np.array_equal(cells.counts, [3, 3, 3])
+
+
+def test_all_rows_counts_also_what_does_not_take_part():
+    table = pa.table({"sex": ["f", None, "x", "m"], "id": ["1", "2", "2", "2"]})
+    sex = attribute("sex", categories("f", "m"))
+    for unit in (None, PersonUnit("id", 1)):
+        with open_source(table) as source:
+            coded = CodedTable(source, [sex], unit=unit)
+            assert (coded.rows(), coded.all_rows()) == (2, 4)

@@ -80,6 +80,12 @@ class CodedTable:
         table = self._table([self.attributes[0].name])
         return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
+    def all_rows(self) -> int:
+        """How many records the source has, also those that do not take part; for the owner's eyes."""
+        name = self._kept.get_name() if "fits" in self._kept.columns else None  # every record is kept with its mark
+        table = self.source.table if name is None else ibis.table({"fits": "boolean"}, name=name)
+        return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
+
     def unfit(self) -> list[UnfitReport]:
         """What does not fit the study, an attribute each; for the owner's eyes."""
         return count_unfit(self.records)

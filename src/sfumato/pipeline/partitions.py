@@ -126,7 +126,7 @@ def _drafted(
 def _refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> None:
     """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
     strict = {a.name: a for a in view.attributes if Unfit.ERROR in (a.missing, a.outside)}
-    if strict and int(cells.counts.sum()) < _rows(counter):
+    if strict and int(cells.counts.sum()) < counter.all_rows():
         wrong = [
             found.attribute
             for found in counter.unfit()
@@ -148,12 +148,6 @@ def _refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> Non
             "no record of the table takes part in the release",
             "check the table, and `missing` and `outside` in the study, with `sfumato check`",
         )
-
-
-def _rows(counter: CodedTable) -> int:
-    """How many records the source has."""
-    table = counter.source.table
-    return int(counter.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
 
 def _changes(view: PartitionView, form: str) -> list[str]:

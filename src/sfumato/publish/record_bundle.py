@@ -1,6 +1,7 @@
 """Writing a bundle of records: beside its place, read back, its promise checked, and then there in one step."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,14 @@ def write_records(
 
 def _write(partial: Path, layout: RecordLayout, records: Records, draft: PartitionDraft, facts: RecordFacts) -> str:
     """All files; the manifest last, since it holds the hashes of the others."""
-    files: dict[str, FileFacts] = {}
-    for name, table in layout.arrow(records).items():
-        for ending, write in (("parquet", parquet), ("csv", write_csv)):
-            files[f"{name}.{ending}"] = write_file(partial / f"{name}.{ending}", partial_of(write, table))
+    jobs = {
+        f"{name}.{ending}": partial_of(write, table)
+        for name, table in layout.arrow(records).items()
+        for ending, write in (("parquet", parquet), ("csv", write_csv))
+    }
+    with ThreadPoolExecutor(len(jobs)) as pool:  # Arrow writes without holding Python up
+        written = pool.map(lambda name: write_file(partial / name, jobs[name]), jobs)
+        files: dict[str, FileFacts] = dict(zip(jobs, written, strict=True))
     groups = records.statistics({c.name: c.domain for c in layout.sensitive})
 
     def told(so_far: Mapping[str, FileFacts]) -> dict[str, Any]:
