@@ -77,6 +77,7 @@ def test_packed_and_single_quoted_and_one_column(tmp_path):
             "delimiter": "\t",
             "quote": '"',
             "encoding": "utf-8",
+            "guessed": "",
         }
     assert read(tmp_path / "q.csv", "'a','b'\n'1,5','2'\n") == [{"a": "1,5", "b": "2"}]
     assert read(tmp_path / "one.csv", "a\nx\ny\n") == [{"a": "x"}, {"a": "y"}]

@@ -87,6 +87,7 @@ def test_every_record_is_published_once_and_reads_back(form, tmp_path_factory, d
         data.partition.group,
         np.stack([data.partition.boxes.starts, data.partition.boxes.stops], axis=2),
         form=form,
+        models=(KAnonymity(k=1) if form == "generalised" else DistinctLDiversity(l=1),),
     )
     path = publish(draft, tmp_path_factory.mktemp("out"), suppression=True).path
     found = verify_bundle(path)

@@ -215,7 +215,7 @@ def encoded(kind):
 
 @pytest.mark.parametrize(
     "kind",
-    ["a byte order mark", "utf-16", "latin-1", "windows-1252", "line ends of Windows", "semicolons", "tabs",
+    ["a byte order mark", "utf-16", "line ends of Windows", "semicolons", "tabs",
      "quoted newlines", "a field of two million characters", "no line end at the end", "a blank line at the end"],
 )  # fmt: skip
 def test_any_usual_csv_is_the_same_table(sfumato, tmp_path, kind):
@@ -229,6 +229,18 @@ def test_any_usual_csv_is_the_same_table(sfumato, tmp_path, kind):
         assert said.err.startswith("warning: --insecure-seed makes repeatable noise: this release promises nothing")
         data.append((study.parent / "out" / "bundle" / "data.csv").read_bytes())
     assert data[0] == data[1]
+
+
+@pytest.mark.parametrize("kind", ["latin-1", "windows-1252"])
+def test_a_private_release_does_not_guess_an_encoding_from_the_records(sfumato, tmp_path, kind):
+    """One record with a stray byte would change how the text of all others is read."""
+    study = on_disk(tmp_path)
+    (tmp_path / "clinic.csv").write_bytes(encoded(kind))
+    said = release(sfumato, study)
+    assert said.code == 4
+    assert "the encoding of" in said.err and "had to be guessed from its records" in said.err
+    assert "save it as UTF-8 with double quotes" in said.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_dates_in_several_formats_are_one_date(sfumato, tmp_path):

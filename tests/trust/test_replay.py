@@ -329,7 +329,9 @@ def test_nan_injection_in_typed_columns(tmp_path, value):
     def data(numbers, classes, name):
         table = pa.table({"pay": pa.array(numbers, pa.float64()), "ill": classes})
         study = study_from_mapping({**fields, "source": table})
-        done = pipeline.release(study, recipe(h=3), folder=tmp_path / name, source=InsecureSource(SEED))
+        done = pipeline.release(
+            study, recipe(h=3), folder=tmp_path / name, source=InsecureSource(SEED), ledger=open_ledger("memory:")
+        )
         return data_of(done)
 
     lost = value is None or math.isnan(value)

@@ -214,12 +214,21 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip()) or value != value  # noqa: PLR0124 - NaN
 
 
-def _find(known: Mapping[str, int], value: object, other: int) -> int:
+def as_text(value: object) -> str:
+    """A value as the text that categories are matched by: whole numbers without a fraction, truth in small letters.
+
+    >>> as_text(1.0), as_text(True), as_text("Male")
+    ('1', 'true', 'Male')
+    """
     if isinstance(value, (bool, np.bool_)):
-        return known.get(str(value).lower(), known.get(str(value), other))
+        return str(value).lower()
     if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < _WHOLE:
-        return known.get(str(int(value)), other)
-    return known.get(str(value), other)
+        return str(int(value))
+    return str(value)
+
+
+def _find(known: Mapping[str, int], value: object, other: int) -> int:
+    return known.get(as_text(value), known.get(str(value), other))
 
 
 def _as_number(value: object, unit: Unit) -> float:

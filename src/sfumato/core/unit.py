@@ -10,6 +10,11 @@ class Unit(Protocol):
     """One record, or one person with all of theirs."""
 
     @property
+    def key(self) -> str:
+        """The unit in a word, for the ledger."""
+        ...
+
+    @property
     def stability(self) -> int:
         """How many records one unit may add to the table or take from it."""
         ...
@@ -22,6 +27,11 @@ class Unit(Protocol):
 @dataclass(frozen=True, slots=True)
 class RecordUnit:
     """Neighbouring tables differ by one record."""
+
+    @property
+    def key(self) -> str:
+        """The unit in a word, for the ledger."""
+        return "record"
 
     @property
     def stability(self) -> int:
@@ -39,8 +49,8 @@ class PersonUnit:
 
     Which of a person's records are used depends on that person's records alone, so the used tables of two neighbours
     differ by at most ``at_most`` records. A method that is (ε/at_most)-differentially private for records is then
-    ε-differentially private for persons (group privacy, Dwork & Roth 2014, Thm 2.2). Records whose person is missing
-    count as those of one person.
+    ε-differentially private for persons (group privacy, Dwork & Roth 2014, Thm 2.2). Records without a person are
+    left out: taken as one person's, a newcomer among them could push out others' records and cost twice ε.
     """
 
     column: str
@@ -49,6 +59,11 @@ class PersonUnit:
     def __post_init__(self) -> None:
         if self.at_most < 1:
             raise StudyError(f"a person may contribute {self.at_most} records", "set `at_most` to 1 or more")
+
+    @property
+    def key(self) -> str:
+        """The unit in a word, for the ledger."""
+        return f"person by {self.column}, at most {self.at_most}"
 
     @property
     def stability(self) -> int:

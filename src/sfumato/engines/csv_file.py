@@ -37,6 +37,7 @@ class CsvFile:
     quote: str
     columns: tuple[str, ...]
     longest: int  # bytes of the longest line
+    guessed: str  # what of this was guessed from records; nothing where the line of names alone decides
 
 
 def inspect_csv(path: Path) -> CsvFile:
@@ -46,12 +47,27 @@ def inspect_csv(path: Path) -> CsvFile:
     if not text.strip("\ufeff\x00 \t\r\n"):
         raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
     delimiter, quote = _dialect(text)
+    guessed = [
+        what
+        for what, plain in (
+            ("encoding", encoding in {"utf-8-sig", "utf-16"}),
+            ("quote", quote == '"'),
+            ("delimiter", delimiter == _of_names(text)),
+        )
+        if not plain
+    ]
     records = _records(text, delimiter, quote)
     names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(records[0], start=1)]
     _refuse_data_as_names(names, records[1:], path)
     refuse_twins(names, where=str(path))
     return CsvFile(
-        path=path, encoding=encoding, delimiter=delimiter, quote=quote, columns=tuple(names), longest=longest
+        path=path,
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        columns=tuple(names),
+        longest=longest,
+        guessed=", ".join(guessed),
     )
 
 
@@ -146,6 +162,12 @@ def _dialect(text: str) -> tuple[str, str]:
     cells = [cell.strip() for record in _records(text, delimiter, '"') for cell in record if cell.strip()]
     single = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
     return delimiter, "'" if '"' not in text and single * 2 > len(cells) else '"'
+
+
+def _of_names(text: str) -> str:
+    """The delimiter that stands most often in the line of names."""
+    names = text.lstrip("\ufeff\r\n").partition("\n")[0]
+    return max(DELIMITERS, key=names.count)
 
 
 def _refuse_data_as_names(names: list[str], records: list[list[str]], path: Path) -> None:

@@ -75,6 +75,7 @@ class DuckDb:
             "delimiter": files[0].delimiter,
             "quote": files[0].quote,
             "encoding": ", ".join(sorted({file.encoding.removesuffix("-sig") for file in files})),
+            "guessed": next((file.guessed for file in files if file.guessed), ""),
         }
         with kept_open(DuckSession(limits=limits)) as session:
             readers = [_read_csv(file, _in_utf8(file, session, place)) for place, file in enumerate(files)]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.core.domain import is_missing
+from sfumato.core.domain import as_text, is_missing
 from sfumato.engines.engine import refuse_twins
 from sfumato.engines.guard import guarded
 from sfumato.errors import SourceError
@@ -41,8 +41,10 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _series(series: Any) -> pa.Array | pa.ChunkedArray:
-    try:
-        return pa.Array.from_pandas(series)
-    except (pa.ArrowException, TypeError, ValueError):
-        pass
-    return pa.array([None if is_missing(value) else str(value) for value in series], pa.string())
+    """A column of objects becomes text, each value by itself: a type guessed from all would let one change the rest."""
+    if str(series.dtype) != "object":
+        try:
+            return pa.Array.from_pandas(series)
+        except (pa.ArrowException, TypeError, ValueError):
+            pass
+    return pa.array([None if is_missing(value) else as_text(value) for value in series], pa.string())

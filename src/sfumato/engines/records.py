@@ -45,6 +45,7 @@ class Records:
         columns = [name for name in table.columns if name not in {"p", "fits"}]
         table = table.filter(table["fits"])
         if isinstance(self.unit, PersonUnit):
+            table = table.filter(table["p"].notnull())
             order = [table[name] for name in columns]
             table = table.mutate(n=ibis.row_number().over(group_by=table["p"], order_by=order))
             table = table.filter(table["n"] < self.unit.at_most)
@@ -109,5 +110,5 @@ def refuse_unknown(source: SourceTable, columns: Sequence[str]) -> None:
 
 
 def _person(column: ir.Column) -> ir.Column:
-    """Who a record belongs to; all whose person is missing belong to one."""
+    """Who a record belongs to; null where the person is missing."""
     return is_missing(column).ifelse(ibis.null(column.type()), column)

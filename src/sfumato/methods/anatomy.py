@@ -15,7 +15,7 @@ from sfumato.dp.sampling import RandomSource, below, shuffled
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods.bucketization import FORMS, LINKED
 from sfumato.methods.method import METHODS, Forecast
-from sfumato.methods.partitioning import check_view, finished, in_order, refuse_hopeless, worded
+from sfumato.methods.partitioning import check_view, finished, in_order, refuse_hopeless, refuse_least_width, worded
 from sfumato.methods.ranges import tight_boxes
 from sfumato.models import GroupModel, ProbabilisticLDiversity
 from sfumato.models.parameters import whole
@@ -67,6 +67,7 @@ class Anatomy:
     def check(self, view: PartitionView) -> None:
         """Refuse a view without a sensitive attribute, or with several: buckets are made for one."""
         check_view(view, self.models)
+        refuse_least_width(view, self.name)
         if len(view.sensitive) > 1:
             raise StudyError(
                 f"anatomy protects one sensitive attribute, and the release has {len(view.sensitive)}",

@@ -44,8 +44,9 @@ class DiffGen:
 
     Privacy, for tables that differ by one record: every numerical root costs ε' (all records), every round ε' for the
     choice and ε' for the new split points (disjoint records, one charge); at most ε'·(numerical + 2h) = ε/2 in all.
-    The counts take what is left, at least ε/2, with Δ = 1. `h: auto` pays ε/100 for a noisy size first and splits the
-    rest the same way. For persons with at most m records everything runs at ε/m (group privacy).
+    The counts take what is left, at least ε/2, with Δ = 1. A noisy size (`h: auto`, post-processing, a crowded cut)
+    costs ε/100 of its own first, and the rest is split the same way. For persons with at most m records everything
+    runs at ε/m (group privacy).
     """
 
     name: ClassVar[str] = "diffgen"

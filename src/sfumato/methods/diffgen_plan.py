@@ -1,7 +1,8 @@
 """What DiffGen will do, worked out beforehand from domains and parameters: how many groups, how much noise, which h."""
 
 from fractions import Fraction
-from math import floor, log, prod, sqrt
+from math import exp, floor, isfinite, log, sqrt
+from statistics import fmean
 from typing import Any
 
 from sfumato.core.attribute import Attribute
@@ -20,7 +21,7 @@ def auto_specializations(view: View, size: int, epsilon: Fraction) -> int:
     rule takes the largest h at which an average group is still twice that: size / (|classes|·gʰ) ≥ 2·√2/ε. It sees the
     domains, ε and a noisy size, nothing else, so it costs nothing beyond the noisy size.
     """
-    growth = prod(_fan_out(a) for a in view.predictors) ** (1 / len(view.predictors))
+    growth = exp(fmean(log(_fan_out(a)) for a in view.predictors))
     groups = size * float(epsilon) / (_CLEARANCE * sqrt(2) * len(view.classes))
     if groups <= growth or growth <= 1:
         return 1
@@ -90,7 +91,7 @@ def count_sentences(
     sentences = [
         (
             f"every group × {len(view.classes)} classes gets a noisy count, the empty ones too: discrete Laplace noise "
-            f"of scale at most {float(scale):.4g} (standard deviation {deviation:.3g})"
+            f"of scale about {float(scale):.4g} (standard deviation {deviation:.3g})"
         )
     ]
     facts: dict[str, Any] = {"noise_scale": float(scale)}
@@ -98,8 +99,8 @@ def count_sentences(
         least, most = noise_rows(low, 1, scale), noise_rows(high, 1, scale)
         facts |= {"groups_least": low, "groups_most": high, "noise_rows_least": least, "noise_rows_most": most}
         sentences.append(
-            f"the cuts make {_between(low, high)} groups × classes, so {_between(round(least), round(most))} rows of "
-            "noise alone would be published without a threshold"
+            f"the cuts make {_between(low, high)} groups × classes, so {_rows(least, most)} of noise alone would be "
+            "published without a threshold"
         )
         if most > MOST_NOISE_ROWS:
             facts["proposed_threshold"] = safe_threshold(high, scale)
@@ -119,6 +120,12 @@ def count_sentences(
         if high is not None:
             facts["rows_of_noise_at_threshold"] = noise_rows(high, int(threshold), scale)
     return sentences, facts
+
+
+def _rows(least: float, most: float) -> str:
+    if not isfinite(most):
+        return "more rows than can be counted"
+    return f"{_between(round(least), round(most))} rows"
 
 
 def _between(low: int, high: int) -> str:

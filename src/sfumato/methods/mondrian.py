@@ -24,6 +24,7 @@ from sfumato.methods.partitioning import (
     one_of,
     promised,
     refuse_hopeless,
+    refuse_least_width,
     share_of,
     suppress_broken,
     worded,
@@ -98,6 +99,7 @@ class Mondrian:
     def check(self, view: PartitionView) -> None:
         """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
         check_view(view, self.models)
+        refuse_least_width(view, self.name)
         if self.choose == "info_gain":
             class_of(view)
         unknown = set(self._ordered(view)) - {a.name for a in view.quasi}

@@ -72,6 +72,16 @@ def check_view(view: PartitionView, models: Iterable[GroupModel]) -> None:
         model.check(view)
 
 
+def refuse_least_width(view: PartitionView, method: str) -> None:
+    """Refuse an `at_least` that the method does not keep: an owner's limit is not dropped in silence."""
+    limited = [attribute.name for attribute in view.quasi if attribute.at_least is not None]
+    if limited:
+        raise StudyError(
+            f"'{method}' cannot keep the `at_least` of {', '.join(repr(name) for name in limited)}",
+            "use `tds` or `full-domain`, or give the attribute a coarser `step` in place of `at_least`",
+        )
+
+
 def class_of(view: PartitionView) -> Attribute:
     """The one class attribute."""
     found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
@@ -102,13 +112,22 @@ def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str,
     }
 
 
-def refuse_hopeless(view: PartitionView, cells: Cells, models: Iterable[GroupModel]) -> None:
+def refuse_hopeless(
+    view: PartitionView, cells: Cells, models: Iterable[GroupModel], *, suppression: bool = False
+) -> None:
     """Refuse a table without records, and a promise that it breaks even as one group."""
     if not len(cells):
         raise InfeasibleError("no record takes part in the release", "check the table, and what the study leaves out")
     models = tuple(models)
     whole = Partition(cells, np.zeros(len(cells), np.int64), _no_boxes(1))
-    refuse_infeasible(models, statistics_of(view, whole, models))
+    try:
+        refuse_infeasible(models, statistics_of(view, whole, models))
+    except InfeasibleError as error:
+        if not suppression:
+            raise
+        raise InfeasibleError(
+            error.problem, f"{error.fix}, or use `full-domain`, which also tries to suppress records for it"
+        ) from None
 
 
 def statistics_of(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> Statistics:

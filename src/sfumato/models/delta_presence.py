@@ -49,8 +49,12 @@ class DeltaPresence:
         """No sensitive attribute: being in the table is what is sensitive."""
         return ()
 
-    def check(self, view: PartitionView) -> None:
-        """Any view will do; that there is a population is seen when groups are counted."""
+    def check(self, view: PartitionView) -> None:  # noqa: ARG002 - no view will do
+        """Refuse: there is no way yet to name a population table in a study."""
+        raise StudyError(
+            "δ-presence compares with a population table, and a study cannot name one yet",
+            "leave the promise out; on groups counted in Python, `holds` checks it",
+        )
 
     def holds(self, groups: Statistics) -> Truths:
         """Whether the share of each group lies between the two bounds; a region nobody lives in does not fit."""

@@ -18,13 +18,13 @@ from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
-from sfumato.engines import CodedTable, open_source
-from sfumato.errors import StudyError
+from sfumato.engines import CodedTable, SourceTable, open_source
+from sfumato.errors import SourceError, StudyError
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.made import Plan, Published, Run, leaving, ledger_of, named, unit_words, versions, who
 from sfumato.publish import ManifestFacts, claim_folder, counts_report, write_bundle, write_owner
-from sfumato.publish.guarantee import guarantee
+from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger, NewEntry
 from sfumato.tailor import tailor
@@ -81,6 +81,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         )
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
+        _refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit)
         claim_folder(folder)
         try:
@@ -92,8 +93,11 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
                     purpose=recipe.purpose or "whole study",
                     method=recipe.method,
                     recipe=recipe.as_json(),
-                    promise=DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence(),
+                    promise=DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
+                    if run.source.secure
+                    else NO_GUARANTEE,
                     epsilon=spends,
+                    unit=view.unit.key,
                 ),
                 budget=budget,
             )
@@ -124,6 +128,17 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     write_owner(folder, _owner_notes(recipe, draft, accountant), [f"ledger entry {entry.id}"], report=report)
     progress("publishing", 1, 1)
     return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=spends, left=left, draft=draft)
+
+
+def _refuse_guesses(table: SourceTable) -> None:
+    """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
+    guessed = table.read_as.get("guessed")
+    if guessed:
+        raise SourceError(
+            f"the {guessed} of {table.name} had to be guessed from its records, so one record could change how all the "
+            "others are read, and no ε would cover that",
+            "save it as UTF-8 with double quotes and one delimiter throughout, or as Parquet",
+        )
 
 
 def _manifest_facts(

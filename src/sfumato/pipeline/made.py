@@ -17,6 +17,7 @@ from sfumato.core.progress import Progress
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
 from sfumato.dp.sampling import RandomSource
+from sfumato.errors import StudyError
 from sfumato.publish import Release
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger, open_ledger
@@ -85,10 +86,12 @@ class Run:
 def ledger_of(study: Study) -> Ledger:
     """The study's ledger: where the study says, else a SQLite file beside it; in memory for a study in memory."""
     if study.ledger is not None:
-        place = study.ledger
-        if "://" not in place and place != "memory:":
-            place = str(study.base / place)
-        return open_ledger(place)
+        if study.ledger.startswith("memory:") and study.base != Path():
+            raise StudyError(
+                "a study file whose ledger is in memory would forget what was spent when the command ends",
+                "give `ledger:` a path, or leave it out: then it lies beside the study",
+            )
+        return open_ledger(study.ledger, base=study.base)
     if study.base == Path():
         return open_ledger("memory:")
     return open_ledger(str(study.base / f"{study.name}.ledger.sqlite"))

@@ -8,6 +8,7 @@ from typing import cast
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
 from sfumato.dp.sampling import RandomSource, SecureSource
+from sfumato.errors import StudyError
 from sfumato.methods import Method, build, is_partition
 from sfumato.pipeline.counts import plan_counts, release_counts
 from sfumato.pipeline.made import Plan, Published, Run, ledger_of
@@ -40,6 +41,11 @@ def release(
     ``folder`` must not exist; it will hold `bundle/`, which goes out, and `owner/`, which stays.
     """
     method = build(recipe)
+    if ledger is None and study.base == Path() and study.ledger is None:
+        raise StudyError(
+            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
+            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+        )
     run = Run(
         folder=folder,
         ledger=ledger or ledger_of(study),

@@ -105,6 +105,10 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
     groups = _groups(layout, records)
     checks = []
     for model in models:
+        if layout.form != "generalised" and model.needs() == ():
+            detail = f"{title(model)} says nothing about buckets: their quasi-identifiers are published as they are"
+            checks.append(Check("promise", ok=False, detail=detail))
+            continue
         try:
             broken = int((~model.holds(groups)).sum())
         except SfumatoError as error:

@@ -54,6 +54,7 @@ def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> 
         "method": draft.method,
         "recipe": draft.recipe,
         "promise": draft.promise,
+        "unit": draft.unit,
     }
     epsilon = None if draft.epsilon is None else str(draft.epsilon)
     number = len(rows) + 1
@@ -110,6 +111,7 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
                     recipe=body["recipe"],
                     promise=body["promise"],
                     epsilon=None if row.epsilon is None else Fraction(row.epsilon),
+                    unit=body["unit"],
                     hash=row.hash,
                 )
             elif row.kind == "done":

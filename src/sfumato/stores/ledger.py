@@ -40,6 +40,7 @@ class NewEntry:
     recipe: str  # JSON
     promise: str
     epsilon: Fraction | None
+    unit: str = "record"
 
     def __post_init__(self) -> None:
         if self.at.tzinfo is None:
@@ -65,6 +66,7 @@ class Entry:
     recipe: str
     promise: str
     epsilon: Fraction | None
+    unit: str
     hash: str
     state: State = "opened"
     bundle: str | None = None
@@ -119,6 +121,13 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
         raise BudgetError(
             f"the study '{draft.study}' declares no budget, and this release asks for ε = {show(draft.epsilon)}",
             "declare the total with `budget:` in the study; it is the most that all its releases may cost together",
+        )
+    others = {entry.unit for entry in entries if entry.epsilon is not None} - {draft.unit}
+    if others:
+        raise BudgetError(
+            f"the study '{draft.study}' has spent ε for the unit '{', '.join(sorted(others))}', and this release "
+            f"counts by '{draft.unit}': the two cannot be added up",
+            "keep the privacy unit of the releases that are out, or start a study of another name",
         )
     left = budget - spent_by(entries)
     if draft.epsilon > left:
