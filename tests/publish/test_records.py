@@ -237,3 +237,11 @@ def test_the_readme_s_code_runs_and_says_how_to_read_it(tmp_path, monkeypatch):
         monkeypatch.chdir(path)
         for block in [part.split("```")[0] for part in text.split("```python\n")[1:]]:
             exec(block, {})
+
+
+@pytest.mark.parametrize("form", ["bucketized", "anatomy"])
+def test_buckets_are_not_called_k_anonymous(form, tmp_path):
+    """Their quasi-identifiers are exact: that a bucket has k records makes nobody look like anybody else."""
+    draft = draft_of([[1, 0, 0, 0, 0, 0, 1], [2, 1, 1, 0, 0, 0, 1]], [0, 0], [[[1, 3], [0, 2]]], form=form)
+    with pytest.raises(PublishError, match="says nothing about buckets"):
+        publish(draft, tmp_path, suppression=False)
