@@ -67,8 +67,7 @@ class FullDomain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
-        share_of(self.suppress, "suppress")
-        object.__setattr__(self, "suppress", str(self.suppress))  # 0 and "0" are one recipe
+        object.__setattr__(self, "suppress", show(share_of(self.suppress, "suppress")))  # 0 and "0" are one recipe
         _ = self.seconds, self.bounds
 
     @property

@@ -20,7 +20,22 @@ class InputError(UsageError, ValueError):
     """Records that the encoder cannot take; a ValueError too, as scikit-learn expects."""
 
 
-class RegionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RawRecordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What scikit-learn must know of an encoder of raw records: a release has fitted it, and any value may come in."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class RegionEncoder(RawRecordEncoder):
     """Raw records to the columns of `Release.to_training`, by the release's cuts; it learns nothing from data.
 
     Takes pandas, polars and Arrow tables (columns are found by name, others are left alone) and two-dimensional arrays
@@ -70,17 +85,6 @@ class RegionEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _features(self) -> Features:
         return Features(tuple(cut for _, _, cut in self.attributes), tuple(domain for _, domain, _ in self.attributes))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _columns(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
         """The raw values of each predictor."""

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 
-from sfumato.publish.encoder import InputError, raw_columns
+from sfumato.publish.encoder import InputError, RawRecordEncoder, raw_columns
 from sfumato.publish.record_features import RecordFeatures, Regions
 
 
-class RecordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RecordEncoder(RawRecordEncoder):
     """Raw records to the columns of `RecordsRelease.to_training`; it learns nothing from data.
 
     Takes pandas, polars and Arrow tables (columns are found by name) and arrays with the release's columns in order.
@@ -53,17 +52,6 @@ class RecordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _names(self) -> list[str]:
         return [] if self.features is None else [column.name for column in self.features.columns]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _exact(known: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.core.domain import Domain
 from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft
 from sfumato.core.statistics import Statistics, ValueCounts
-from sfumato.dp.sampling import RandomSource
+from sfumato.dp.sampling import RandomSource, shuffled
 from sfumato.errors import OursError
 from sfumato.publish.spans import Integers, Spans, numbered, order_of, packed
 
@@ -157,7 +157,7 @@ def _random_numbers(partition: Partition, source: RandomSource) -> Integers:
     """A number from 1 on for each bucket that has records, in random order."""
     used = np.unique(partition.group[partition.group != SUPPRESSED])
     numbers = np.zeros(len(partition.boxes), dtype=np.int64)
-    numbers[used[np.argsort(source.uint64(len(used)), kind="stable")]] = np.arange(1, len(used) + 1)
+    numbers[used[shuffled(len(used), source)]] = np.arange(1, len(used) + 1)
     return numbers
 
 
