@@ -25,6 +25,7 @@ from sfumato.cli.main import main
 from sfumato.dp.mechanisms import sparse
 from sfumato.methods import diffgen
 from sfumato.pipeline import counts as pipeline
+from sfumato.pipeline import frame
 from sfumato.publish import bundle
 from sfumato.stores import sqlite
 from tests.trust.studies import on_disk
@@ -33,7 +34,7 @@ from tests.trust.studies import on_disk
 WATCHED = (
     (pipeline, "open_source"),
     (pipeline, "CodedTable"),
-    (pipeline, "claim_folder"),
+    (frame, "claim_folder"),
     (sqlite.SqliteLedger, "reserve"),
     (pipeline.CodedTable, "margins"),
     (diffgen, "noisy_max"),
@@ -46,7 +47,7 @@ WATCHED = (
     (bundle.Path, "rename"),
     (sqlite.SqliteLedger, "complete"),
     (sqlite.SqliteLedger, "fail"),
-    (pipeline, "write_owner"),
+    (frame, "write_owner"),
 )
 
 

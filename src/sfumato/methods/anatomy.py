@@ -15,7 +15,15 @@ from sfumato.dp.sampling import RandomSource, below, shuffled
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods.bucketization import FORMS, LINKED
 from sfumato.methods.method import METHODS, Forecast
-from sfumato.methods.partitioning import check_view, finished, in_order, refuse_hopeless, refuse_least_width, worded
+from sfumato.methods.partitioning import (
+    Grouping,
+    check_view,
+    finished,
+    in_order,
+    refuse_hopeless,
+    refuse_least_width,
+    worded,
+)
 from sfumato.methods.ranges import tight_boxes
 from sfumato.models import GroupModel, ProbabilisticLDiversity
 from sfumato.models.parameters import whole
@@ -25,7 +33,7 @@ Integers = NDArray[np.int64]
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Anatomy:
+class Anatomy(Grouping):
     """Buckets with l different sensitive values each (Xiao & Tao, VLDB 2006, algorithm Anatomize).
 
     Records are sorted by their sensitive value. As long as l values have records left, a bucket takes one record of
@@ -39,7 +47,6 @@ class Anatomy:
 
     name: ClassVar[str] = "anatomy"
     summary: ClassVar[str] = "exact quasi-identifiers, and buckets of records with l different sensitive values"
-    partition: ClassVar[bool] = True
     l: int  # noqa: E741 - the paper's letter
     tables: int = 2
 
@@ -58,11 +65,6 @@ class Anatomy:
     def models(self) -> tuple[GroupModel, ...]:
         """No sensitive value has a larger share of a bucket than 1/l."""
         return (ProbabilisticLDiversity(l=self.l),)
-
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about buckets."""
-        return
 
     def check(self, view: PartitionView) -> None:
         """Refuse a view without a sensitive attribute, or with several: buckets are made for one."""

@@ -9,7 +9,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.errors import StudyError
 from sfumato.methods.method import METHODS, Forecast
 from sfumato.methods.mondrian import Mondrian
-from sfumato.methods.partitioning import Promise
+from sfumato.methods.partitioning import Promise, Promising
 from sfumato.models import GroupModel
 from sfumato.models.parameters import Exact
 
@@ -19,7 +19,7 @@ LINKED = "who is in the table can be seen: the promise is about what is learnt o
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Bucketization:
+class Bucketization(Promising):
     """Mondrian's groups as buckets (Xiao & Tao 2006; Li & Li 2009 compare it with generalisation).
 
     A record keeps its exact quasi-identifiers and gets the number of its bucket. With one table the sensitive values
@@ -35,7 +35,6 @@ class Bucketization:
 
     name: ClassVar[str] = "bucketization"
     summary: ClassVar[str] = "exact quasi-identifiers, with the sensitive values of each bucket in random order"
-    partition: ClassVar[bool] = True
     k: int | None = None
     promise: Promise = None
     strict: bool = True
@@ -74,11 +73,6 @@ class Bucketization:
     def models(self) -> tuple[GroupModel, ...]:
         """The promises about sensitive values."""
         return tuple(model for model in self.cutting.models if model.needs() != ())
-
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about buckets."""
-        return
 
     def check(self, view: PartitionView) -> None:
         """Refuse what Mondrian refuses, and a promise that says nothing about sensitive values."""

@@ -22,23 +22,23 @@ from sfumato.methods.lattice import Bounds, Lattice, lattice_of
 from sfumato.methods.method import METHODS, Forecast
 from sfumato.methods.partitioning import (
     Promise,
+    Promising,
     check_view,
     finished,
     in_order,
-    promised,
     refuse_hopeless,
     share_of,
     suppress_broken,
     worded,
 )
 from sfumato.methods.rollup import Table, Tables, joined, numbered
-from sfumato.models import GroupModel, title
+from sfumato.models import title
 from sfumato.models.parameters import Exact, exact, within
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class FullDomain:
+class FullDomain(Promising):
     """The node of the generalisation lattice with the least loss among those that keep the promise.
 
     Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
@@ -57,7 +57,6 @@ class FullDomain:
 
     name: ClassVar[str] = "full-domain"
     summary: ClassVar[str] = "one level of generalisation for each attribute, with the least loss"
-    partition: ClassVar[bool] = True
     form: ClassVar[str] = "generalised"
     k: int | None = None
     promise: Promise = None
@@ -66,14 +65,9 @@ class FullDomain:
     levels: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
+        self.read_promise()
         object.__setattr__(self, "suppress", show(share_of(self.suppress, "suppress")))  # 0 and "0" are one recipe
         _ = self.seconds, self.bounds
-
-    @property
-    def models(self) -> tuple[GroupModel, ...]:
-        """The promises, all of which hold."""
-        return promised(self.k, self.promise)
 
     @property
     def seconds(self) -> float | None:
@@ -86,11 +80,6 @@ class FullDomain:
         if not isinstance(self.levels, Mapping):
             raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
-
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about groups."""
-        return
 
     def check(self, view: PartitionView) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""

@@ -16,20 +16,20 @@ from sfumato.methods.mondrian_levels import Chooser, Rules, cut_down
 from sfumato.methods.mondrian_table import Table
 from sfumato.methods.partitioning import (
     Promise,
+    Promising,
     check_view,
     class_of,
     finished,
     flag,
     in_order,
     one_of,
-    promised,
     refuse_hopeless,
     refuse_least_width,
     share_of,
     suppress_broken,
     worded,
 )
-from sfumato.models import GroupModel, KAnonymity
+from sfumato.models import KAnonymity
 from sfumato.models.parameters import Exact
 
 ALL = "all"
@@ -43,7 +43,7 @@ RANGES = ("tight", "partition")
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Mondrian:
+class Mondrian(Promising):
     """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any promise about groups.
 
     The whole table is one group. A group is cut on the attribute on which it is widest, relative to the domain; if a
@@ -67,7 +67,6 @@ class Mondrian:
 
     name: ClassVar[str] = "mondrian"
     summary: ClassVar[str] = "records in groups that look alike, each with a region of its own"
-    partition: ClassVar[bool] = True
     form: ClassVar[str] = "generalised"
     k: int | None = None
     promise: Promise = None
@@ -81,20 +80,10 @@ class Mondrian:
         ordered = self.ordered if isinstance(self.ordered, str) and self.ordered == ALL else _names(self.ordered)
         object.__setattr__(self, "strict", flag(self.strict, "strict"))
         object.__setattr__(self, "ordered", ordered)
-        object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
+        self.read_promise()
         one_of(self.choose, "choose", CHOICES)
         one_of(self.ranges, "ranges", RANGES)
         object.__setattr__(self, "suppress", show(share_of(self.suppress)))
-
-    @property
-    def models(self) -> tuple[GroupModel, ...]:
-        """The promises, all of which hold."""
-        return promised(self.k, self.promise)
-
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about groups."""
-        return
 
     def check(self, view: PartitionView) -> None:
         """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""

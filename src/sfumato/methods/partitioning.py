@@ -7,7 +7,7 @@ models about the finished partition.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,33 @@ def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
     if not models:
         raise StudyError("the release promises nothing", "set `k: 10`, or `promise: {k-anonymity: 10}`")
     return models
+
+
+class Grouping:
+    """A method that puts records into groups: it costs no ε."""
+
+    partition: ClassVar[bool] = True
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about groups."""
+        return
+
+
+class Promising(Grouping):
+    """A grouping method whose promise is ``k``, or models, or both."""
+
+    k: int | None
+    promise: Promise
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The promises, all of which hold."""
+        return promised(self.k, self.promise)
+
+    def read_promise(self) -> None:
+        """Store the promise beside ``k`` as models: part of a method's birth."""
+        object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
 
 
 def share_of(value: Exact, parameter: str = "suppress") -> Fraction:

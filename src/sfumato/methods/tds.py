@@ -19,11 +19,11 @@ from sfumato.methods.lattice import narrowest
 from sfumato.methods.method import METHODS, Forecast
 from sfumato.methods.partitioning import (
     Promise,
+    Promising,
     check_view,
     class_of,
     finished,
     in_order,
-    promised,
     refuse_hopeless,
     totals,
     worded,
@@ -31,14 +31,13 @@ from sfumato.methods.partitioning import (
 from sfumato.methods.regrouping import Regrouping
 from sfumato.methods.rollup import numbered
 from sfumato.methods.scores import InfoGain
-from sfumato.models import GroupModel
 
 _GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Tds:
+class Tds(Promising):
     """Start at the roots; again and again specialize what tells most about the class for the least anonymity.
 
     Paper -> here: specialization v → child(v) -> `Candidate`, anonymity A -> the size of the smallest group. Score is
@@ -58,23 +57,12 @@ class Tds:
 
     name: ClassVar[str] = "tds"
     summary: ClassVar[str] = "top-down specialization for classification"
-    partition: ClassVar[bool] = True
     form: ClassVar[str] = "generalised"
     k: int | None = None
     promise: Promise = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promise", tuple(promised(self.k, self.promise)[self.k is not None :]) or None)
-
-    @property
-    def models(self) -> tuple[GroupModel, ...]:
-        """The promises, all of which hold."""
-        return promised(self.k, self.promise)
-
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about groups."""
-        return
+        self.read_promise()
 
     def check(self, view: PartitionView) -> None:
         """Refuse a view without a class, and models that make no sense on it."""

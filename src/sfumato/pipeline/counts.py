@@ -22,11 +22,12 @@ from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import SourceError, StudyError
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
-from sfumato.pipeline.made import Plan, Published, Run, leaving, ledger_of, named, unit_words, versions, who
-from sfumato.publish import ManifestFacts, claim_folder, counts_report, write_bundle, write_owner
+from sfumato.pipeline.frame import Entered, claimed
+from sfumato.pipeline.made import Plan, Published, Run, leaving, ledger_of, named, unit_words, versions
+from sfumato.publish import ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
-from sfumato.stores import Ledger, NewEntry
+from sfumato.stores import Ledger
 from sfumato.tailor import tailor
 
 
@@ -71,7 +72,7 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
 
 def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Published:
     """Make, re-check and publish groups with noisy counts, and enter the release into the ledger."""
-    folder, book, progress, clock = run.folder, run.ledger, run.progress, run.clock
+    progress = run.progress
     view = tailor(study, recipe.purpose)
     method.check(view)
     spends, budget = method.spends, study.budget
@@ -79,42 +80,28 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         raise StudyError(
             f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
         )
+    promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         _refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit)
-        claim_folder(folder)
-        try:
-            entry = book.reserve(
-                NewEntry(
-                    study=study.name,
-                    at=clock(),
-                    who=who(),
-                    purpose=recipe.purpose or "whole study",
-                    method=recipe.method,
-                    recipe=recipe.as_json(),
-                    promise=DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
-                    if run.source.secure
-                    else NO_GUARANTEE,
-                    epsilon=spends,
-                    unit=view.unit.key,
-                ),
-                budget=budget,
+        with claimed(run.folder):
+            entered = Entered.reserve(
+                study,
+                recipe,
+                run,
+                promise=promise if run.source.secure else NO_GUARANTEE,
+                epsilon=spends,
+                unit=view.unit.key,
             )
-        except BaseException:
-            folder.rmdir()
-            raise
         accountant = Accountant(spends / view.unit.stability)
-        try:
+        with entered.making():
             draft = method.run(view, counter, accountant=accountant, source=run.source, progress=progress)
             progress("publishing", 0, 1)
-            facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, clock().date())
-            written = write_bundle(draft, replace(facts, ledger=entry.hash), folder)
-        except BaseException as failure:
-            book.fail(entry.id, type(failure).__name__, at=clock())
-            raise
-    book.complete(entry.id, written.sha256, at=clock())
-    left = budget - book.spent(study.name)
+            facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
+            written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
+    entered.complete(written)
+    left = budget - run.ledger.spent(study.name)
     report = counts_report(
         draft,
         study=study.name,
@@ -125,9 +112,9 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         receipt=facts.receipt,
         left=show(left),
     )
-    write_owner(folder, _owner_notes(recipe, draft, accountant), [f"ledger entry {entry.id}"], report=report)
+    done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
     progress("publishing", 1, 1)
-    return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=spends, left=left, draft=draft)
+    return done
 
 
 def _refuse_guesses(table: SourceTable) -> None:

@@ -6,9 +6,7 @@ bundle is written. A release that fails leaves no folder behind.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from sfumato.core.attribute import Attribute, Unfit, observed
@@ -21,10 +19,10 @@ from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import InfeasibleError, SourceError
 from sfumato.methods import PartitionMethod
-from sfumato.pipeline.made import Plan, Published, Run, leaving, named, unit_words, versions, who
-from sfumato.publish import LIMITS, RecordFacts, claim_folder, partition_report, write_owner, write_records
+from sfumato.pipeline.frame import Entered, claimed, given_back
+from sfumato.pipeline.made import Plan, Published, Run, leaving, named, unit_words, versions
+from sfumato.publish import LIMITS, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
-from sfumato.stores import NewEntry
 from sfumato.tailor import tailor_partition
 
 
@@ -58,35 +56,20 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod) -> Pla
 
 def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run: Run) -> Published:
     """Make, re-check and publish records in groups, and enter the release into the ledger."""
-    folder, book, progress, clock = run.folder, run.ledger, run.progress, run.clock
+    progress = run.progress
     view = tailor_partition(study, recipe.purpose)
     method.check(view)
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=view.unit)
-        claim_folder(folder)
-        try:
+        with claimed(run.folder):
             progress("counting the records", 0, 1)
             cells = counter.full_cells([a.name for a in view.attributes])
             _refuse_unfit(counter, view, cells)
             draft = _drafted(method, view, cells, run.source, progress)
-            entry = book.reserve(
-                NewEntry(
-                    study=study.name,
-                    at=clock(),
-                    who=who(),
-                    purpose=recipe.purpose or "whole study",
-                    method=recipe.method,
-                    recipe=recipe.as_json(),
-                    promise=" ".join(model.sentence() for model in draft.models),
-                    epsilon=None,
-                ),
-                budget=study.budget,
-            )
-        except BaseException:
-            _give_up(folder)
-            raise
-    try:
+            promise = " ".join(model.sentence() for model in draft.models)
+            entered = Entered.reserve(study, recipe, run, promise=promise)
+    with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
         facts = RecordFacts(
             study=study.name,
@@ -96,21 +79,16 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             unit=unit_words(view.unit),
             chosen=recipe.chosen.value,
             versions=versions(),
-            date=clock().date().isoformat(),
+            date=run.clock().date().isoformat(),
             rules=tuple(_rules(view)),
             secure=run.source.secure or draft.form == "generalised",
-            ledger=entry.hash,
+            ledger=entered.entry.hash,
         )
-        written = write_records(draft, facts, folder, suppression=_may_suppress(method), source=run.source)
-    except BaseException as failure:
-        book.fail(entry.id, type(failure).__name__, at=clock())
-        _give_up(folder)
-        raise
-    book.complete(entry.id, written.sha256, at=clock())
+        written = write_records(draft, facts, run.folder, suppression=_may_suppress(method), source=run.source)
+    entered.complete(written)
     progress("writing your report", 0, 1)
     report = partition_report(draft, study=study.name, release=recipe.name, method=recipe.method, date=facts.date)
-    write_owner(folder, _notes(recipe, draft), [f"ledger entry {entry.id}"], report=report)
-    return Published(folder=folder, bundle=written.path, sha256=written.sha256, epsilon=None, left=None, draft=draft)
+    return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report)
 
 
 def _drafted(
@@ -236,12 +214,6 @@ def _may_suppress(method: PartitionMethod) -> bool:
     """Whether the recipe lets the method leave records out."""
     share = getattr(method, "suppress", None)
     return share is not None and share is not False and str(share) not in {"0", "0.0"}
-
-
-def _give_up(folder: Path) -> None:
-    """Nothing was published: the claimed folder goes again, unless somebody put something there."""
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _notes(recipe: Recipe, draft: PartitionDraft) -> dict[str, Any]:

@@ -1,0 +1,108 @@
+"""The frame of every release: claim the folder, enter it into the ledger, make and publish it, complete the entry.
+
+What can fail without looking at a record fails before the folder is claimed. Nothing is published that the ledger does
+not know, and if a release fails that has an entry, the entry says so.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.draft import Draft
+from sfumato.core.partition import PartitionDraft
+from sfumato.core.study import Study
+from sfumato.pipeline.made import Published, Run, who
+from sfumato.publish import BundleWritten, claim_folder, write_owner
+from sfumato.recipe import Recipe
+from sfumato.stores import Entry, NewEntry
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Make the folder; if the block fails, it goes again."""
+    claim_folder(folder)
+    with given_back(folder):
+        yield
+
+
+@contextmanager
+def given_back(folder: Path) -> Iterator[None]:
+    """If the block fails, nothing is published: the claimed folder goes, unless somebody put something there."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entered:
+    """A release that the ledger knows and that is not out yet."""
+
+    run: Run
+    entry: Entry
+
+    @classmethod
+    def reserve(
+        cls,
+        study: Study,
+        recipe: Recipe,
+        run: Run,
+        *,
+        promise: str,
+        epsilon: Fraction | None = None,
+        unit: str = "record",
+    ) -> "Entered":
+        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget."""
+        entry = run.ledger.reserve(
+            NewEntry(
+                study=study.name,
+                at=run.clock(),
+                who=who(),
+                purpose=recipe.purpose or "whole study",
+                method=recipe.method,
+                recipe=recipe.as_json(),
+                promise=promise,
+                epsilon=epsilon,
+                unit=unit,
+            ),
+            budget=study.budget,
+        )
+        return cls(run=run, entry=entry)
+
+    @contextmanager
+    def making(self) -> Iterator[None]:
+        """If the block fails, the entry says so."""
+        try:
+            yield
+        except BaseException as failure:
+            self.run.ledger.fail(self.entry.id, type(failure).__name__, at=self.run.clock())
+            raise
+
+    def complete(self, written: BundleWritten) -> None:
+        """The bundle is out: from here on nothing that fails can take it back."""
+        self.run.ledger.complete(self.entry.id, written.sha256, at=self.run.clock())
+
+    def hand_over(
+        self,
+        draft: Draft | PartitionDraft,
+        written: BundleWritten,
+        *,
+        notes: Mapping[str, Any],
+        report: str,
+        left: Fraction | None = None,
+    ) -> Published:
+        """Write what stays with the owner, and say what came of it all."""
+        write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"], report=report)
+        return Published(
+            folder=self.run.folder,
+            bundle=written.path,
+            sha256=written.sha256,
+            epsilon=self.entry.epsilon,
+            left=left,
+            draft=draft,
+        )
