@@ -269,6 +269,20 @@ def test_tables_with_little_in_them(parameters):
     assert len(constant.boxes) == 1 and not constant.suppressed
 
 
+@pytest.mark.parametrize("wide", [2**53, 2**60])
+def test_the_least_loss_is_found_on_the_finest_grids(wide):
+    """Codes of a fine grid are moved group by group; they must not leave their words. A coarse grid gives the cuts."""
+    view, coarse = (partition_view(money=grid(0, end), age=grid(0, 9)) for end in (wide, 2**10))
+    records = [((i * 389) % 1024, i % 10, 0, 0) for i in range(400)]
+    shift = wide.bit_length() - 11
+    found, wanted = (
+        Mondrian(k=3, choose="loss").draft(v, cells_of(v, rows)).partition
+        for v, rows in ((view, [(r[0] << shift, *r[1:]) for r in records]), (coarse, records))
+    )
+    assert len(wanted.boxes) > 60, "many groups"
+    assert found.group.tolist() == wanted.group.tolist()
+
+
 def test_what_cannot_be_is_refused():
     view = partition_view(age=grid(0, 9))
     with pytest.raises(InfeasibleError, match="set k to 2 or less"):
@@ -287,6 +301,9 @@ def test_what_cannot_be_is_refused():
         Mondrian(k=2, choose="info_gain").check(partition_view(age=grid(0, 9), others=False))
     with pytest.raises(StudyError, match="ordered names 'height', which is no quasi-identifier here"):
         Mondrian(k=2, ordered=["height"]).check(view)
+    for ordered in (3, None, True, [1], {"age": 1}, [["age"]]):
+        with pytest.raises(StudyError, match=r"ordered is '.*', which names no attributes.*`ordered: all`"):
+            Mondrian(k=2, ordered=ordered)
     for wrong, says in (({"choose": "best"}, "widest, info_gain, loss"), ({"ranges": "wide"}, "tight, partition")):
         with pytest.raises(StudyError, match=f"choose one of: {says}"):
             Mondrian(k=2, **wrong)

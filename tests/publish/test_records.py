@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from sfumato.core.domain import Categories
 from sfumato.core.partition import SUPPRESSED
+from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.dp.sampling import InsecureSource, SecureSource
 from sfumato.errors import PublishError
 from sfumato.models import DistinctLDiversity, KAnonymity
@@ -218,6 +220,22 @@ def test_every_range_reads_as_itself_and_back(domain):
     starts, stops = RangeTexts("x", domain).ranges(texts)
     assert list(zip(starts.tolist(), stops.tolist(), strict=True)) == pairs
     assert texts == [range_text(domain, *pair) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("tree", "pair"),
+    [
+        (Node("Any", (Node("a"), Node("b"), Node("c"), Node("a … b", (Node("x"), Node("y"))))), (0, 2)),
+        (Node("Any", (Node("a"), Node("a … b"), Node("b … c"), Node("c"), Node("d"))), (1, 4)),
+    ],
+    ids=["a node", "two ranges"],
+)
+def test_a_range_that_could_be_read_another_way_is_refused(tree, pair):
+    """Even where nothing else that reads alike is in the release: its receiver reads with the taxonomy."""
+    words = RangeTexts("size", Categories(taxonomy=Taxonomy.of(tree)))
+    says = r"values of 'size' would read as 'a … b.*'.* To fix: rename .*' … '.*, or leave it out of `ordered`"
+    with pytest.raises(PublishError, match=says):
+        words.texts(np.array([pair[0]]), np.array([pair[1]]))
 
 
 def test_observed_domains_are_told(tmp_path):

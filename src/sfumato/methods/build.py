@@ -1,6 +1,7 @@
 """From a recipe to a method with its parameters, and back."""
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, cast
@@ -30,14 +31,17 @@ def build(recipe: Recipe) -> Method | PartitionMethod:
                 f"method '{recipe.method}' has no parameter '{name}'",
                 f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}",
             )
-    try:
-        return cast("Method | PartitionMethod", kind(**{name: _read(name, v) for name, v in recipe.parameters.items()}))
-    except TypeError:
-        needed = [f.name for f in fields(kind) if f.name not in recipe.parameters and _required(f)]
-        raise StudyError(
-            f"release '{recipe.name}' gives no {' and no '.join(needed)}",
-            f"add `{needed[0]}: …` to it" if needed else "check its parameters",
-        ) from None
+    given = {name: _read(name, value) for name, value in recipe.parameters.items()}
+    lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
+    if lacking:
+        raise StudyError(f"release '{recipe.name}' gives no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
+    for field in fields(kind):
+        if isinstance(field.default, (str, int)) and _holds_many_or_nothing(value := given.get(field.name, 0)):
+            raise StudyError(
+                f"{field.name} of release '{recipe.name}' is {'empty' if value is None else 'no single value'}",
+                f"write one value, as in `{field.name}: {str(field.default).lower()}`, or leave it out",
+            )
+    return cast("Method | PartitionMethod", kind(**given))
 
 
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
@@ -49,6 +53,10 @@ def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Cho
 
 def _required(field: Any) -> bool:
     return bool(field.default is field.default_factory)  # both are MISSING
+
+
+def _holds_many_or_nothing(value: object) -> bool:
+    return value is None or isinstance(value, (Mapping, list, tuple))
 
 
 def _shown(name: str, value: Any) -> Any:

@@ -1,6 +1,5 @@
 """Mondrian: cut the space of quasi-identifiers in two, and the parts again, as long as every part keeps the promise."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -170,5 +169,11 @@ class Mondrian(Promising):
         return found
 
 
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(given: object) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, (list, tuple)) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise StudyError(
+            f"ordered is '{str(given)[:40]}', which names no attributes",
+            "name categories as in `ordered: [education]`, or write `ordered: all`",
+        )
+    return names

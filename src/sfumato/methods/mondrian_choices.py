@@ -5,6 +5,7 @@ axis without a taxonomy all places between two codes are tried, with one sort an
 has only one cut, into its children.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.methods.mondrian_axes import Axes, Spans
-from sfumato.methods.mondrian_cuts import Integers, Level, Sorted, children_of, sort
+from sfumato.methods.mondrian_cuts import Codes, Integers, Level, Sorted, children_of, sort
 from sfumato.methods.mondrian_levels import Choice
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 _SMALLEST = 64  # a part is no less than 1/64 of its group, so that a group is not peeled record by record
 _STILL = 0.6  # how much a group that can still be cut is expected to lose; found on Adult, good from 0.3 to 0.8
 _NEAR = 2000  # in groups of so many times the least size cuts are chosen by loss; above it the choice hardly matters
+_WORD = 2**62  # far enough from the end of a 64-bit word for one more group
 _LESS = 1 - 1e-9  # a cut that lowers the cost by nothing but rounding gains nothing
 
 
@@ -145,17 +147,18 @@ class Breadth:
 
     def halves(self, level: Level, rows: Sorted) -> Floats:
         """The breadth of both halves, from running least and greatest codes."""
-        group = np.repeat(np.arange(len(rows.first) - 1), np.diff(rows.first))
+        groups = len(rows.first) - 1
+        group = np.repeat(np.arange(groups), np.diff(rows.first))
         lower, upper = np.zeros(len(group)), np.zeros(len(group))
         for axis, size in enumerate(self.axes.sizes):
-            codes = level.columns[axis][rows.places]
-            shift = group * size  # moves each group's codes beyond those of the group before
+            codes, step, values = _narrow(level.columns[axis][rows.places], size, groups)
+            shift = group * step  # moves each group's codes beyond those of the group before
             least = np.minimum.accumulate(codes - shift) + shift
             most = np.maximum.accumulate(codes + shift) - shift
-            lower[1:] += self.axes.width(axis, least[:-1], most[:-1])
+            lower[1:] += self.axes.width(axis, values(least[:-1]), values(most[:-1]))
             least = (np.minimum.accumulate((codes + shift)[::-1]))[::-1] - shift
             most = (np.maximum.accumulate((codes - shift)[::-1]))[::-1] + shift
-            upper += self.axes.width(axis, least, most)
+            upper += self.axes.width(axis, values(least), values(most))
         before, after = _beside(rows)
         return self._expected(before) * lower + self._expected(after) * upper
 
@@ -170,6 +173,14 @@ class Breadth:
     def _expected(self, records: Integers) -> Floats:
         found: Floats = records / (1 + _STILL * np.log(np.maximum(records // self.least, 1)))
         return found
+
+
+def _narrow(codes: Codes, size: int, groups: int) -> tuple[Integers, int, Callable[[Integers], Integers]]:
+    """Codes below a size of which so many groups fit into one word, and the way back: ranks where codes do not fit."""
+    if (groups + 1) * size <= _WORD:
+        return codes.astype(np.int64), size, lambda found: found
+    values, ranks = np.unique(codes, return_inverse=True)
+    return ranks.astype(np.int64), len(values), lambda found: values[found]
 
 
 @dataclass(frozen=True, eq=False)

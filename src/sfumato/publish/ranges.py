@@ -43,10 +43,9 @@ class RangeTexts:
         """The texts of distinct ranges; refuses two that read alike."""
         if isinstance(self.domain, Categories):
             nodes, leaves = _node_labels(self.domain), self.domain.taxonomy.leaves
-            found = [
-                nodes.get((start, stop)) or f"{leaves[start]}{_TO}{leaves[stop - 1]}"
-                for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
-            ]
+            ranges = list(zip(starts.tolist(), stops.tolist(), strict=True))
+            found = [nodes.get(pair) or f"{leaves[pair[0]]}{_TO}{leaves[pair[1] - 1]}" for pair in ranges]
+            self._refuse_misread(found, ranges)
         else:
             found = [self.domain.label(*pair) for pair in zip(starts.tolist(), stops.tolist(), strict=True)]
         texts = pa.array(found, pa.string())
@@ -56,6 +55,17 @@ class RangeTexts:
                 "give the values different names, or numbers a coarser step",
             )
         return texts
+
+    def _refuse_misread(self, texts: Sequence[str], ranges: Sequence[Range]) -> None:
+        """Names with the mark between first and last value in them can make a range read as something else."""
+        for text, meant, read in zip(texts, ranges, self._named(texts), strict=True):
+            if meant != read:
+                raise PublishError(
+                    f"some neighbouring values of '{self.name}' would read as '{text}', and its taxonomy can be read "
+                    "another way there",
+                    f"rename the values and nodes of '{self.name}' that have '{_TO}' in their names, or leave it out "
+                    "of `ordered`",
+                )
 
     def ranges(self, texts: Sequence[str]) -> tuple[Integers, Integers]:
         """The ranges that texts stand for; a text that is none of them is an error."""
