@@ -2,12 +2,21 @@
 
 from sfumato.measure.audit import Finding, audit, events_of
 from sfumato.measure.classification import Accuracy, Comparison, classification
+from sfumato.measure.evidence import Evidence
+from sfumato.measure.measure import MEASURES, Measure, Reading
 from sfumato.measure.partition_classification import partition_classification
+from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
 
 __all__ = [
+    "MEASURES",
     "Accuracy",
     "Comparison",
+    "Evidence",
     "Finding",
+    "MeanPrivacyLoss",
+    "Measure",
+    "Reading",
+    "WorstPrivacyLoss",
     "audit",
     "classification",
     "events_of",

@@ -1,0 +1,47 @@
+"""What every measure says of itself, and the registry that finds it by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+from sfumato.core.registry import Registry
+from sfumato.measure.evidence import Evidence
+
+Kind = Literal["privacy loss", "utility loss", "risk", "utility"]
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One number about a release, and what is behind it: numbers and short texts by name, for the owner alone."""
+
+    value: float
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Measure(Protocol):
+    """A number about a release: a frozen dataclass of its parameters, all with defaults.
+
+    ``bounds`` are the least and the largest value it can have, None where there is no bound. ``unit`` is what the
+    number counts, in a word ("nats", "records", "share"). ``summary`` says in one sentence what it is and what a high
+    one means.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    kind: ClassVar[Kind]
+    better: ClassVar[Better]
+    bounds: ClassVar[tuple[float | None, float | None]]
+    unit: ClassVar[str]
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Why it does not apply to this release, in words; None if it does."""
+        ...
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The number."""
+        ...
+
+
+MEASURES: Registry[type[Any]] = Registry("measure")
