@@ -1,6 +1,6 @@
 """Runs releases in child processes and stops them at chosen steps; a program of its own, started by test_kill.py.
 
-    driver.py FOLDER JOB
+    driver.py FOLDER JOB RELEASE
 
 It imports everything once and forks for each release, so that a hundred of them take seconds. A *step* is the entry
 into, or the return from, one of the functions that a release goes through, or a report of progress. The child counts
@@ -16,6 +16,7 @@ import random
 import select
 import signal
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -23,27 +24,34 @@ from pathlib import Path
 from sfumato.cli import show
 from sfumato.cli.main import main
 from sfumato.dp.mechanisms import sparse
+from sfumato.engines import CodedTable
 from sfumato.methods import diffgen
-from sfumato.pipeline import counts as pipeline
-from sfumato.pipeline import frame
-from sfumato.publish import bundle
+from sfumato.pipeline import counts, frame, partitions
+from sfumato.publish import bundle, record_bundle
 from sfumato.stores import sqlite
 from tests.trust.studies import on_disk
 
-# What a release goes through, in the order of trust.
+# What a release goes through, in the order of trust; of a step that only one kind of release has, the other is silent.
 WATCHED = (
-    (pipeline, "open_source"),
-    (pipeline, "CodedTable"),
+    (counts, "open_source"),
+    (partitions, "open_source"),
+    (counts, "CodedTable"),
+    (partitions, "CodedTable"),
     (frame, "claim_folder"),
+    (CodedTable, "full_cells"),
+    (partitions, "_drafted"),
     (sqlite.SqliteLedger, "reserve"),
-    (pipeline.CodedTable, "margins"),
+    (CodedTable, "margins"),
     (diffgen, "noisy_max"),
-    (pipeline.CodedTable, "cells"),
+    (CodedTable, "cells"),
     (sparse, "with_laplace"),
-    (pipeline, "write_bundle"),
+    (counts, "write_bundle"),
+    (partitions, "write_records"),
     (bundle, "write_file"),
+    (record_bundle, "write_file"),
     (bundle, "sync_folder"),
     (bundle, "_check"),
+    (record_bundle, "_check"),
     (bundle.Path, "rename"),
     (sqlite.SqliteLedger, "complete"),
     (sqlite.SqliteLedger, "fail"),
@@ -57,12 +65,14 @@ class Steps:
     def __init__(self, pipe, wanted, act):
         self.pipe, self.wanted, self.act = pipe, wanted, act
         self.number = 0
+        self.one_at_a_time = threading.Lock()  # files of records are written side by side
 
     def reach(self, name):
-        self.number += 1
-        os.write(self.pipe, (name + "\n").encode())
-        if self.number == self.wanted:
-            self.act()
+        with self.one_at_a_time:
+            self.number += 1
+            os.write(self.pipe, (name + "\n").encode())
+            if self.number == self.wanted:
+                self.act()
 
     def watch(self, owner, name):
         real = getattr(owner, name)
@@ -77,7 +87,7 @@ class Steps:
         setattr(owner, name, watched)
 
 
-def release(study, out, pipe, *, wanted=0, act=None):
+def release(study, pipe, *, wanted=0, act=None):
     """In a child: the command line's `release`, watched."""
     steps = Steps(pipe, wanted, act)
     for owner, name in WATCHED:
@@ -88,7 +98,7 @@ def release(study, out, pipe, *, wanted=0, act=None):
         yield lambda what, done, total: steps.reach(f"progress {what}")
 
     show.progress = progress
-    sys.argv = ["sfumato", "release", str(study), "dp", "--out", str(out)]
+    sys.argv = ["sfumato", "release", str(study), sys.argv[3], "--out", str(study.parent / "out")]
     main()
 
 
@@ -139,7 +149,7 @@ def preload(folder):
 
     def run(theirs):
         with contextlib.suppress(SystemExit):
-            release(study, study.parent / "out", theirs)
+            release(study, theirs)
         listed.write_text("\n".join(sys.modules), encoding="utf-8")
 
     ended(*in_child(run, study.parent / "said.txt"))
@@ -151,9 +161,7 @@ def preload(folder):
 def stopped_at(folder, number, how):
     study = on_disk(folder / f"{how.name}-{number}")
     child, pipe = in_child(
-        lambda theirs: release(
-            study, study.parent / "out", theirs, wanted=number, act=lambda: os.kill(os.getpid(), how)
-        ),
+        lambda theirs: release(study, theirs, wanted=number, act=lambda: os.kill(os.getpid(), how)),
         study.parent / "said.txt",
     )
     code, steps = ended(child, pipe)
@@ -181,12 +189,12 @@ def any_moment(folder):
     """Kill from outside after a random time: no step is waited for."""
     began = time.monotonic()
     study = on_disk(folder / "whole")
-    ended(*in_child(lambda theirs: release(study, study.parent / "out", theirs), study.parent / "said.txt"))
+    ended(*in_child(lambda theirs: release(study, theirs), study.parent / "said.txt"))
     took = time.monotonic() - began
     for number in range(12):
         study = on_disk(folder / f"random-{number}")
         said = study.parent / "said.txt"
-        child, pipe = in_child(lambda theirs, study=study: release(study, study.parent / "out", theirs), said)
+        child, pipe = in_child(lambda theirs, study=study: release(study, theirs), said)
         time.sleep(random.uniform(0, 1.1 * took))
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -203,7 +211,7 @@ def one_folder(folder):
         def run(theirs, study=study, gate=gate, opener=opener):
             os.close(opener)
             select.select([gate], [], [])  # until the parent closes its end
-            release(study, study.parent / "out", theirs)
+            release(study, theirs)
 
         children = [in_child(run, study.parent / f"said-{n}.txt") for n in range(3)]
         os.close(gate)

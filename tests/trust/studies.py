@@ -7,7 +7,7 @@ import json
 from sfumato import pipeline
 from sfumato.publish import verify_bundle
 from sfumato.read import load_study
-from sfumato.recipe import Recipe
+from sfumato.recipe import Recipe, recipe_from_study
 
 JOBS = ("Engineer", "Lawyer", "Dancer", "Writer")
 COLUMNS = ("id", "age", "job", "sex", "ill", "note")
@@ -25,6 +25,8 @@ attributes:
 releases:
   dp: {{method: diffgen, epsilon: {epsilon}, h: {h}}}
   full: {{method: contingency, epsilon: {epsilon}}}
+  groups: {{method: mondrian, k: 3}}
+  buckets: {{method: anatomy, l: 2}}
 """
 
 
@@ -71,6 +73,11 @@ def released(study, out, *, what=None, source=None, **more):
     done = pipeline.release(load_study(study), what or recipe(h=3), folder=out, source=source, **more)
     assert verify_bundle(done.bundle).ok
     return done
+
+
+def declared(study, name):
+    """One of the releases that the study declares."""
+    return recipe_from_study(load_study(study), name)
 
 
 def manifest(bundle):

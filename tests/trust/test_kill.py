@@ -18,16 +18,28 @@ from sfumato.publish import files, verify_bundle
 from sfumato.read import load_study
 from sfumato.stores import open_ledger
 from tests.trust import driver
-from tests.trust.studies import everything, on_disk, recipe, released
+from tests.trust.studies import declared, everything, on_disk, recipe, released
 
 ROOT = Path(__file__).parents[2]
-MOMENTS = (
-    "after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace",
-    "after write_file", "before rename", "after rename", "before complete", "after write_owner",
-)  # fmt: skip
+WRITING = ("after write_file", "before rename", "after rename", "before complete", "after write_owner")
+MOMENTS = {  # of each release of the study: where somebody must have been killed
+    "dp": ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace", *WRITING),
+    "groups": ("after claim_folder", "after full_cells", "after _drafted", "before reserve", "after reserve", *WRITING),
+    "buckets": (
+        "after claim_folder",
+        "after full_cells",
+        "after _drafted",
+        "before reserve",
+        "after reserve",
+        *WRITING,
+    ),
+}
+COSTS = {"dp": 1, "groups": 0, "buckets": 0}
+NOTES = {"draft.json", "log.txt", "report.html"}
+EVERY = pytest.mark.parametrize("release", MOMENTS)
 
 
-def drive(job, folder):
+def drive(job, folder, release="dp"):
     """Run the driver; a list of what it tells."""
     environment = {
         **os.environ,
@@ -35,7 +47,7 @@ def drive(job, folder):
         "OPENBLAS_NUM_THREADS": "1",  # a process with threads should not fork
     }
     ran = subprocess.run(
-        [sys.executable, driver.__file__, str(folder), job],
+        [sys.executable, driver.__file__, str(folder), job, release],
         check=False, capture_output=True, text=True, env=environment, timeout=300,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -48,7 +60,7 @@ def ledger(folder):
     return book
 
 
-def look(folder, steps):
+def look(folder, steps, release="dp"):
     """What must hold however and whenever a release was stopped."""
     out, book, last = folder / "out", ledger(folder), steps[-1] if steps else "(nothing)"
     entries = book.entries("clinic")
@@ -63,36 +75,43 @@ def look(folder, steps):
         assert entries[0].bundle == hashed
     if "before margins" in steps:  # the table was looked at, so noise may have been drawn
         assert book.spent("clinic") == 1, f"a spend that the ledger does not know, after '{last}'"
-    if "before reserve" not in steps:
+    if "before reserve" not in steps or not COSTS[release]:
         assert book.spent("clinic") == 0, f"budget lost before anything was looked at, after '{last}'"
     if out.exists():
         names = {path.name for path in out.iterdir()}
         assert not {n for n in names if n not in {"bundle", "owner"} and not n.startswith(".bundle.partial-")}
+    if (out / "owner").exists():
+        assert [entry.state for entry in entries] == ["done"], f"notes on a release that is not out, after '{last}'"
+        assert (out / "owner").stat().st_mode & 0o077 == 0, "for the owner's eyes"
+        assert {path.name for path in (out / "owner").iterdir()} <= NOTES
     return entries
 
 
-def test_killed_at_any_step(tmp_path):
+@EVERY
+def test_killed_at_any_step(tmp_path, release):
     """SIGKILL at each step in turn: what is left is nothing, or all, and never a spend that is not in the ledger."""
-    told = drive("every", tmp_path)
+    told = drive("every", tmp_path, release)
     seen = [run["steps"] for run in told]
     assert told[-1]["code"] == 0 and len(told) > 30, "the last one came through"
     assert all(run["code"] == -signal.SIGKILL for run in told[:-1])
-    for moment in MOMENTS:
+    for moment in MOMENTS[release]:
         assert any(steps[-1] == moment for steps in seen[:-1]), f"nobody was killed {moment}"
     for run in told:
         folder, steps = Path(run["folder"]), run["steps"]
-        entries = look(folder, steps)
+        entries = look(folder, steps, release)
         last = steps[-1]
         there = (folder / "out" / "bundle").exists()
         assert there == ("after rename" in steps or run["code"] == 0), f"after '{last}'"
         state = None if "after reserve" not in steps else "done" if "after complete" in steps else "opened"
         assert [entry.state for entry in entries] == ([] if state is None else [state]), f"after '{last}'"
+    assert {path.name for path in (Path(told[-1]["folder"]) / "out" / "owner").iterdir()} == NOTES
     # A fresh release goes through, over the same ledger, whatever the killed one left behind.
     for place in (0, len(told) // 2, -3):
         folder = Path(told[place]["folder"])
-        before = ledger(folder).spent("clinic")
-        released(folder / "study.yaml", folder / "again")
-        assert ledger(folder).spent("clinic") == before + 1
+        before, entries = ledger(folder).spent("clinic"), ledger(folder).entries("clinic")
+        released(folder / "study.yaml", folder / "again", what=declared(folder / "study.yaml", release))
+        assert ledger(folder).spent("clinic") == before + COSTS[release]
+        assert len(ledger(folder).entries("clinic")) == len(entries) + 1
 
 
 def test_killed_at_any_moment(tmp_path):
@@ -104,19 +123,20 @@ def test_killed_at_any_moment(tmp_path):
         released(folder / "study.yaml", folder / "again")
 
 
-def test_interrupted(tmp_path):
+@pytest.mark.parametrize("release", ["dp", "groups"])
+def test_interrupted(tmp_path, release):
     """Ctrl-C: exit code 130, the entry says that it failed, and nothing half-written stays."""
-    whole, *told = drive("interrupts", tmp_path)
+    whole, *told = drive("interrupts", tmp_path, release)
     assert whole["code"] == 0 and len(told) > 20
     for run in told:
         folder, steps = Path(run["folder"]), run["steps"]
-        entries = look(folder, steps)
+        entries = look(folder, steps, release)
         hit = whole["steps"][int(folder.name.partition("-")[2]) - 1]
         out = folder / "out"
         assert run["code"] == 130, f"interrupted {hit}"
         left = sorted(path.name for path in out.iterdir()) if out.exists() else []
         assert not [name for name in left if name.startswith(".bundle")], f"interrupted {hit}"
-        if "after reserve" in steps and "after write_bundle" not in steps:
+        if "after reserve" in steps and not {"after write_bundle", "after write_records"} & set(steps):
             assert [entry.state for entry in entries] in (["failed"], ["opened"]), f"interrupted {hit}"
             if hit != "after reserve":
                 assert entries[0].reason == "KeyboardInterrupt", f"interrupted {hit}"
