@@ -118,7 +118,7 @@ def as_classified(folder: Path, runs: int = 10) -> None:
         def make(part: PartitionView, some: Cells, method: Any = method) -> Any:
             return method.draft(part, some)
 
-        found = partition_classification(view, cells, make, runs=runs, classifier=learner)
+        found = partition_classification(view, cells, make, runs=runs, baseline=False, classifier=learner).ca
         error = 100 * found.deviation / runs**0.5
         print(f"| {name} | {learner.__name__} | {100 * found.mean:.2f} | {error:.2f} | {known} |", flush=True)
 

@@ -185,3 +185,31 @@ def test_our_own_data_file_can_be_checked_as_any_table(study, run):
         told["published"], told["groups"], told["smallest_group"],
     )  # fmt: skip
     assert re.fullmatch(r"k up to \d+", found.json["models"][0]["best"])
+
+
+@pytest.mark.parametrize("name", [*RELEASES, "dp"])
+def test_the_owner_can_ask_what_a_release_is_worth(study, run, name):
+    if name == "dp":
+        study.write_text(study.read_text(encoding="utf-8") + "privacy: {budget: 1}\n", encoding="utf-8")
+    found = run("worth", study, name, "--runs", "2", "--json").json
+    assert (found["release"], found["runs"]) == (name, 2)
+    assert all(0 <= found[measure]["mean"] <= 1 for measure in ("ca", "ba", "la"))
+    told = run("worth", study, name, "--runs", "1")
+    assert told.code == 0
+    assert all(f"  {measure}  " in told.out for measure in ("BA", "CA", "LA"))
+    assert "for your eyes only" in told.out
+    assert run("ledger", study, "--json").json["entries"] == [], "nothing was released"
+    if name == "buckets":
+        assert found["ca"] == found["ba"], "exact quasi-identifiers tell all there is"
+
+
+def test_without_a_class_there_is_nothing_to_learn(study, run):
+    study.write_text(study.read_text(encoding="utf-8").replace("role: class", "role: insensitive"), encoding="utf-8")
+    asked = run("worth", study, "k5")
+    assert asked.code == 3
+    assert "release 'k5' has no class attribute" in asked.err and "`role: class`" in asked.err
+
+
+def test_a_number_of_runs_that_measures_nothing_is_refused(study, run):
+    asked = run("worth", study, "k5", "--runs", "0")
+    assert asked.code == 2 and "0 runs measure nothing" in asked.err

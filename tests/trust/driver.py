@@ -39,7 +39,7 @@ WATCHED = (
     (partitions, "CodedTable"),
     (frame, "claim_folder"),
     (CodedTable, "full_cells"),
-    (partitions, "_drafted"),
+    (partitions, "drafted"),
     (sqlite.SqliteLedger, "reserve"),
     (CodedTable, "margins"),
     (diffgen, "noisy_max"),

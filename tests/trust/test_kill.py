@@ -24,11 +24,11 @@ ROOT = Path(__file__).parents[2]
 WRITING = ("after write_file", "before rename", "after rename", "before complete", "after write_owner")
 MOMENTS = {  # of each release of the study: where somebody must have been killed
     "dp": ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace", *WRITING),
-    "groups": ("after claim_folder", "after full_cells", "after _drafted", "before reserve", "after reserve", *WRITING),
+    "groups": ("after claim_folder", "after full_cells", "after drafted", "before reserve", "after reserve", *WRITING),
     "buckets": (
         "after claim_folder",
         "after full_cells",
-        "after _drafted",
+        "after drafted",
         "before reserve",
         "after reserve",
         *WRITING,

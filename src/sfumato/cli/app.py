@@ -50,6 +50,7 @@ for _command in (
     owner.check,
     owner.plan,
     owner.release,
+    owner.worth,
     owner.ledger,
     owner.audit,
     receiver.verify,

@@ -37,10 +37,6 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         answer = release.query(_QUESTION)
         compared = worth(study, recipe, runs=_RUNS, progress=report)
     took = time.monotonic() - began
-    measures = {
-        name: None if found is None else {"mean": found.mean, "deviation": found.deviation}
-        for name, found in (("ca", compared.ca), ("ba", compared.ba), ("la", compared.la))
-    }
     if json:
         show.as_json(
             {
@@ -52,7 +48,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
                 "verified": verified.ok,
                 "question": _QUESTION,
                 "answer": show.estimate_json(answer),
-                "accuracy": measures,
+                "accuracy": show.accuracy_json(compared),
                 "seconds": round(took, 2),
             }
         )
@@ -63,13 +59,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say(f"  {_QUESTION}\n    {show.estimate(answer)}")
     show.say()
     show.say(f"What it is worth to somebody who learns from it ({_RUNS} runs; 2/3 released, 1/3 to test on):")
-    for name, found, meaning in (
-        ("BA", compared.ba, "learnt on the raw table: the most there is to get"),
-        ("CA", compared.ca, "learnt on a release like this one"),
-        ("LA", compared.la, "the most frequent class: what one gets for nothing"),
-    ):
-        if found is not None:
-            show.say(f"  {name}  {100 * found.mean:5.2f} % ± {100 * found.deviation:.2f}  {meaning}")
+    show.accuracy(compared)
     show.say("  (These three look at raw records: they are for the owner and are not in the bundle.)")
     show.say()
     show.say(f"Next: sfumato ledger {folder / 'study.yaml'}, or look at {done.bundle / 'README.md'}.")

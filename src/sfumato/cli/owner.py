@@ -141,6 +141,30 @@ def release(
     show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
 
 
+def worth(
+    study: StudyFile,
+    release: ReleaseName = None,
+    runs: Annotated[int, typer.Option("--runs", help="How often to split the table and learn.")] = 10,
+    json: Json = False,
+) -> None:
+    """For the owner: what releases like this one are worth to somebody who learns the class from them.
+
+    Publishes nothing and spends nothing. What it prints is computed from raw data and is not covered by any promise.
+    """
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    name = opened.recipe(release).name
+    with show.progress(shown=not json) as report:
+        found = opened.worth(release, runs=runs, progress=report)
+    if json:
+        show.as_json({"release": name, "runs": runs, **show.accuracy_json(found)})
+        return
+    show.say(f"What '{name}' is worth to somebody who learns from it ({runs} runs; 2/3 released, 1/3 to test on):")
+    show.accuracy(found)
+    show.say("these look at raw records: they are for your eyes only")
+
+
 def ledger(
     study: StudyFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check that no entry was changed or removed.")] = False,

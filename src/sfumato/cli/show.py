@@ -15,6 +15,7 @@ from sfumato.core.progress import Progress as Report
 from sfumato.core.progress import silent
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
+    from sfumato.measure import Comparison
     from sfumato.publish import Estimate
 
 out = Console(highlight=False, soft_wrap=True)
@@ -87,3 +88,22 @@ def estimate(found: "Estimate") -> str:
 def estimate_json(found: "Estimate") -> Mapping[str, float | None]:
     """An estimate as JSON."""
     return {"count": found.count, "share": found.share, "total": found.total, "deviation": found.deviation}
+
+
+def accuracy(found: "Comparison") -> None:
+    """What releases are worth to a learner, a line a measure."""
+    for name, measured, meaning in (
+        ("BA", found.ba, "learnt on the raw table: the most there is to get"),
+        ("CA", found.ca, "learnt on a release like this one"),
+        ("LA", found.la, "the most frequent class: what one gets for nothing"),
+    ):
+        if measured is not None:
+            say(f"  {name}  {100 * measured.mean:5.2f} % ± {100 * measured.deviation:.2f}  {meaning}")
+
+
+def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, float] | None]:
+    """The same as JSON: shares from 0 to 1."""
+    return {
+        name: None if measured is None else {"mean": measured.mean, "deviation": measured.deviation}
+        for name, measured in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
+    }

@@ -1,7 +1,7 @@
 """Measures: numbers about a release. Those taken against raw data are for the owner alone."""
 
 from sfumato.measure.audit import Finding, audit, events_of
-from sfumato.measure.classification import Accuracy, Comparison, classification
+from sfumato.measure.classification import Accuracy, Comparison, classification, decision_tree
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.measure import MEASURES, Measure, Reading
 from sfumato.measure.partition_classification import partition_classification
@@ -19,6 +19,7 @@ __all__ = [
     "WorstPrivacyLoss",
     "audit",
     "classification",
+    "decision_tree",
     "events_of",
     "partition_classification",
 ]

@@ -5,7 +5,7 @@ records, the most there is to get. LA: predict the most frequent class, what one
 look at raw records, so they are for the owner only and never go into a bundle.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.array_counter import ArrayCounter
+from sfumato.core.attribute import Attribute
 from sfumato.core.counts import Counter
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
 from sfumato.core.features import Features, region_matrix
 from sfumato.core.view import View
-from sfumato.errors import InfeasibleError, OursError
+from sfumato.errors import InfeasibleError, OursError, UsageError
 
 Make = Callable[[View, Counter], Draft]
 """Makes a draft of a part of the table: a method with its budget, closed over."""
@@ -53,6 +54,12 @@ class Comparison:
     ba: Accuracy | None
     la: Accuracy
 
+    @classmethod
+    def of(cls, found: Mapping[str, Sequence[float]]) -> "Comparison":
+        """From the numbers of all runs by their names; without numbers for BA there is none."""
+        ca, ba, la = (Accuracy(tuple(found[name])) for name in ("ca", "ba", "la"))
+        return cls(ca, ba if ba.runs else None, la)
+
 
 def decision_tree() -> Any:
     """A C4.5-like tree: entropy, grown out, then pruned.
@@ -81,26 +88,31 @@ def classification(
     ``codes`` holds the records, one array of codes an attribute. The seed fixes the splits, not the noise.
     """
     size = len(codes[view.target.name])
+    found: dict[str, list[float]] = {"ca": [], "ba": [], "la": []}
+    for train, test in splits(size, runs=runs, seed=seed):
+        draft = make(view, ArrayCounter(_part(codes, train), {view.target.name: len(view.classes)}))
+        truth = codes[view.target.name][test]
+        learned = _from_draft(draft, view, _part(codes, test))
+        found["ca"].append(score(*learned, truth, classifier))
+        learn = codes[view.target.name][train]
+        found["la"].append(float(np.mean(truth == np.bincount(learn).argmax())))
+        if baseline:
+            raw = raw_features(view.predictors, codes)
+            found["ba"].append(score(raw[train], learn, np.ones(len(train)), raw[test], truth, classifier))
+    return Comparison.of(found)
+
+
+def splits(size: int, *, runs: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Two thirds of the records to learn on and one third to test on, a run at a time."""
+    if runs < 1:
+        raise UsageError(f"{runs} runs measure nothing", "use at least one run")
     if size < 3:  # noqa: PLR2004 - two to learn on, one to test
         raise InfeasibleError(
             f"{size} records cannot be split into a part to learn on and one to test", "use a larger table"
         )
-    found: dict[str, list[float]] = {"ca": [], "ba": [], "la": []}
     for run in range(runs):
         order = np.random.default_rng([seed, run]).permutation(size)
-        train, test = order[: 2 * size // 3], order[2 * size // 3 :]
-        draft = make(view, ArrayCounter(_part(codes, train), {view.target.name: len(view.classes)}))
-        truth = codes[view.target.name][test]
-        learned = _from_draft(draft, view, _part(codes, test))
-        found["ca"].append(_score(*learned, truth, classifier))
-        learn = codes[view.target.name][train]
-        found["la"].append(float(np.mean(truth == np.bincount(learn).argmax())))
-        if baseline:
-            raw = _raw(view, codes)
-            found["ba"].append(_score(raw[train], learn, np.ones(len(train)), raw[test], truth, classifier))
-    return Comparison(
-        Accuracy(tuple(found["ca"])), Accuracy(tuple(found["ba"])) if baseline else None, Accuracy(tuple(found["la"]))
-    )
+        yield order[: 2 * size // 3], order[2 * size // 3 :]
 
 
 def _part(codes: Codes, places: NDArray[np.int64]) -> Codes:
@@ -123,10 +135,10 @@ def _from_draft(draft: Draft, view: View, test: Codes) -> tuple[Any, Any, Any, A
     return features.matrix(groups.regions), groups.classes, groups.counts.astype(np.float64), features.matrix(regions)
 
 
-def _raw(view: View, codes: Codes) -> NDArray[np.float64]:
+def raw_features(attributes: Sequence[Attribute], codes: Codes) -> NDArray[np.float64]:
     """Raw records as features: numbers as their codes, categories as an indicator a value."""
     blocks = []
-    for attribute in view.predictors:
+    for attribute in attributes:
         column = codes[attribute.name]
         if attribute.domain is None or isinstance(attribute.domain, Grid):  # a grid may have millions of points
             blocks.append(column[:, None].astype(np.float64))
@@ -135,7 +147,7 @@ def _raw(view: View, codes: Codes) -> NDArray[np.float64]:
     return np.hstack(blocks)
 
 
-def _score(
+def score(
     learn: NDArray[np.float64],
     classes: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -143,10 +155,13 @@ def _score(
     truth: NDArray[np.int64],
     classifier: Callable[[], Any],
 ) -> float:
-    """Learn with weights, predict, compare. Without features or records, the weightiest class is predicted."""
+    """Learn with weights, predict, compare. Without features or records, the weightiest class is predicted.
+
+    So it is where there is one class alone: some learners refuse that.
+    """
     if not len(classes):
         return float(np.mean(truth == 0))
-    if not learn.shape[1]:
+    if not learn.shape[1] or bool(np.all(classes == classes[0])):
         return float(np.mean(truth == np.bincount(classes, weights=weights).argmax()))
     model = classifier()
     model.fit(learn, classes, sample_weight=weights)

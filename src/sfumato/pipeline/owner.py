@@ -1,6 +1,6 @@
 """For the owner: what does not fit the study, what releases are worth, and whether a promise can be refuted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.counts import Counter
+from sfumato.core.attribute import Role
+from sfumato.core.counts import Cells, Counter
 from sfumato.core.draft import Draft, Groups
 from sfumato.core.features import region_matrix
+from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
@@ -18,11 +20,20 @@ from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, UnfitReport, open_source
-from sfumato.errors import OursError, UsageError
-from sfumato.measure import Comparison, Finding, audit, classification, events_of
-from sfumato.methods import Method, build, is_partition
+from sfumato.errors import OursError, StudyError, UsageError
+from sfumato.measure import (
+    Comparison,
+    Finding,
+    audit,
+    classification,
+    decision_tree,
+    events_of,
+    partition_classification,
+)
+from sfumato.methods import Method, PartitionMethod, build, is_partition
+from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.recipe import Recipe
-from sfumato.tailor import tailor
+from sfumato.tailor import tailor, tailor_partition
 
 
 def worth(
@@ -37,27 +48,73 @@ def worth(
     """What a recipe's releases are worth to a learner: CA against BA and LA, over several splits of the table.
 
     For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
-    entered into the ledger, and nothing that it returns is covered by ε.
+    entered into the ledger, and nothing that it returns is covered by a promise.
     """
-    method = _private(recipe)
-    view = tailor(study, recipe.purpose)
-    method.check(view)
-    with open_source(study.source, base=study.base) as table:
-        progress("reading the records", 0, 1)
-        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
-    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+    method = build(recipe)
+    progress("reading the records", 0, 1)
     done = 0
 
-    def make(part: View, counter: Counter) -> Draft:
+    def report() -> None:
         nonlocal done
         progress("learning from releases", done, runs)
         done += 1
+
+    if is_partition(method):
+        return _worth_of_groups(study, recipe, method, report, runs=runs, seed=seed, baseline=baseline)
+    return _worth_of_counts(study, recipe, cast("Method", method), report, runs=runs, seed=seed, baseline=baseline)
+
+
+def _worth_of_counts(
+    study: Study, recipe: Recipe, method: Method, report: Callable[[], None], *, runs: int, seed: int, baseline: bool
+) -> Comparison:
+    view = tailor(study, recipe.purpose)
+    method.check(view)
+    with open_source(study.source, base=study.base) as table:
+        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
+    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+
+    def make(part: View, counter: Counter) -> Draft:
+        report()
         budget = method.spends
         if budget is None:
             raise OursError(f"method '{method.name}' has no ε")
         return method.run(part, counter, accountant=Accountant(budget / view.unit.stability), source=SecureSource())
 
     return classification(view, codes, make, runs=runs, seed=seed, baseline=baseline)
+
+
+def _worth_of_groups(
+    study: Study,
+    recipe: Recipe,
+    method: PartitionMethod,
+    report: Callable[[], None],
+    *,
+    runs: int,
+    seed: int,
+    baseline: bool,
+) -> Comparison:
+    view = tailor_partition(study, recipe.purpose)
+    classes = sum(a.role is Role.CLASS for a in view.others)
+    if classes != 1:
+        raise StudyError(
+            f"release '{recipe.name}' has {classes or 'no'} class attribute{'s' * (classes > 1)}, so there is no one "
+            "thing to learn from it",
+            "give one attribute `role: class`, or open `report.html` of a release for other measures",
+        )
+    method.check(view)
+    with open_source(study.source, base=study.base) as table:
+        counter = CodedTable(table, view.attributes, unit=view.unit)
+        cells = counter.full_cells([a.name for a in view.attributes])
+        refuse_unfit(counter, view, cells)
+
+    def make(part: PartitionView, some: Cells) -> PartitionDraft:
+        report()
+        return drafted(method, part, some, SecureSource(), silent)
+
+    # The learner of differentially private releases: both kinds of numbers can then be compared.
+    return partition_classification(
+        view, cells, make, runs=runs, seed=seed, baseline=baseline, classifier=decision_tree
+    )
 
 
 def unfit(study: Study) -> list[UnfitReport]:

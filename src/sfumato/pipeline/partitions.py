@@ -65,8 +65,8 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         with claimed(run.folder):
             progress("counting the records", 0, 1)
             cells = counter.full_cells([a.name for a in view.attributes])
-            _refuse_unfit(counter, view, cells)
-            draft = _drafted(method, view, cells, run.source, progress)
+            refuse_unfit(counter, view, cells)
+            draft = drafted(method, view, cells, run.source, progress)
             promise = " ".join(model.sentence() for model in draft.models)
             entered = Entered.reserve(study, recipe, run, promise=promise)
     with given_back(run.folder), entered.making():
@@ -91,7 +91,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report)
 
 
-def _drafted(
+def drafted(
     method: PartitionMethod, view: PartitionView, cells: Cells, source: RandomSource, progress: Progress
 ) -> PartitionDraft:
     """The draft; a method that draws at random gets the source of randomness."""
@@ -101,7 +101,7 @@ def _drafted(
     return method.draft(view, cells, progress=progress, **drawing)
 
 
-def _refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> None:
+def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> None:
     """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
     strict = {a.name: a for a in view.attributes if Unfit.ERROR in (a.missing, a.outside)}
     if strict and int(cells.counts.sum()) < counter.all_rows():
