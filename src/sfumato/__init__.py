@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sfumato.methods import (
         Anatomy,
         Bucketization,
+        ConfidenceCap,
         ContingencyTable,
         DiffGen,
         FullDomain,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sfumato.models import (
         AlphaKAnonymity,
         BasicBetaLikeness,
+        CappedConfidence,
         DeltaDisclosure,
         DeltaPresence,
         DistinctLDiversity,
@@ -46,6 +48,8 @@ _HOMES = {
     "Anatomy": "sfumato.methods",
     "BasicBetaLikeness": "sfumato.models",
     "Bucketization": "sfumato.methods",
+    "CappedConfidence": "sfumato.models",
+    "ConfidenceCap": "sfumato.methods",
     "ContingencyTable": "sfumato.methods",
     "DeltaDisclosure": "sfumato.models",
     "DeltaPresence": "sfumato.models",
@@ -77,6 +81,8 @@ __all__ = [
     "Anatomy",
     "BasicBetaLikeness",
     "Bucketization",
+    "CappedConfidence",
+    "ConfidenceCap",
     "ContingencyTable",
     "DeltaDisclosure",
     "DeltaPresence",

@@ -10,11 +10,11 @@ import pytest
 import sfumato
 
 PUBLIC = {
-    "AlphaKAnonymity", "Anatomy", "BasicBetaLikeness", "Bucketization", "ContingencyTable", "DeltaDisclosure",
-    "DeltaPresence", "DiffGen", "DistinctLDiversity", "EnhancedBetaLikeness", "EntropyLDiversity", "FullDomain",
-    "KAnonymity", "Mondrian", "ProbabilisticLDiversity", "RecursiveLDiversity", "Release", "SfumatoError", "Study",
-    "TCloseness", "Tds", "Template", "audit", "classification", "describe", "parse_models", "verify_bundle",
-    "verify_table",
+    "AlphaKAnonymity", "Anatomy", "BasicBetaLikeness", "Bucketization", "CappedConfidence", "ConfidenceCap",
+    "ContingencyTable", "DeltaDisclosure", "DeltaPresence", "DiffGen", "DistinctLDiversity", "EnhancedBetaLikeness",
+    "EntropyLDiversity", "FullDomain", "KAnonymity", "Mondrian", "ProbabilisticLDiversity", "RecursiveLDiversity",
+    "Release", "SfumatoError", "Study", "TCloseness", "Tds", "Template", "audit", "classification", "describe",
+    "parse_models", "verify_bundle", "verify_table",
 }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def test_a_stronger_promise_than_the_table_keeps_is_found(bundle):
         content["promise"] = content["promise"].replace("at least 3", "at least 5")
 
     found = failed(resealed(bundle, change))
-    assert found["promise"] == "k-anonymity (k = 5) is broken in 2 of 2 groups"
+    assert found["promise"] == "k-anonymity (k = 5) is broken in 2 of 2 groups, for 100.00% of the records"
     assert "words" not in found
 
 

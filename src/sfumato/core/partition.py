@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.attribute import Attribute
+from sfumato.core.boxes import Boxes
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Domain
 from sfumato.core.statistics import Statistics
 from sfumato.core.unit import Unit
 from sfumato.errors import OursError
+
+__all__ = ["SUPPRESSED", "Boxes", "Partition", "PartitionDraft", "PartitionView"]
 
 SUPPRESSED = -1  # the group of a record that is not published
 
@@ -37,23 +41,6 @@ class PartitionView:
             if attribute.name == name and attribute.domain is not None:
                 return attribute.domain
         raise OursError(f"'{name}' reached a method without a domain")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
-    """The region of each group: a half-open range of codes for every quasi-identifier."""
-
-    attributes: tuple[str, ...]
-    starts: NDArray[np.int64]  # (groups, attributes)
-    stops: NDArray[np.int64]  # (groups, attributes)
-
-    def __post_init__(self) -> None:
-        assert self.starts.shape == self.stops.shape, "a start and a stop each"
-        assert self.starts.shape[1] == len(self.attributes), "a range an attribute"
-        assert bool(np.all(self.starts < self.stops)), "no empty range"
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +74,9 @@ class Partition:
             self.group[kept],
             self.cells.counts[kept],
             {a.name: self.column(a.name)[kept] for a in view.sensitive},
-            {a.name: view.domain(a.name) for a in view.sensitive},
+            {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)},
             groups=len(self.boxes),
+            boxes=self.boxes,
         )
 
 
@@ -98,7 +86,9 @@ class PartitionDraft:
 
     ``form`` says what is published of a record: its region (`generalised`), or its exact quasi-identifiers with the
     sensitive values of its bucket in random order (`bucketized`), or both tables apart (`anatomy`). ``facts`` goes
-    into the manifest as it is.
+    into the manifest as it is, ``owner`` into the owner's report and nowhere else. ``rate`` is the share of the table's
+    records that was drawn at random before anything else: the partition holds those alone, and a count of the table is
+    estimated by a count of the release divided by it.
     """
 
     view: PartitionView
@@ -106,3 +96,5 @@ class PartitionDraft:
     models: tuple[Any, ...]  # the promises, each a registered model
     form: str = "generalised"
     facts: Mapping[str, Any] = field(default_factory=dict)
+    owner: Mapping[str, Any] = field(default_factory=dict)
+    rate: Fraction = Fraction(1)

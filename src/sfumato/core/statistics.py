@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.boxes import Boxes
 from sfumato.core.domain import Domain
 
 Integers = NDArray[np.int64]
@@ -70,7 +71,8 @@ class Statistics:
 
     ``table`` holds the counts of each sensitive attribute over the table that the groups are compared with; of a
     published table those are its own. ``population`` has, for δ-presence, how many people of the population fall into
-    each group's region.
+    each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has those of the
+    quasi-identifiers, too.
     """
 
     sizes: Integers
@@ -78,6 +80,7 @@ class Statistics:
     domains: Mapping[str, Domain]
     table: Mapping[str, Integers]
     population: NDArray[np.int64] | None = field(default=None)
+    boxes: Boxes | None = field(default=None)
 
     @classmethod
     def of(
@@ -90,6 +93,7 @@ class Statistics:
         groups: int,
         table: Mapping[str, Integers] | None = None,
         population: Integers | None = None,
+        boxes: Boxes | None = None,
     ) -> "Statistics":
         """Count rows that have a group, a weight and a code for each sensitive attribute."""
         counted = {
@@ -98,7 +102,7 @@ class Statistics:
         }
         sizes = np.bincount(group, weights=weights, minlength=groups).astype(np.int64)
         against = {name: found.total() for name, found in counted.items()} if table is None else table
-        return cls(sizes, counted, domains, against, population)
+        return cls(sizes, counted, domains, against, population, boxes)
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -3,6 +3,7 @@
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.bucketization import Bucketization
 from sfumato.methods.build import build, recipe_of
+from sfumato.methods.capped_confidence import ConfidenceCap
 from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen import DiffGen
 from sfumato.methods.full_domain import FullDomain
@@ -16,6 +17,7 @@ __all__ = [
     "SCORES",
     "Anatomy",
     "Bucketization",
+    "ConfidenceCap",
     "ContingencyTable",
     "DiffGen",
     "Forecast",

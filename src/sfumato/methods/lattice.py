@@ -139,6 +139,25 @@ def _ladder(attribute: Attribute, bounds: Bounds | None) -> Ladder:
     return Ladder(ladder.cuts[kept[0] :], ladder.levels[kept[0] :])
 
 
+def doubled_widths(grid: Grid, narrow: int) -> list[int]:
+    """The levels of a grid without intervals, by their widths in points: 1, then ``narrow``, twice that, and so on.
+
+    An interval at a level begins at a multiple of the width; the last one is wider, since a shorter rest goes with it.
+    So intervals nest, none is narrower than its level says, and the widths end where there would be a single interval:
+    above them there is only the root.
+
+    >>> from fractions import Fraction
+    >>> doubled_widths(Grid(lower=Fraction(0), upper=Fraction(99), step=Fraction(1)), 5)
+    [1, 5, 10, 20, 40]
+    """
+    widths = [1] if grid.points > 1 else []
+    width = 2 if narrow == 1 else narrow
+    while 2 * width <= grid.points:
+        widths.append(width)
+        width *= 2
+    return widths
+
+
 def narrowest(attribute: Attribute) -> int:
     """How many grid points the narrowest interval must have; 1 unless the owner set a least width."""
     if attribute.at_least is None or not isinstance(attribute.domain, Grid):

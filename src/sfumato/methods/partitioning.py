@@ -17,7 +17,16 @@ from sfumato.core.counts import Cells
 from sfumato.core.partition import SUPPRESSED, Boxes, Partition, PartitionView
 from sfumato.core.statistics import Statistics
 from sfumato.errors import InfeasibleError, OursError, StudyError
-from sfumato.models import GroupModel, KAnonymity, all_hold, parse_models, refuse_infeasible, relative, title
+from sfumato.models import (
+    GroupModel,
+    KAnonymity,
+    all_hold,
+    parse_models,
+    refuse_infeasible,
+    regional,
+    relative,
+    title,
+)
 from sfumato.models.parameters import Exact, within
 
 Integers = NDArray[np.int64]
@@ -95,8 +104,15 @@ def check_view(view: PartitionView, models: Iterable[GroupModel]) -> None:
             "the release has no quasi-identifier, so every group is the whole table",
             "give the attributes others may know of a person `role: quasi_identifier`",
         )
+    models = tuple(models)
     for model in models:
         model.check(view)
+    if regional(models):
+        raise StudyError(
+            "the promise is about the regions of all groups at once, and this method cannot search for it",
+            "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
+            "`sfumato max-k` for the k at which Mondrian keeps it",
+        )
 
 
 def refuse_least_width(view: PartitionView, method: str) -> None:

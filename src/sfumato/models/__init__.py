@@ -2,6 +2,7 @@
 
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from sfumato.models.capped_confidence import CappedConfidence
 from sfumato.models.delta_disclosure import DeltaDisclosure
 from sfumato.models.delta_presence import DeltaPresence
 from sfumato.models.differential_privacy import DifferentialPrivacy, attack_odds
@@ -13,7 +14,17 @@ from sfumato.models.l_diversity import (
     RecursiveLDiversity,
 )
 from sfumato.models.model import MODELS, GroupModel, Model
-from sfumato.models.parse import all_hold, monotone, parse_models, promise_of, refuse_infeasible, relative, title
+from sfumato.models.parse import (
+    all_hold,
+    broken_records,
+    monotone,
+    parse_models,
+    promise_of,
+    refuse_infeasible,
+    regional,
+    relative,
+    title,
+)
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.template import Template
 
@@ -21,6 +32,7 @@ __all__ = [
     "MODELS",
     "AlphaKAnonymity",
     "BasicBetaLikeness",
+    "CappedConfidence",
     "DeltaDisclosure",
     "DeltaPresence",
     "DifferentialPrivacy",
@@ -36,10 +48,12 @@ __all__ = [
     "Template",
     "all_hold",
     "attack_odds",
+    "broken_records",
     "monotone",
     "parse_models",
     "promise_of",
     "refuse_infeasible",
+    "regional",
     "relative",
     "title",
 ]

@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from sfumato.core.boxes import Boxes
 from sfumato.core.domain import Categories
 from sfumato.core.statistics import Statistics
 from sfumato.core.taxonomy import Node, Taxonomy
@@ -12,12 +13,15 @@ DISEASE: Final = Categories(
     taxonomy=Taxonomy.of(Node("Any", (Node("Respiratory", (Node("flu"), Node("bronchitis"))), Node("cancer"))))
 )
 
+SEX: Final = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("Female"), Node("Male")))))
+
 PATIENTS: Final = Statistics.of(
     np.array([0, 0, 0, 0, 1, 1, 1, 1]),
     np.ones(8, dtype=np.int64),
     {"disease": DISEASE.encode(["flu", "flu", "bronchitis", "cancer", "flu", "flu", "flu", "cancer"])},
-    {"disease": DISEASE},
+    {"disease": DISEASE, "sex": SEX},
     groups=2,
     population=np.array([8, 40]),
+    boxes=Boxes(("sex",), np.array([[0], [1]]), np.array([[1], [2]])),
 )
-"""Two groups of four: flu twice, bronchitis and cancer; flu three times and cancer."""
+"""Four women: flu twice, bronchitis and cancer; four men: flu three times and cancer."""

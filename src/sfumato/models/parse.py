@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sfumato.core.statistics import Statistics
+from sfumato.core.statistics import Integers, Statistics
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.models.model import MODELS, GroupModel, Truths
 
@@ -61,6 +61,24 @@ def all_hold(models: Iterable[GroupModel], statistics: Statistics) -> Truths:
     return kept
 
 
+def broken_records(model: GroupModel, statistics: Statistics) -> Integers:
+    """How many records of each group break a promise: all of a group that does, unless the model can tell which.
+
+    >>> from sfumato.models.example import PATIENTS
+    >>> broken_records(parse_models({"distinct-l-diversity": 3})[0], PATIENTS).tolist()
+    [0, 4]
+    """
+    counted = getattr(model, "broken_records", None)
+    if counted is not None:
+        return cast("Integers", counted(statistics))
+    return np.asarray(np.where(model.holds(statistics), 0, statistics.sizes), dtype=np.int64)
+
+
+def regional(models: Iterable[GroupModel]) -> bool:
+    """Whether any of the promises looks at the regions of all groups at once, which a search does not have."""
+    return any(getattr(model, "regional", False) for model in models)
+
+
 def monotone(models: Iterable[GroupModel]) -> bool:
     """Whether merging groups that keep all the promises keeps them all, on a table that stays the same."""
     return all(model.monotone for model in models)
@@ -99,6 +117,9 @@ def title(model: GroupModel) -> str:
 
 
 def _worded(value: Any) -> str:
+    parts = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+    if any(isinstance(part, Mapping) for part in parts):  # too much for a title
+        return f"{len(parts)} given"
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {one}" for key, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -21,6 +21,7 @@ from sfumato.errors import InfeasibleError, SourceError
 from sfumato.methods import PartitionMethod
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.made import Plan, Published, Run, leaving, named, unit_words, versions
+from sfumato.pipeline.population import with_population
 from sfumato.publish import LIMITS, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor_partition
@@ -66,7 +67,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             progress("counting the records", 0, 1)
             cells = counter.full_cells([a.name for a in view.attributes])
             refuse_unfit(counter, view, cells)
-            draft = drafted(method, view, cells, run.source, progress)
+            draft = drafted(with_population(method, study, view), view, cells, run.source, progress)
             promise = " ".join(model.sentence() for model in draft.models)
             entered = Entered.reserve(study, recipe, run, promise=promise)
     with given_back(run.folder), entered.making():
@@ -81,7 +82,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             versions=versions(),
             date=run.clock().date().isoformat(),
             rules=tuple(_rules(view)),
-            secure=run.source.secure or draft.form == "generalised",
+            secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,
         )
         written = write_records(draft, facts, run.folder, suppression=_may_suppress(method), source=run.source)

@@ -1,35 +1,21 @@
-"""Ranges of codes as text and back: how a region reads where every group has a region of its own."""
+"""Regions as a column of text and back, where every group has a region of its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.core.domain import Categories, Domain, Grid
+from sfumato.core.cut import Range
+from sfumato.core.domain import Categories, Domain
+from sfumato.core.range_text import TO, node_labels, range_text, ranges_of
 from sfumato.errors import PublishError, VerifyError
 
+__all__ = ["RangeTexts", "range_text"]
+
 Integers = NDArray[np.int64]
-Range = tuple[int, int]
-
-_TO: Final = " … "  # between the first and the last of neighbouring values that are no node together
-
-
-def range_text(domain: Domain, start: int, stop: int) -> str:
-    """How a range reads: an interval, a node's name, or the first and last of values that are no node together.
-
-    >>> from sfumato.core.taxonomy import Node, Taxonomy
-    >>> size = Categories(taxonomy=Taxonomy.of(Node("Any", tuple(map(Node, ("small", "medium", "large"))))))
-    >>> [range_text(size, *found) for found in ((0, 1), (0, 2), (0, 3))]
-    ['small', 'small … medium', 'Any']
-    """
-    if isinstance(domain, Categories) and (start, stop) not in _nodes(domain):
-        leaves = domain.taxonomy.leaves
-        return f"{leaves[start]}{_TO}{leaves[stop - 1]}"
-    return domain.label(start, stop)
 
 
 @dataclass(frozen=True)
@@ -42,9 +28,9 @@ class RangeTexts:
     def texts(self, starts: Integers, stops: Integers) -> pa.Array:
         """The texts of distinct ranges; refuses two that read alike."""
         if isinstance(self.domain, Categories):
-            nodes, leaves = _node_labels(self.domain), self.domain.taxonomy.leaves
+            nodes, leaves = node_labels(self.domain), self.domain.taxonomy.leaves
             ranges = list(zip(starts.tolist(), stops.tolist(), strict=True))
-            found = [nodes.get(pair) or f"{leaves[pair[0]]}{_TO}{leaves[pair[1] - 1]}" for pair in ranges]
+            found = [nodes.get(pair) or f"{leaves[pair[0]]}{TO}{leaves[pair[1] - 1]}" for pair in ranges]
             self._refuse_misread(found, ranges)
         else:
             found = [self.domain.label(*pair) for pair in zip(starts.tolist(), stops.tolist(), strict=True)]
@@ -58,78 +44,19 @@ class RangeTexts:
 
     def _refuse_misread(self, texts: Sequence[str], ranges: Sequence[Range]) -> None:
         """Names with the mark between first and last value in them can make a range read as something else."""
-        for text, meant, read in zip(texts, ranges, self._named(texts), strict=True):
+        for text, meant, read in zip(texts, ranges, ranges_of(self.domain, texts), strict=True):
             if meant != read:
                 raise PublishError(
                     f"some neighbouring values of '{self.name}' would read as '{text}', and its taxonomy can be read "
                     "another way there",
-                    f"rename the values and nodes of '{self.name}' that have '{_TO}' in their names, or leave it out "
+                    f"rename the values and nodes of '{self.name}' that have '{TO}' in their names, or leave it out "
                     "of `ordered`",
                 )
 
     def ranges(self, texts: Sequence[str]) -> tuple[Integers, Integers]:
         """The ranges that texts stand for; a text that is none of them is an error."""
-        found = self._intervals(texts) if isinstance(self.domain, Grid) else self._named(texts)
+        found = ranges_of(self.domain, texts)
         if None in found:
             raise VerifyError(f"'{self.name}' has a value that is no region of its domain", "get the bundle again")
         pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
-
-    def _named(self, texts: Sequence[str]) -> list[Range | None]:
-        assert isinstance(self.domain, Categories), "a grid is read by its intervals"
-        known = {text: found for found, text in _node_labels(self.domain).items()}
-        codes = self.domain.codes()
-        return [known[text] if text in known else _between(text, codes) for text in texts]
-
-    def _intervals(self, texts: Sequence[str]) -> list[Range | None]:
-        """By where each interval begins and ends; then compared, since a text that is no float may be a step off."""
-        grid = self.domain
-        assert isinstance(grid, Grid), "categories have names"
-        lost = None if grid.missing is None else grid.missing_label
-        pieces = [_pieces(text, lost) for text in texts]
-        begins = grid.encode(begin for begin, _, _ in pieces).tolist()
-        ends = grid.encode(end for _, end, _ in pieces).tolist()
-        found: list[Range | None] = []
-        for text, (_, end, missing), begin, code in zip(texts, pieces, begins, ends, strict=True):
-            stop = grid.points if text.removesuffix(f" or {lost}").endswith("]") else code + (not end)
-            stop = begin + 1 if not end else stop
-            found.append(_checked(grid, text, (grid.size - 1, grid.size) if text == lost else (begin, stop), missing))
-        return found
-
-
-def _pieces(text: str, lost: str | None) -> tuple[str, str, bool]:
-    """Where an interval begins and ends (nothing for a single value), and whether the missing value is with it."""
-    missing = lost is not None and text.endswith(f" or {lost}")
-    body = text.removesuffix(f" or {lost}") if missing else text
-    begin, _, end = body.removeprefix("[").removesuffix("]").removesuffix(")").partition(", ")
-    return begin, end if body.startswith("[") else "", missing
-
-
-def _checked(grid: Grid, text: str, near: Range, missing: bool) -> Range | None:  # noqa: FBT001 - one of a list
-    """The range that reads as the text, the one found or one a step away."""
-    for start in (near[0], near[0] + 1, near[0] - 1):
-        for stop in (near[1], near[1] + 1, near[1] - 1):
-            last = grid.size if missing else stop
-            if 0 <= start < last <= grid.size and grid.label(start, last) == text:
-                return start, last
-    return None
-
-
-def _between(text: str, codes: dict[str, int]) -> Range | None:
-    """A range named by its first and last value; the values themselves may hold the mark between them."""
-    parts = text.split(_TO)
-    for cut in range(1, len(parts)):
-        first, last = codes.get(_TO.join(parts[:cut])), codes.get(_TO.join(parts[cut:]))
-        if first is not None and last is not None and first < last:
-            return first, last + 1
-    return None
-
-
-def _nodes(domain: Categories) -> set[Range]:
-    return set(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
-
-
-def _node_labels(domain: Categories) -> dict[Range, str]:
-    """Of a chain of only children the last one names the range, as in `Taxonomy.label`."""
-    tree = domain.taxonomy
-    return {(tree.starts[n], tree.stops[n]): tree.labels[n] for n in range(len(tree.labels))}

@@ -54,10 +54,12 @@ def _write(partial: Path, layout: RecordLayout, records: Records, draft: Partiti
     with ThreadPoolExecutor(len(jobs)) as pool:  # Arrow writes without holding Python up
         written = pool.map(lambda name: write_file(partial / name, jobs[name]), jobs)
         files: dict[str, FileFacts] = dict(zip(jobs, written, strict=True))
-    groups = records.statistics({c.name: c.domain for c in layout.sensitive})
+    groups = records.statistics(layout.judged)
 
     def told(so_far: Mapping[str, FileFacts]) -> dict[str, Any]:
-        return record_manifest(facts, layout, records, groups, models=draft.models, told=draft.facts, files=so_far)
+        return record_manifest(
+            facts, layout, records, groups, models=draft.models, told=draft.facts, files=so_far, rate=draft.rate
+        )
 
     content = told(files)  # for its words and numbers
     package = record_package(layout, content, files)

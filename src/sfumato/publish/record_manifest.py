@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final, cast, get_args
 
 from sfumato.core.attribute import Role
@@ -9,6 +10,7 @@ from sfumato.core.domain import Categories
 from sfumato.core.domain_json import domain_from_json, domain_to_json
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.statistics import Statistics
+from sfumato.dp.budget import show
 from sfumato.errors import OursError, SfumatoError
 from sfumato.models import GroupModel, parse_models, promise_of
 from sfumato.publish.files import FileFacts
@@ -45,7 +47,7 @@ class RecordFacts:
     versions: Mapping[str, str]
     date: str
     rules: Sequence[str]
-    secure: bool = True  # whether the order of shuffled values came from the system's secure source
+    secure: bool = True  # whether what is random in it came from the system's secure source
     ledger: str | None = None
 
 
@@ -80,8 +82,9 @@ def record_manifest(
     models: Sequence[GroupModel],
     told: Mapping[str, Any],
     files: Mapping[str, FileFacts],
+    rate: Fraction = Fraction(1),
 ) -> Json:
-    """The manifest as JSON, sealed; ``told`` are the draft's facts."""
+    """The manifest as JSON, sealed; ``told`` are the draft's facts, ``rate`` the share of records that was drawn."""
     body: Json = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -115,6 +118,7 @@ def record_manifest(
         "group_column": layout.group,
         "suppressed_column": layout.suppressed,
         "count_column": layout.count,
+        **({} if rate == 1 else {"sampled": show(rate)}),
         "records": record_numbers(records, groups),
         "files": {name: {"size": file.size, "sha256": file.sha256} for name, file in files.items()},
         "versions": dict(facts.versions),

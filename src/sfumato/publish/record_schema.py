@@ -63,6 +63,7 @@ class RecordManifest(Strict):
     group_column: str | None
     suppressed_column: str | None
     count_column: str | None
+    sampled: Annotated[str, Field(pattern=r"^[0-9./]{1,60}$")] | None = None  # left out where all records were used
     records: RecordNumbers
     files: dict[str, FileEntry]
     versions: dict[str, str]

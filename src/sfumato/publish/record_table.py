@@ -133,6 +133,11 @@ class RecordLayout:
         return tuple(c for c in self.columns if c.role == "sensitive")
 
     @property
+    def judged(self) -> dict[str, Domain]:
+        """The domains of what models look at: sensitive attributes, and quasi-identifiers that are regions."""
+        return {c.name: c.domain for c in self.columns if c.role == "sensitive" or c.regions}
+
+    @property
     def target(self) -> Column | None:
         """The class, if there is one."""
         return next((c for c in self.columns if c.role == "class"), None)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.core.statistics import Statistics
 from sfumato.errors import SfumatoError, VerifyError
-from sfumato.models import title
+from sfumato.models import broken_records, title
 from sfumato.publish.checks import TEXTS, Check, Verification, hashes, manifest_of, names
 from sfumato.publish.files import FileFacts
 from sfumato.publish.record_files import read_records
@@ -75,7 +75,7 @@ def _data(path: Path, layout: RecordLayout, content: Mapping[str, Any], checks: 
 
 
 def _groups(layout: RecordLayout, records: Records) -> Statistics:
-    return records.statistics({c.name: c.domain for c in layout.sensitive})
+    return records.statistics(layout.judged)
 
 
 def _tallies(records: Records) -> Check:
@@ -96,7 +96,7 @@ def _tallies(records: Records) -> Check:
 def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records) -> list[Check]:
     """Each promised model, asked about the groups that anybody can see."""
     if not content["privacy"]["secure"]:
-        detail = "there is no promise to keep: values were shuffled from a seed, for testing"
+        detail = "there is no promise to keep: what is random came from a seed, for testing"
         return [Check("promise", ok=True, detail=detail)]
     try:
         models = models_from(content)
@@ -110,11 +110,14 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
             checks.append(Check("promise", ok=False, detail=detail))
             continue
         try:
-            broken = int((~model.holds(groups)).sum())
+            lost = broken_records(model, groups)
         except SfumatoError as error:
             checks.append(Check("promise", ok=False, detail=f"{title(model)} cannot be checked: {error.problem}"))
             continue
-        kept = "holds in every group" if not broken else f"is broken in {broken:,} of {len(groups):,} groups"
+        broken, share = int((lost > 0).sum()), int(lost.sum()) / max(len(records), 1)
+        kept = "holds in every group"
+        if broken:
+            kept = f"is broken in {broken:,} of {len(groups):,} groups, for {share:.2%} of the records"
         checks.append(Check("promise", not broken, f"{title(model)} {kept}"))
     return checks
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sfumato.core.boxes import Boxes
 from sfumato.core.domain import Domain
 from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft
 from sfumato.core.statistics import Statistics, ValueCounts
@@ -75,12 +76,18 @@ class Records:
         return numbered(packed([c.places for c in columns], [len(c.starts) for c in columns]))
 
     def statistics(self, domains: Mapping[str, Domain]) -> Statistics:
-        """The groups as models see them; ``domains`` are those of the sensitive attributes."""
+        """The groups as models see them; ``domains`` are those of the sensitive attributes.
+
+        Groups have their regions where the domains of all quasi-identifiers are given, too; buckets have none.
+        """
         group, groups = self.groups()
         ones = np.ones(len(group), dtype=np.int64)
         if not self.tallies:
-            codes = {name: self.columns[name].starts[self.columns[name].places] for name in domains}
-            return Statistics.of(group, ones, codes, domains, groups=groups)
+            hidden = [name for name in domains if name not in self.quasi]
+            codes = {name: self.columns[name].starts[self.columns[name].places] for name in hidden}
+            regional = self.group is None and all(name in domains for name in self.quasi)
+            boxes = self._boxes(group, groups) if regional else None
+            return Statistics.of(group, ones, codes, domains, groups=groups, boxes=boxes)
         assert self.group is not None, "tallies are by bucket"
         ids = np.unique(self.group)
         counted = {
@@ -91,6 +98,15 @@ class Records:
         }
         sizes = np.bincount(group, minlength=groups).astype(np.int64)
         return Statistics(sizes, counted, domains, {name: found.total() for name, found in counted.items()})
+
+    def _boxes(self, group: Integers, groups: int) -> Boxes:
+        """The region of each group: that of any of its rows."""
+        some = np.empty(groups, dtype=np.int64)
+        some[group] = np.arange(len(group))
+        columns = [self.columns[name] for name in self.quasi]
+        starts = np.stack([c.starts[c.places[some]] for c in columns], axis=1)
+        stops = np.stack([c.stops[c.places[some]] for c in columns], axis=1)
+        return Boxes(self.quasi, starts, stops)
 
 
 def records_of(draft: PartitionDraft, source: RandomSource) -> Records:

@@ -1,0 +1,71 @@
+"""Public statistics that a method is to compare with: a file of shares, or a table of people to count."""
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sfumato.core.partition import PartitionView
+from sfumato.core.shares import as_given
+from sfumato.core.study import Study
+from sfumato.engines import CodedTable, SourceTable, open_source
+from sfumato.errors import SourceError, StudyError
+
+M = TypeVar("M")
+
+_COLUMNS = ("attribute", "value", "share")
+_MOST = 1_000_000  # lines of a file of shares
+
+
+def with_population(method: M, study: Study, view: PartitionView) -> M:
+    """The same method with the shares themselves in place of the name of a file; others are left as they are.
+
+    A file with the columns `attribute, value, share` gives shares; any other table is taken for one of people, and the
+    columns that it has in common with the release are counted. What it says of people leaves with the manifest: it has
+    to be public, or at least no secret.
+    """
+    asked: Any = method
+    named = getattr(method, "population", None)
+    if not isinstance(named, str):
+        return method
+    with open_source(named, base=study.base) as table:
+        found = _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view)
+    made: M = replace(asked, population=found)
+    made.check(view)  # type: ignore[attr-defined] # a method has one
+    return made
+
+
+def _written(table: SourceTable) -> dict[str, dict[str, str]]:
+    """The shares of a file, as they are typed."""
+    rows = table.table
+    texts = rows.select(**{name: rows[name].cast("string") for name in _COLUMNS})
+    found = table.fetch(texts.limit(_MOST + 1))
+    if len(found) > _MOST:
+        raise SourceError(f"{table.name} has more than {_MOST:,} lines", "give shares of nodes or intervals instead")
+    shares: dict[str, dict[str, str]] = {}
+    for name, value, share in zip(*(found[column].to_pylist() for column in _COLUMNS), strict=True):
+        if name is None or value is None or share is None:
+            raise SourceError(f"{table.name} has a line without attribute, value or share", "fill it in, or drop it")
+        if value in shares.setdefault(name, {}):
+            raise StudyError(f"{table.name} gives the share of '{value[:60]}' of '{name[:60]}' twice", "give it once")
+        shares[name][value] = share
+    return shares
+
+
+def _counted(table: SourceTable, view: PartitionView) -> dict[str, dict[str, Any]]:
+    """The shares of a table of people; whom the domains leave out is not counted."""
+    both = [a for a in (*view.quasi, *view.sensitive) if a.name in table.columns]
+    if not both:
+        raise SourceError(
+            f"{table.name} has no column of the release",
+            f"name a table with some of: {', '.join(a.name for a in (*view.quasi, *view.sensitive))}; or one with "
+            f"the columns {', '.join(_COLUMNS)}",
+        )
+    counter = CodedTable(table, both)
+    found = {}
+    for attribute in both:
+        cells = counter.full_cells([attribute.name])
+        if not len(cells):
+            raise SourceError(f"{table.name} has no record that fits the study", "check its values and the domains")
+        found[attribute.name] = as_given(view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts)
+    return found
