@@ -70,14 +70,15 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int) -> D
     >>> found.share(np.arange(4), np.arange(4) + 1).tolist()
     [0.5, 0.0, 0.25, 0.25]
     """
-    pairs, place = np.unique(np.stack([starts, stops], axis=1), axis=0, return_inverse=True)
-    weights = np.bincount(place.ravel(), weights=sizes, minlength=len(pairs))
-    pairs, weights = pairs[weights > 0], weights[weights > 0]
-    edges = np.unique(np.concatenate([[0, size], pairs.ravel()]))
-    first, last = np.searchsorted(edges, pairs[:, 0]), np.searchsorted(edges, pairs[:, 1])
+    edges = np.unique(np.concatenate([[0, size], starts, stops]))
+    key = np.searchsorted(edges, starts) * len(edges) + np.searchsorted(edges, stops)
+    keys, place = np.unique(key, return_inverse=True)
+    weights = np.bincount(place.ravel(), weights=sizes, minlength=len(keys))
+    first, last = np.divmod(keys[weights > 0], len(edges))
+    weights = weights[weights > 0]
     widths = np.diff(edges).astype(np.float64)
     mass = np.zeros(len(widths))
-    rank = _width_class(pairs[:, 1] - pairs[:, 0])
+    rank = _width_class(edges[last] - edges[first])
     order = np.argsort(rank, kind="stable")
     for some in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1) if len(order) else []:
         sums = np.concatenate([[0.0], np.cumsum(mass)])

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.boxes import Boxes
 from sfumato.core.counts import Cells
 from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
@@ -217,12 +216,13 @@ class ConfidenceCap:
     def _settle(self, view: PartitionView, climb: Climb, known: Chances, progress: Progress) -> None:
         """Until no record breaks the cap, neither by the known statistics nor by what the release shows."""
         total = climb.published
+        touched = None
         while True:
-            climb.settle(known, step=lambda left: progress("generalising the records", total - left, total))
+            climb.settle(known, touched, step=lambda left: progress("generalising the records", total - left, total))
             failing = climb.failing(_shown(view, climb))
             if not len(failing):
                 break
-            climb.raise_up(failing)
+            touched = climb.raise_up(failing)
         if not climb.published:
             raise InfeasibleError(
                 "every record would have to be suppressed: as a whole they are too few for what they tell",
@@ -233,10 +233,8 @@ class ConfidenceCap:
         group = climb.groups_of_cells()
         used, place = np.unique(group, return_inverse=True)
         lost = int((used < 0).sum())
-        boxes = climb.shown()
-        kept = used[lost:]
-        number = np.concatenate([np.full(lost, SUPPRESSED), np.arange(len(kept))])
-        return Partition(drawn, number[place.ravel()], Boxes(boxes.attributes, boxes.starts[kept], boxes.stops[kept]))
+        number = np.concatenate([np.full(lost, SUPPRESSED), np.arange(len(used) - lost)])
+        return Partition(drawn, number[place.ravel()], climb.boxes(used[lost:]))
 
     def _source_in_words(self, view: PartitionView) -> str:
         names = [a.name for a in (*view.quasi, *view.sensitive)]

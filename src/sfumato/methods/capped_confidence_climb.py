@@ -61,11 +61,11 @@ class Climb:
         self._sensitive = sensitive
         self._kinds = int(kind.max(initial=0)) + 1
         self._salt = _tables(steps)
-        nodes = np.stack([of.first for of in steps], axis=1)
+        nodes = np.stack([of.first for of in steps])
         key = self._keys(nodes)
         keys, rows, group = _distinct(key)
-        assert bool(np.all(nodes[rows][group] == nodes)), "two groups have one key; this is our bug"
-        self.nodes = nodes[rows]
+        self.nodes = nodes[:, rows]  # (attributes, groups)
+        assert bool(np.all(self.nodes[:, group] == nodes)), "two groups have one key; this is our bug"
         self.sizes = np.bincount(group, weights=counts, minlength=len(rows)).astype(np.int64)
         self._groups = _Index(keys, np.arange(len(rows)))
         self._above = np.full(len(rows), _UNKNOWN)
@@ -78,41 +78,48 @@ class Climb:
         self._next = np.arange(len(rows))  # where each pair's records went: itself as long as they are there
         self.published = int(counts.sum())
         self.suppressed = {ROOT_FAILED: 0, TOO_DISTORTED: 0}
-        self._least = np.zeros(len(rows))  # the least n at which each pair keeps the cap, by the chances of `settle`
+        self._least = np.zeros(len(rows))  # the least n at which each pair keeps the cap, by the chances of `settle`,
+        self._chances = np.empty(0)  # and those of the groups
 
     @property
     def live(self) -> NDArray[np.bool_]:
         """Which pairs have records."""
         return self.counts > 0
 
-    def settle(self, chances: Chances, *, step: Callable[[int], None]) -> None:
-        """Rounds until no pair breaks the cap by these chances."""
-        self._least = np.zeros(len(self.counts))
-        chance = self._chance(chances, np.arange(len(self.nodes)))
-        rows = np.flatnonzero(self.live)
+    def settle(
+        self, chances: Chances, touched: NDArray[np.bool_] | None = None, *, step: Callable[[int], None]
+    ) -> None:
+        """Rounds until no pair breaks the cap by these chances.
+
+        It may be called again with the same chances and the groups that were ``touched`` since: the others are as they
+        were.
+        """
+        rows = np.flatnonzero(self.live if touched is None else self.live & touched[self.group])
         while True:
-            self._least[rows] = self._needed(rows, chance, chances)
+            more = np.arange(len(self._chances), self.nodes.shape[1])
+            self._chances = np.concatenate([self._chances, self._chance(chances, more)])
+            self._least[rows] = self._needed(rows, self._chances[self.group[rows]], chances)
             failing = np.flatnonzero(self.live & (self._least > self.published))
             if not len(failing):
                 return
-            touched = self.raise_up(failing)
-            more = np.arange(len(chance), len(self.nodes))
-            chance = np.concatenate([chance, self._chance(chances, more)])
-            rows = np.flatnonzero(self.live & touched[self.group])
+            now = self.raise_up(failing)
+            rows = np.flatnonzero(self.live & now[self.group])
             step(self.published)
 
     def failing(self, chances: Chances) -> Integers:
         """The pairs that break the cap by these chances, as groups are now."""
         rows = np.flatnonzero(self.live)
-        chance = self._chance(chances, np.arange(len(self.nodes)))
-        return rows[self._needed(rows, chance, chances) > self.published]
+        some = np.flatnonzero(self.sizes)
+        chance = np.zeros(self.nodes.shape[1])
+        chance[some] = self._chance(chances, some)
+        return rows[self._needed(rows, chance[self.group[rows]], chances) > self.published]
 
     def raise_up(self, failing: Integers) -> NDArray[np.bool_]:
-        """Take pairs to the groups above theirs, or out; tells which groups have changed."""
+        """Take pairs to the groups above theirs, or out; tells which groups have changed, new ones among them."""
         groups, counts = self.group[failing], self.counts[failing]
         self._find_above(np.unique(groups[self._above[groups] == _UNKNOWN]))
         to = self._above[groups]
-        touched = np.zeros(len(self.nodes), dtype=np.bool_)
+        touched = np.zeros(self.nodes.shape[1], dtype=np.bool_)
         touched[groups] = True
         np.subtract.at(self.sizes, groups, counts)
         self.counts[failing] = 0
@@ -131,10 +138,11 @@ class Climb:
         self._next[failing] = pair
         return touched
 
-    def shown(self) -> Boxes:
-        """The regions of all groups, those without records too."""
-        starts = np.stack([of.starts[self.nodes[:, place]] for place, of in enumerate(self.steps)], axis=1)
-        stops = np.stack([of.stops[self.nodes[:, place]] for place, of in enumerate(self.steps)], axis=1)
+    def boxes(self, groups: Integers) -> Boxes:
+        """The regions of groups."""
+        nodes = self.nodes[:, groups]
+        starts = np.stack([of.starts[n] for of, n in zip(self.steps, nodes, strict=True)], axis=1)
+        stops = np.stack([of.stops[n] for of, n in zip(self.steps, nodes, strict=True)], axis=1)
         return Boxes(self.names, starts, stops)
 
     def values_shown(self) -> dict[str, Floats]:
@@ -146,12 +154,13 @@ class Climb:
 
     def weights(self, place: int) -> Floats:
         """How many records are published in each region of one attribute."""
-        found = np.bincount(self.nodes[:, place], weights=self.sizes, minlength=len(self.steps[place]))
+        some = np.flatnonzero(self.sizes)
+        found = np.bincount(self.nodes[place, some], weights=self.sizes[some], minlength=len(self.steps[place]))
         return np.asarray(found, dtype=np.float64)
 
     def distortions(self, groups: Integers) -> Floats:
         """The distortion of groups: the mean over the attributes."""
-        each = [of.distortion[self.nodes[groups, place]] for place, of in enumerate(self.steps)]
+        each = [of.distortion[self.nodes[place, groups]] for place, of in enumerate(self.steps)]
         return np.asarray(np.mean(each, axis=0))
 
     def groups_of_cells(self) -> Integers:
@@ -179,53 +188,51 @@ class Climb:
             told = [(rule, self._matches(rule)[groups]) for rule in self.rules.get(name, ())]
             alone = replaced(alone, codes, told) if told else alone
             observed = self.rate * (counts / self.sizes[groups])
-            found = np.maximum(found, least_records(chance[groups] * alone, observed))
+            found = np.maximum(found, least_records(chance * alone, observed))
         return found
 
     def _chance(self, chances: Chances, groups: Integers) -> Floats:
         found = np.ones(len(groups))
         for place, of in enumerate(chances.regions):
-            found *= of[self.nodes[groups, place]]
+            found *= of[self.nodes[place, groups]]
         return found
 
     def _matches(self, rule: Rule) -> NDArray[np.bool_]:
-        kept = np.ones(len(self.nodes), dtype=np.bool_)
+        kept = np.ones(self.nodes.shape[1], dtype=np.bool_)
         for name, (start, stop) in rule.where.items():
             of = self.steps[self.names.index(name)]
             inside = (of.starts >= start) & (of.stops <= stop)
-            kept &= inside[self.nodes[:, self.names.index(name)]]
+            kept &= inside[self.nodes[self.names.index(name)]]
         return kept
 
     def _find_above(self, groups: Integers) -> None:
         """Where each of these groups leads: the attribute with the largest left domain size goes one step up."""
         if not len(groups):
             return
-        nodes = self.nodes[groups]
-        left = np.stack(
-            [np.where(of.above[n] == n, -1, of.left[n]) for of, n in zip(self.steps, nodes.T, strict=True)], axis=1
-        )
-        chosen = np.argmax(left, axis=1)  # of equal ones the first
-        stuck = np.take_along_axis(left, chosen[:, None], axis=1)[:, 0] < 0
+        nodes = self.nodes[:, groups]
+        left = np.stack([np.where(of.above[n] == n, -1, of.left[n]) for of, n in zip(self.steps, nodes, strict=True)])
+        chosen = np.argmax(left, axis=0)  # of equal ones the first
+        stuck = left.max(axis=0) < 0
         for place, of in enumerate(self.steps):
             here = chosen == place
-            nodes[here, place] = of.above[nodes[here, place]]
-        each = [of.distortion[nodes[:, place]] for place, of in enumerate(self.steps)]
+            nodes[place, here] = of.above[nodes[place, here]]
+        each = [of.distortion[n] for of, n in zip(self.steps, nodes, strict=True)]
         beyond = np.mean(each, axis=0) > self.limit + _SLACK
         self._above[groups] = np.where(stuck, ROOT_FAILED, np.where(beyond, TOO_DISTORTED, _UNKNOWN))
         going = ~stuck & ~beyond
-        self._above[groups[going]] = self._group(nodes[going])
+        self._above[groups[going]] = self._group(nodes[:, going])
 
     def _group(self, nodes: Integers) -> Integers:
         """The numbers of groups, of which some may be new."""
         keys, rows, place = _distinct(self._keys(nodes))
         found = self._groups.find(keys)
         new = np.flatnonzero(found < 0)
-        found[new] = np.arange(len(self.nodes), len(self.nodes) + len(new))
+        found[new] = np.arange(len(self.sizes), len(self.sizes) + len(new))
         self._groups.add(keys[new], found[new])
-        self.nodes = np.concatenate([self.nodes, nodes[rows[new]]])
+        self.nodes = np.concatenate([self.nodes, nodes[:, rows[new]]], axis=1)
         self.sizes = np.concatenate([self.sizes, np.zeros(len(new), np.int64)])
         self._above = np.concatenate([self._above, np.full(len(new), _UNKNOWN)])
-        assert bool(np.all(self.nodes[found[place]] == nodes)), "two groups have one key; this is our bug"
+        assert bool(np.all(self.nodes[:, found[place]] == nodes)), "two groups have one key; this is our bug"
         return found[place]
 
     def _pair(self, groups: Integers, kinds: Integers) -> Integers:
@@ -248,9 +255,9 @@ class Climb:
         return found[place]
 
     def _keys(self, nodes: Integers) -> Integers:
-        key = np.zeros(len(nodes), dtype=np.int64)
-        for place, table in enumerate(self._salt):
-            key += table[nodes[:, place]]  # may wrap around, as hashes do
+        key = np.zeros(nodes.shape[1], dtype=np.int64)
+        for table, of in zip(self._salt, nodes, strict=True):
+            key += table[of]  # may wrap around, as hashes do
         return key
 
 
