@@ -11,6 +11,7 @@ from ibis.expr import operations as ops
 from pyarrow import parquet
 
 from sfumato.engines import ENGINES, open_source
+from sfumato.engines.csv_file import inspect_csv
 from sfumato.errors import SourceError, UsageError
 
 SECRET = "Zaphod-4711"
@@ -267,3 +268,23 @@ def test_the_private_folder_is_private_and_goes_with_the_source():
     source.close()
     source.close()
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("length", [10, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1 << 20, 3_000_000])
+def test_a_long_line_is_known_wherever_it_stands(tmp_path, length):
+    long = b"x" * length
+    for before, after in ((0, 0), (1, 3), (200_000, 5), (30, 300_000)):
+        path = tmp_path / f"{before}.csv"
+        path.write_bytes(b"a\n" + b"1\n" * before + long + b"\n" + b"2\n" * after)
+        assert length <= inspect_csv(path).longest <= max(length, 1 << 18)
+        with open_source(path) as source:
+            assert max(len(row["a"]) for row in rows(source)) == length
+
+
+def test_a_character_between_two_parts_of_a_long_file_is_no_damage(tmp_path):
+    for shift in range(4):
+        text = "a\n" + "x" * shift + ("plain\n" * 200_000 + "é€😀\n") * 2
+        (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+        assert inspect_csv(tmp_path / "x.csv").encoding == "utf-8-sig"
+    (tmp_path / "x.csv").write_bytes(b"a\n" + b"x" * ((1 << 20) - 3) + b"\xe9" + b"plain\n" * 10)
+    assert inspect_csv(tmp_path / "x.csv").encoding == "windows-1252"

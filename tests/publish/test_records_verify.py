@@ -111,7 +111,7 @@ def test_a_record_that_leaves_its_group_breaks_the_promise(bundle):
         return table.set_column(0, "age", pa.array(ages, pa.string()))
 
     found = failed(rewritten(bundle, change))
-    assert found["promise"] == "k-anonymity (k = 3) is broken in 2 of 3 groups"
+    assert found["promise"] == "k-anonymity (k = 3) is broken in 2 of 3 groups, for 50.00% of the records"
     assert "numbers" in found
 
 

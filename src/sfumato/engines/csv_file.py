@@ -22,7 +22,8 @@ from sfumato.errors import SourceError
 DELIMITERS = (",", ";", "\t", "|")
 
 _SAMPLE = 1 << 20  # bytes from which delimiter, quote and names are read
-_CHUNK = 1 << 22
+_CHUNK = 1 << 20
+_LINE = 1 << 18  # bytes; lines up to this length are not measured, which takes far longer than finding that they end
 _RECORDS = 200
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
@@ -36,7 +37,7 @@ class CsvFile:
     delimiter: str
     quote: str
     columns: tuple[str, ...]
-    longest: int  # bytes of the longest line
+    longest: int  # no line has more bytes
     guessed: str  # what of this was guessed from records; nothing where the line of names alone decides
 
 
@@ -109,20 +110,16 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _scan(path: Path) -> tuple[str, int, bytes]:
-    """Encoding, longest line in bytes, and a sample; UTF-8 if all of the file is, else windows-1252."""
+    """Encoding, how long a line can be at most, and a sample; UTF-8 if all of the file is, else windows-1252."""
     sample = b""
-    longest = unbroken = 0
+    lines = _Lines()
     decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
     with _open(path) as file:
         for chunk in _chunks(file):
             if not sample:
                 sample = chunk[:_SAMPLE]
-            first, *rest = chunk.split(b"\n")
-            unbroken += len(first)
-            if rest:
-                longest = max(longest, unbroken, *map(len, rest))
-                unbroken = len(rest[-1])
-            if decoder is not None:
+            lines.read(chunk)
+            if decoder is not None and not (chunk.isascii() and not decoder.getstate()[0]):  # plain ASCII is UTF-8
                 try:
                     decoder.decode(chunk)
                 except UnicodeDecodeError:
@@ -135,7 +132,35 @@ def _scan(path: Path) -> tuple[str, int, bytes]:
     encoding = "utf-8-sig" if decoder is not None else "windows-1252"
     if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
-    return encoding, max(longest, unbroken), sample
+    return encoding, lines.longest, sample
+
+
+class _Lines:
+    r"""How long lines are at most, found by leaps: from one line end to the last one within reach, not to the next.
+
+    >>> lines = _Lines()
+    >>> lines.read(b"short\n" * 9 + b"long" * 100_000), lines.read(b"er\n")
+    (None, None)
+    >>> lines.longest
+    400002
+    """
+
+    def __init__(self) -> None:
+        self.longest = _LINE
+        self._open = 0  # bytes since the last line end
+
+    def read(self, chunk: bytes) -> None:
+        """The next part of the file."""
+        at = 0
+        while at < len(chunk):
+            end = chunk.rfind(b"\n", at, at + _LINE) if self._open == 0 else chunk.find(b"\n", at)
+            if end < 0 and self._open == 0 and at + _LINE < len(chunk):
+                end = chunk.find(b"\n", at + _LINE)
+            self._open += (len(chunk) if end < 0 else end) - at
+            self.longest = max(self.longest, self._open)
+            at = len(chunk) if end < 0 else end + 1
+            if end >= 0:
+                self._open = 0
 
 
 def _records(text: str, delimiter: str, quote: str) -> list[list[str]]:

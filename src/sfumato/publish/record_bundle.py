@@ -1,6 +1,6 @@
 """Writing a bundle of records: beside its place, read back, its promise checked, and then there in one step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial as partial_of
 from pathlib import Path
@@ -18,6 +18,7 @@ from sfumato.publish.record_readme import record_readme
 from sfumato.publish.record_table import RecordLayout
 from sfumato.publish.record_verify import inspect_records
 from sfumato.publish.records import Records, records_of
+from sfumato.publish.runs import Runs
 from sfumato.publish.sealed import render
 
 
@@ -46,11 +47,10 @@ def write_records(
 
 def _write(partial: Path, layout: RecordLayout, records: Records, draft: PartitionDraft, facts: RecordFacts) -> str:
     """All files; the manifest last, since it holds the hashes of the others."""
-    jobs = {
-        f"{name}.{ending}": partial_of(write, table)
-        for name, table in layout.arrow(records).items()
-        for ending, write in (("parquet", parquet), ("csv", write_csv))
-    }
+    jobs: dict[str, Callable[[Any], None]] = {}
+    for name, runs in layout.runs(records).items():
+        jobs[f"{name}.parquet"] = partial_of(_parquet, runs)
+        jobs[f"{name}.csv"] = partial_of(write_csv, runs)
     with ThreadPoolExecutor(len(jobs)) as pool:  # Arrow writes without holding Python up
         written = pool.map(lambda name: write_file(partial / name, jobs[name]), jobs)
         files: dict[str, FileFacts] = dict(zip(jobs, written, strict=True))
@@ -67,6 +67,10 @@ def _write(partial: Path, layout: RecordLayout, records: Records, draft: Partiti
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))
     return write_file(partial / "manifest.json", lambda out: out.write(render(told(files)))).sha256
+
+
+def _parquet(runs: Runs, out: Any) -> None:
+    parquet(runs.whole(), out)
 
 
 def _check(partial: Path, records: Records) -> None:

@@ -7,36 +7,66 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from sfumato.publish.lines import line_runs, repeated
 from sfumato.publish.record_table import RecordLayout, has_line_ends
 from sfumato.publish.records import Records
+from sfumato.publish.runs import Runs
 
 _BLOCK = 1 << 22  # bytes of CSV read at a time, in threads; a row must fit
 
 
-def write_csv(table: pa.Table, out: Any) -> None:
-    """Text in quotes, numbers without, nothing at all where there is no value."""
-    pa.csv.write_csv(table, out)
+def write_csv(runs: Runs, out: Any) -> None:
+    """Text in quotes, numbers without, nothing at all where there is no value.
+
+    Records alike read alike, so a line is made once for each run and then repeated.
+    """
+    text = _rendered(runs.table)
+    for piece in repeated(text, runs.times) or [_rendered(runs.whole())]:
+        out.write(piece)
 
 
 def read_records(path: Path, layout: RecordLayout, ending: str) -> Records:
-    """The records of a bundle, from its files with this ending; what does not fit is a `VerifyError`."""
+    """The records of a bundle, from its files with this ending, folded; what does not fit is a `VerifyError`."""
     read = _parquet if ending == "parquet" else _csv
     return layout.records(
         {name: read(path / f"{name}.{ending}", layout, dict(kinds)) for name, kinds in layout.tables.items()}
     )
 
 
-def _parquet(path: Path, _: RecordLayout, kinds: dict[str, pa.DataType]) -> pa.Table:
+def _parquet(path: Path, _: RecordLayout, kinds: dict[str, pa.DataType]) -> Runs:
     texts = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
-    return pa.parquet.read_table(path, read_dictionary=texts, partitioning=None)
+    return Runs.of(pa.parquet.read_table(path, read_dictionary=texts, partitioning=None))
 
 
-def _csv(path: Path, layout: RecordLayout, kinds: dict[str, pa.DataType]) -> pa.Table:
+def _csv(path: Path, layout: RecordLayout, kinds: dict[str, pa.DataType]) -> Runs:
+    """The table in a CSV file, of which every byte is looked at; lines alike that follow each other are parsed once.
+
+    That is the same as parsing all of them only if each line is a record by itself. It is where the lines, parsed,
+    are written as the same lines again: what we write of one record begins and ends with its line. A file in which
+    they are not (another program's quotes or line ends, say) is parsed whole.
+    """
+    spread = has_line_ends(layout.columns)
+    found = None if spread else line_runs(path)
+    if found is not None:
+        text, times = found
+        table = _parsed(pa.BufferReader(text), kinds, spread=False)
+        if len(table) == len(times) and _rendered(table) == text:
+            return Runs.of(table, times)
+    return Runs.of(_parsed(path, kinds, spread=spread))
+
+
+def _rendered(table: pa.Table) -> pa.Buffer:
+    out = pa.BufferOutputStream()
+    pa.csv.write_csv(table, out)
+    return out.getvalue()
+
+
+def _parsed(source: Any, kinds: dict[str, pa.DataType], *, spread: bool) -> pa.Table:
     """Text as it stands: an empty text is one, and only nothing at all is no value."""
     return pa.csv.read_csv(
-        path,
+        source,
         read_options=pa.csv.ReadOptions(block_size=_BLOCK),
-        parse_options=pa.csv.ParseOptions(newlines_in_values=has_line_ends(layout.columns)),
+        parse_options=pa.csv.ParseOptions(newlines_in_values=spread),
         convert_options=pa.csv.ConvertOptions(
             column_types=kinds,
             null_values=[""],

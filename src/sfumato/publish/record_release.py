@@ -42,7 +42,7 @@ class RecordsRelease(Release):
         """Read the Parquet files."""
         layout = record_layout_from(manifest)
         cls._refuse_changed(place, manifest, [name for name in layout.files if name.endswith(".parquet")])
-        return cls(place, manifest, layout, read_records(place, layout, "parquet"))
+        return cls(place, manifest, layout, read_records(place, layout, "parquet").unfolded())
 
     @property
     def guarantee(self) -> str:

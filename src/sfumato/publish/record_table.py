@@ -3,16 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count as counting
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.errors import VerifyError
 from sfumato.publish.ranges import RangeTexts
 from sfumato.publish.records import Records, Tally
+from sfumato.publish.runs import Runs
 from sfumato.publish.sample import plain_values
 from sfumato.publish.spans import Integers, Spans
 
@@ -44,13 +46,8 @@ class Column:
         return plain_values(self.domain, np.empty(0, np.int64)).type
 
     def array(self, column: Spans, nulls: int = 0) -> pa.Array:
-        """The column as Arrow holds it, with nulls for suppressed records at its end."""
-        places = np.concatenate([column.places, np.zeros(nulls, np.int32)])
-        lost = None
-        if nulls:
-            lost = np.zeros(len(places), dtype=bool)
-            lost[len(column) :] = True
-        index = pa.array(places, pa.int32(), mask=lost)
+        """The column as Arrow holds it, with nulls at its end, for suppressed records."""
+        index = _with_nulls(column.places, nulls)
         if self.texts:
             words = RangeTexts(self.name, self.domain).texts(column.starts, column.stops)
             return pa.DictionaryArray.from_arrays(index, words)
@@ -173,46 +170,52 @@ class RecordLayout:
 
     def arrow(self, records: Records) -> dict[str, pa.Table]:
         """The records as the tables that are published."""
-        lost = records.suppressed
-        arrays: list[pa.Array] = []
-        if records.group is not None:
-            mask = np.arange(len(records) + lost) >= len(records) if lost else None
-            arrays.append(pa.array(np.concatenate([records.group, np.zeros(lost, np.int64)]), mask=mask))
+        return {name: runs.whole() for name, runs in self.runs(records).items()}
+
+    def runs(self, records: Records) -> dict[str, Runs]:
+        """The same tables with a row for each row of the records, and one for all that are suppressed."""
+        lost = min(records.suppressed, 1)
+        rows = len(records.times)
+        arrays = [] if records.group is None else [_with_nulls(records.group, lost)]
         arrays += [column.array(records.columns[column.name], lost) for column in self.in_rows]
         if self.suppressed is not None:
-            arrays.append(pa.array(np.arange(len(records) + lost) >= len(records)))
+            arrays.append(pa.array(np.arange(rows + lost) >= rows))
         tables = [arrays, *(self._tallied(c, records.tallies[c.name]) for c in self.sensitive if records.tallies)]
-        return {
-            name: pa.table(columns, names=[column for column, _ in kinds])
-            for (name, kinds), columns in zip(self.tables.items(), tables, strict=True)
-        }
+        times = np.append(records.times, [records.suppressed] * lost).astype(np.int64)
+        found = {}
+        for (name, kinds), columns in zip(self.tables.items(), tables, strict=True):
+            table = pa.table(columns, names=[column for column, _ in kinds])
+            found[name] = Runs(table, times if columns is arrays else np.ones(len(table), np.int64))
+        return found
 
-    def records(self, tables: dict[str, pa.Table]) -> Records:
-        """The records of tables; what does not fit the columns or their domains is a `VerifyError`."""
+    def records(self, tables: dict[str, Runs]) -> Records:
+        """The records of tables, folded; what does not fit the columns or their domains is a `VerifyError`."""
         for name, kinds in self.tables.items():
-            if tables[name].column_names != [column for column, _ in kinds]:
+            if tables[name].table.column_names != [column for column, _ in kinds]:
                 raise VerifyError("the columns are not the declared ones", "get the bundle again")
         first, *others = tables.values()
-        kept = self._kept(first)
-        rows = first.slice(0, kept)
-        _refuse_told(first.slice(kept), self.suppressed)
+        kept = self._kept(first.table)
+        rows = first.table.slice(0, kept)
+        _refuse_told(first.table.slice(kept), self.suppressed)
         columns = {c.name: c.spans(rows.column(c.name)) for c in self.in_rows}
         group = None if self.group is None else _whole(rows, self.group)
         tallies = {}
         if self.form == "anatomy":
-            for column, table in zip(self.sensitive, others, strict=True):
+            for column, runs in zip(self.sensitive, others, strict=True):
                 assert self.group is not None and self.count is not None, "the second table has both"
+                table = runs.whole()
                 tallies[column.name] = Tally(
                     _whole(table, self.group), column.codes(table.column(column.name)), _whole(table, self.count)
                 )
-        return Records(columns, self.quasi, len(first) - kept, group, tallies)
+        lost = int(first.times[kept:].sum())
+        return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).folded()
 
     def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:
         values = Spans.of_codes(tally.codes, column.domain.size)
         return [pa.array(tally.group), column.array(values), pa.array(tally.counts)]
 
     def _kept(self, table: pa.Table) -> int:
-        """How many records are not suppressed; the suppressed ones stand last."""
+        """How many rows are not suppressed; the suppressed ones stand last."""
         if self.suppressed is None:
             return len(table)
         marks = table.column(self.suppressed)
@@ -254,6 +257,12 @@ def _whole(table: pa.Table, name: str) -> Integers:
         raise _unfit(name, "is not a column of whole numbers from 1 on")
     numbers: Integers = column.to_numpy().astype(np.int64)
     return numbers
+
+
+def _with_nulls(numbers: NDArray[Any], nulls: int) -> pa.Array:
+    """Numbers, and then nulls."""
+    places = np.arange(len(numbers) + nulls)
+    return pa.array(np.append(numbers, np.zeros(nulls, numbers.dtype)), mask=places >= len(numbers) if nulls else None)
 
 
 def _refuse_told(rows: pa.Table, suppressed: str | None) -> None:

@@ -81,7 +81,8 @@ def _groups(layout: RecordLayout, records: Records) -> Statistics:
 def _tallies(records: Records) -> Check:
     """Every bucket has as many sensitive values as records, and each value stands once in it."""
     assert records.group is not None, "the two tables meet in the bucket"
-    ids, sizes = np.unique(records.group, return_counts=True)
+    ids, place = np.unique(records.group, return_inverse=True)
+    sizes = np.bincount(place, weights=records.times, minlength=len(ids)).astype(np.int64)
     agrees = True
     for tally in records.tallies.values():
         there, first = np.unique(tally.group, return_index=True)

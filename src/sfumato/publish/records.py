@@ -1,7 +1,7 @@
 """Published records as numbers: made from a partition, or read back, and seen by models as groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft
 from sfumato.core.statistics import Statistics, ValueCounts
 from sfumato.dp.sampling import RandomSource, shuffled
 from sfumato.errors import OursError
-from sfumato.publish.spans import Integers, Spans, numbered, order_of, packed
+from sfumato.publish.spans import Integers, Spans, firsts, numbered, order_of, packed, run_sums
 
 FORMS = ("generalised", "bucketized", "anatomy")
 
@@ -32,25 +32,39 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A row a published record, in the order of publication; suppressed records are counted, no more.
+    """Published records in the order of publication; suppressed records are counted, no more.
 
-    ``columns`` has the attributes that stand in the rows. ``group`` has the bucket of each row where buckets are
-    published. In the two-table form sensitive attributes stand in ``tallies``, not in the rows.
+    Records alike that follow each other may stand in one row, which has in ``times`` how many they are: a table in
+    order has far fewer rows than records. ``columns`` has the attributes that stand in the rows. ``group`` has the
+    bucket of each row where buckets are published. In the two-table form sensitive attributes stand in ``tallies``,
+    not in the rows.
     """
 
     columns: Mapping[str, Spans]
     quasi: tuple[str, ...]
+    times: Integers
     suppressed: int = 0
     group: Integers | None = None
     tallies: Mapping[str, Tally] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return int(self.times.sum())
+
+    def folded(self) -> "Records":
+        """The same records with one row for all alike that follow each other."""
+        first = firsts(self.keys())
+        return replace(self._taken(first), times=run_sums(self.times, first))
+
+    def unfolded(self) -> "Records":
+        """The same records with a row each."""
+        rows = np.repeat(np.arange(len(self.times)), self.times)
+        return replace(self._taken(rows), times=np.ones(len(rows), np.int64))
 
     def same(self, other: "Records") -> bool:
-        """Whether two sets of records are equal, row by row."""
+        """Whether two sets of records are equal, row by row; both folded, or both not."""
         return (
             self.suppressed == other.suppressed
+            and np.array_equal(self.times, other.times)
             and list(self.columns) == list(other.columns)
             and list(self.tallies) == list(other.tallies)
             and all(column.same(other.columns[name]) for name, column in self.columns.items())
@@ -81,13 +95,12 @@ class Records:
         Groups have their regions where the domains of all quasi-identifiers are given, too; buckets have none.
         """
         group, groups = self.groups()
-        ones = np.ones(len(group), dtype=np.int64)
         if not self.tallies:
             hidden = [name for name in domains if name not in self.quasi]
             codes = {name: self.columns[name].starts[self.columns[name].places] for name in hidden}
             regional = self.group is None and all(name in domains for name in self.quasi)
             boxes = self._boxes(group, groups) if regional else None
-            return Statistics.of(group, ones, codes, domains, groups=groups, boxes=boxes)
+            return Statistics.of(group, self.times, codes, domains, groups=groups, boxes=boxes)
         assert self.group is not None, "tallies are by bucket"
         ids = np.unique(self.group)
         counted = {
@@ -96,7 +109,7 @@ class Records:
             )
             for name, tally in self.tallies.items()
         }
-        sizes = np.bincount(group, minlength=groups).astype(np.int64)
+        sizes = np.bincount(group, weights=self.times, minlength=groups).astype(np.int64)
         return Statistics(sizes, counted, domains, {name: found.total() for name, found in counted.items()})
 
     def _boxes(self, group: Integers, groups: int) -> Boxes:
@@ -107,6 +120,11 @@ class Records:
         starts = np.stack([c.starts[c.places[some]] for c in columns], axis=1)
         stops = np.stack([c.stops[c.places[some]] for c in columns], axis=1)
         return Boxes(self.quasi, starts, stops)
+
+    def _taken(self, rows: Integers) -> "Records":
+        """Some of the rows; ``times`` is still to be set."""
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return replace(self, columns=columns, group=None if self.group is None else self.group[rows])
 
 
 def records_of(draft: PartitionDraft, source: RandomSource) -> Records:
@@ -122,7 +140,7 @@ def records_of(draft: PartitionDraft, source: RandomSource) -> Records:
 
 
 def _generalised(draft: PartitionDraft, kept: Integers) -> Records:
-    """Regions in place of quasi-identifiers. Cells are sorted, not records: rows alike come from repeating one."""
+    """Regions in place of quasi-identifiers. Cells are sorted, not records: records alike are one row."""
     view, partition = draft.view, draft.partition
     boxes, cells = partition.boxes, partition.cells
     quasi = tuple(a.name for a in view.quasi)
@@ -133,12 +151,14 @@ def _generalised(draft: PartitionDraft, kept: Integers) -> Records:
     others = [a.name for a in (*view.sensitive, *view.others)]
     group = partition.group[kept]
     codes = [partition.column(name)[kept] for name in others]
-    order = order_of(packed([rank[group], *codes], [ranks, *(view.domain(n).size for n in others)]))
-    rows = np.repeat(order, cells.counts[kept][order])
+    keys = packed([rank[group], *codes], [ranks, *(view.domain(n).size for n in others)])
+    order = order_of(keys)
+    first = firsts([key[order] for key in keys])
+    rows = order[first]
     columns = {name: column.take(group[rows]).compact() for name, column in regions.items()}
     for name, column in zip(others, codes, strict=True):
         columns[name] = Spans.of_codes(column[rows], view.domain(name).size)
-    return Records(columns, quasi, partition.suppressed)
+    return Records(columns, quasi, run_sums(cells.counts[kept][order], first), partition.suppressed)
 
 
 def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> Records:
@@ -148,6 +168,7 @@ def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> 
     told = [*quasi, *(a.name for a in view.others)]
     hidden = [a.name for a in view.sensitive]
     rows = np.repeat(kept, partition.cells.counts[kept])
+    once = np.ones(len(rows), np.int64)
     bucket = _random_numbers(partition, source)[partition.group[rows]]
     sides = {name: partition.column(name)[rows] for name in (*told, *hidden)}
     sizes = {name: view.domain(name).size for name in sides}
@@ -156,7 +177,7 @@ def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> 
         order = order_of(packed([bucket, *(sides[n] for n in told)], [room, *(sizes[n] for n in told)]))
         columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in told}
         tallies = {name: _tally(bucket, sides[name], sizes[name]) for name in hidden}
-        return Records(columns, quasi, partition.suppressed, bucket[order], tallies)
+        return Records(columns, quasi, once, partition.suppressed, bucket[order], tallies).folded()
     at_home = np.argsort(bucket, kind="stable")
     for name in hidden:  # each on its own: values of several attributes of one person do not stay together either
         drawn = np.lexsort((source.uint64(len(bucket)), bucket))
@@ -166,7 +187,7 @@ def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> 
     names = [*told, *hidden]
     order = order_of(packed([bucket, *(sides[n] for n in names)], [room, *(sizes[n] for n in names)]))
     columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in names}
-    return Records(columns, quasi, partition.suppressed, bucket[order])
+    return Records(columns, quasi, once, partition.suppressed, bucket[order]).folded()
 
 
 def _random_numbers(partition: Partition, source: RandomSource) -> Integers:

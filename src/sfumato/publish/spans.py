@@ -106,6 +106,28 @@ def rising(keys: Sequence[Integers]) -> bool:
     return not bool(falling.any())
 
 
+def firsts(keys: Sequence[NDArray[np.generic]]) -> Integers:
+    """The first row of each run: rows that follow each other and are equal in all keys.
+
+    >>> firsts([np.array([4, 4, 7, 7]), np.array([0, 0, 0, 1])]).tolist()
+    [0, 2, 3]
+    """
+    rows = len(keys[0])
+    new = np.zeros(rows, dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(new)
+
+
+def run_sums(values: Integers, first: Integers) -> Integers:
+    """The sums over runs that begin at the given rows."""
+    if not len(first):
+        return np.empty(0, np.int64)
+    sums: Integers = np.add.reduceat(values, first)
+    return sums
+
+
 def numbered(keys: Sequence[Integers]) -> tuple[Integers, int]:
     """A number from 0 on for each row, the same for rows with equal keys, and how many numbers there are."""
     rows = len(keys[0])
