@@ -1,7 +1,7 @@
 """What every registered model must do, whichever it is: a new one needs a line in `EXAMPLES` and is then tested."""
 
 import pickle
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.core.boxes import Boxes
 from sfumato.core.statistics import Statistics
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.models import MODELS, DeltaPresence, all_hold, monotone, parse_models, promise_of, refuse_infeasible, title
@@ -26,6 +27,12 @@ EXAMPLES = {
     "alpha-k-anonymity": [{"alpha": 1, "k": 2}, {"alpha": "0.5", "k": 1}, {"alpha": "1/3", "k": 3, "values": ["a"]}],
     "t-closeness": ["0.4", "0.2", {"t": "0.3", "distance": "ordered"}, {"t": "0.1", "distance": "js"}],
     "delta-disclosure": [3, "1.5", "0.7", 0],
+    "capped-confidence": [
+        "0.9",
+        {"rate": "1/2"},
+        {"rate": 1, "shares": {"q": {"x": "0.25"}}},
+        {"rate": "0.8", "rules": [{"where": {"q": "x"}, "value": "a", "confidence": "0.01"}]},
+    ],
     "basic-beta-likeness": [2, "1", "0.5", "0.1"],
     "enhanced-beta-likeness": [2, "1", "0.5", "0.1"],
     "delta-presence": ["0.9", {"minimum": "0.1", "maximum": "0.5"}],
@@ -34,6 +41,7 @@ EXAMPLES = {
 CHECKABLE = [name for name in MODELS if MODELS[name].checkable]
 ABOUT_VALUES = [name for name in CHECKABLE if name not in {"k-anonymity", "delta-presence"}]
 EACH = [parse_models({name: given})[0] for name, some in EXAMPLES.items() for given in some]
+ALONE = [model for model in EACH if not getattr(model, "regional", False)]  # those look at all groups at once
 EVERY = pytest.mark.parametrize("model", EACH, ids=title)
 
 
@@ -84,7 +92,7 @@ def test_a_model_survives_the_way_to_a_study_and_to_a_worker(model):
 def test_groups_are_judged_one_by_one_and_an_empty_one_keeps_everything(table):
     found = with_people(table.statistics)
     alone = [part(found, table, [group]) for group in range(table.groups)]
-    for model in EACH:
+    for model in ALONE:
         kept = model.holds(found)
         assert kept.dtype == np.bool_
         assert kept[found.sizes == 0].all(), title(model)
@@ -138,17 +146,19 @@ def test_a_model_about_one_attribute_leaves_the_others_alone(name):
     beside = Statistics(
         alone.statistics.sizes,
         {**alone.statistics.sensitive, "other": table_of([0, 0, 0, 0], [1, 1, 1]).statistics.sensitive["s"]},
-        {**alone.domains, "other": UNEVEN},
+        {**alone.domains, "other": UNEVEN, "q": flat("x", "y")},
         {**alone.statistics.table, "other": np.array([4, 3, 0, 0, 0])},
+        boxes=Boxes(("q",), np.array([[0], [1]]), np.array([[1], [2]])),
     )
-    assert about.holds(beside).tolist() == bare.holds(alone.statistics).tolist()
+    only = replace(beside, sensitive=alone.statistics.sensitive, table=alone.statistics.table)
+    assert about.holds(beside).tolist() == bare.holds(only).tolist()
 
 
 @given(table=tables(attributes=2))
 def test_an_infeasible_promise_is_refused_and_no_partition_keeps_it(table):
     found = with_people(table.statistics)
     whole = part(found, table, range(table.groups))
-    for model in EACH:
+    for model in ALONE:
         if model.holds(whole)[0]:
             refuse_infeasible([model], whole)
             continue

@@ -96,6 +96,7 @@ def _verify_table(
                         "model": m.model,
                         "ok": m.ok,
                         "broken": m.broken,
+                        "records": m.records,
                         "best": m.best,
                         "worst": list(m.worst),
                         "values": list(m.values),
@@ -111,7 +112,10 @@ def _verify_table(
             "a missing value counts as a value"
         )
         for m in found.models:
-            kept = "holds in every group" if m.ok else f"is broken in {m.broken:,} groups"
+            share = m.records / found.records
+            kept = (
+                "holds in every group" if m.ok else f"is broken in {m.broken:,} groups, for {share:.2%} of the records"
+            )
             show.say(f"  {'ok  ' if m.ok else 'FAIL'}  {m.model} {kept}{f'; it holds for {m.best}' if m.best else ''}")
             sizes = ", ".join(f"{size:,}" for size in m.worst)
             show.say(f"        {'smallest groups' if m.ok else 'smallest groups that break it'}: {sizes} records")

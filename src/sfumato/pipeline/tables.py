@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.core.attribute import Attribute, Role
+from sfumato.core.boxes import Boxes
 from sfumato.core.domain import Categories, Domain
 from sfumato.core.partition import PartitionView
 from sfumato.core.statistics import Statistics
@@ -17,7 +18,15 @@ from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.core.unit import RecordUnit
 from sfumato.engines import SourceTable, open_source
 from sfumato.errors import InfeasibleError, SourceError, UsageError
-from sfumato.models import DistinctLDiversity, GroupModel, KAnonymity, parse_models, title
+from sfumato.models import (
+    DistinctLDiversity,
+    GroupModel,
+    KAnonymity,
+    broken_records,
+    parse_models,
+    regional,
+    title,
+)
 
 Integers = NDArray[np.int64]
 
@@ -26,16 +35,18 @@ _MISSING = "(missing)"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCheck:
-    """One promise on one table: in how many groups it is broken, and the worst of them.
+    """One promise on one table: in how many groups it is broken, for how many records, and the worst of them.
 
-    ``worst`` has the sizes of the worst groups: those that break the promise, smallest first, or else the smallest
-    ones. ``values`` has their quasi-identifiers, only where the owner asked for them. ``best`` is the strongest
-    parameter that holds, in words, where there is an obvious one.
+    ``records`` counts the records of broken groups, or those alone that break it where the model can tell. ``worst``
+    has the sizes of the worst groups: those that break the promise, smallest first, or else the smallest ones.
+    ``values`` has their quasi-identifiers, only where the owner asked for them. ``best`` is the strongest parameter
+    that holds, in words, where there is an obvious one.
     """
 
     model: str
     broken: int
     worst: tuple[int, ...]
+    records: int = 0
     best: str | None = None
     values: tuple[Mapping[str, str], ...] = ()
 
@@ -77,7 +88,8 @@ def verify_table(
 
     Values are taken as they are found, so a missing one is a value like any other, and the domain of a sensitive
     column is what occurs in it, in order (flat, without a taxonomy). ``suppressed`` names a column that is true for
-    records that are passed over. With ``values`` the worst groups are named: for the owner's eyes.
+    records that are passed over. With ``values`` the worst groups are named: for the owner's eyes. A model that looks
+    at regions takes each value of a quasi-identifier for a region of its own, whatever it stands for.
     """
     models = parse_models(promise)
     if not models:
@@ -95,11 +107,13 @@ def verify_table(
     if not len(counts):
         raise InfeasibleError("the table has no record to check", "name a table with records")
     group, first = _groups([_codes(found[f"c{place}"]) for place in range(len(quasi))])
-    codes, domains = {}, {}
+    codes: dict[str, Integers] = {}
+    domains: dict[str, Domain] = {}
     for place, name in enumerate(sensitive, start=len(quasi)):
         codes[name], domains[name] = _ranked(found[f"c{place}"])
-    _check(models, quasi, domains)
-    groups = Statistics.of(group, counts, codes, domains, groups=len(first))
+    boxes, known = _regions(found, quasi, first) if regional(models) else (None, {})
+    _check(models, quasi, domains, known)
+    groups = Statistics.of(group, counts, codes, {**known, **domains}, groups=len(first), boxes=boxes)
     shown = [f"c{place}" for place in range(len(quasi))] if values else []
     return TableCheck(
         records=int(counts.sum()),
@@ -171,6 +185,13 @@ def _ranked(column: pa.ChunkedArray) -> tuple[Integers, Domain]:
     return ranks[whole.indices.to_numpy(zero_copy_only=False)], Categories(taxonomy=taxonomy, declared=False)
 
 
+def _regions(found: pa.Table, quasi: Sequence[str], first: Integers) -> tuple[Boxes, dict[str, Domain]]:
+    """Every value of a quasi-identifier as a region of its own, and the domains they make."""
+    ranked = {name: _ranked(found[f"c{place}"]) for place, name in enumerate(quasi)}
+    starts = np.stack([codes[first] for codes, _ in ranked.values()], axis=1)
+    return Boxes(tuple(quasi), starts, starts + 1), {name: domain for name, (_, domain) in ranked.items()}
+
+
 def _apart(texts: Sequence[str]) -> list[str]:
     """The same texts, with a mark on one that was there before: values of two types may read alike."""
     seen: set[str] = set()
@@ -184,11 +205,13 @@ def _apart(texts: Sequence[str]) -> list[str]:
     return found
 
 
-def _check(models: Sequence[GroupModel], quasi: Sequence[str], domains: Mapping[str, Domain]) -> None:
-    """Let each model refuse what it makes no sense on."""
+def _check(
+    models: Sequence[GroupModel], quasi: Sequence[str], domains: Mapping[str, Domain], known: Mapping[str, Domain]
+) -> None:
+    """Let each model refuse what it makes no sense on; ``known`` are the domains of quasi-identifiers, if asked for."""
     flat = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a value"),))), declared=False)
     view = PartitionView(
-        quasi=tuple(Attribute(name=name, role=Role.QUASI_IDENTIFIER, domain=flat) for name in quasi),
+        quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=known.get(n, flat)) for n in quasi),
         sensitive=tuple(Attribute(name=n, role=Role.SENSITIVE, domain=domain) for n, domain in domains.items()),
         others=(),
         unit=RecordUnit(),
@@ -198,8 +221,8 @@ def _check(models: Sequence[GroupModel], quasi: Sequence[str], domains: Mapping[
 
 
 def _finding(model: GroupModel, groups: Statistics, shown: pa.Table, quasi: Sequence[str], most: int) -> ModelCheck:
-    holds = model.holds(groups)
-    broken = np.flatnonzero(~holds)
+    lost = broken_records(model, groups)
+    broken = np.flatnonzero(lost)
     among = broken if len(broken) else np.arange(len(groups))
     worst = among[np.argsort(groups.sizes[among], kind="stable")][:most]
     named = [
@@ -211,6 +234,7 @@ def _finding(model: GroupModel, groups: Statistics, shown: pa.Table, quasi: Sequ
         model=title(model),
         broken=len(broken),
         worst=tuple(int(size) for size in groups.sizes[worst]),
+        records=int(lost.sum()),
         best=_best(model, groups),
         values=tuple(named),
     )
