@@ -21,8 +21,8 @@ from sfumato.describe import Proposal, propose
 from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, open_source, profile_table
 from sfumato.errors import PublishError, UsageError
-from sfumato.measure import Comparison, Finding
-from sfumato.methods import Method, PartitionMethod, recipe_of
+from sfumato.measure import Comparison, Finding, MaxK
+from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.pipeline import Plan, Published, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
@@ -122,6 +122,31 @@ class Study:
     ) -> Finding:
         """Test a method's promise from outside, on two small made-up neighbouring tables; opens and spends nothing."""
         return pipeline.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+
+    def max_k(
+        self,
+        cap: ConfidenceCap | None = None,
+        *,
+        purpose: str | None = None,
+        between: tuple[int, int] = (2, 1_000),
+        every: bool = False,
+        like: Mondrian | None = None,
+        progress: Progress = silent,
+    ) -> MaxK:
+        """For the owner: the k at which Mondrian keeps capped confidence, and the average group under the cap itself.
+
+        ``cap`` gives the rate, the sensitive attribute and public statistics, ``like`` Mondrian's settings beside k.
+        Computed from raw records, covered by no promise.
+        """
+        return pipeline.max_k(
+            self.declared,
+            cap or ConfidenceCap(),
+            purpose=purpose,
+            between=between,
+            every=every,
+            like=like,
+            progress=progress,
+        )
 
     def recipe(
         self,

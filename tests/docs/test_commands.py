@@ -42,7 +42,7 @@ COMMANDS = dict(commands())
 
 def test_the_commands_are_those_of_the_interface():
     assert set(COMMANDS) == {
-        "", "demo", "describe", "check", "plan", "release", "worth", "ledger", "audit", "verify", "query",
+        "", "demo", "describe", "check", "plan", "release", "worth", "ledger", "audit", "max-k", "verify", "query",
         "taxonomy show", "taxonomy check", "taxonomy convert",
     }  # fmt: skip
 
@@ -100,6 +100,7 @@ def test_every_method_and_parameter_is_documented(name):
     heading = {
         "anatomy": "Anatomy",
         "bucketization": "Bucketization",
+        "capped-confidence": "Capped confidence",
         "contingency": "Contingency table",
         "diffgen": "DiffGen",
         "full-domain": "Full-domain recoding",

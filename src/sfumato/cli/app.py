@@ -53,6 +53,7 @@ for _command in (
     owner.worth,
     owner.ledger,
     owner.audit,
+    owner.max_k,
     receiver.verify,
     receiver.query,
 ):

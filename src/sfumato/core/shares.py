@@ -141,10 +141,15 @@ def given_by(name: str, domain: Domain, shares: Mapping[str, Fraction]) -> Distr
 
 
 def as_given(domain: Domain, codes: Integers, counts: Integers) -> dict[str, Fraction]:
-    """Counts of a population in the form that `given_by` reads: each value that occurs, with its share."""
+    """Counts of codes in the form that `given_by` reads: each value that occurs, with its share."""
     total = int(counts.sum())
-    texts = [domain.label(int(code), int(code) + 1) for code in codes]
-    return {text: Fraction(int(count), total) for text, count in zip(texts, counts, strict=True) if count}
+    present, place = np.unique(codes, return_inverse=True)
+    often = np.bincount(place.ravel(), weights=counts, minlength=len(present)).astype(np.int64)
+    return {
+        domain.label(code, code + 1): Fraction(count, total)
+        for code, count in zip(present.tolist(), often.tolist(), strict=True)
+        if count
+    }
 
 
 class _Open:

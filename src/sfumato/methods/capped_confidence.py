@@ -137,6 +137,8 @@ class ConfidenceCap:
         sentences.append(self._source_in_words(view))
         if self.rules:
             sentences.append(f"{len(self.rules)} rules stand in place of independence for the records they match")
+        limits = CappedConfidence.limits
+        sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
 
     def draft(

@@ -35,11 +35,11 @@ def for_owner(
             "nothing left to generalise": climb.suppressed[ROOT_FAILED],
             "more distortion than allowed": climb.suppressed[TOO_DISTORTED],
         },
-        "confidence": [_pictured(view, groups, of) for of in model.confidences(groups)],
+        "confidence": [_pictured(view, groups, of, climb.rate) for of in model.confidences(groups)],
     }
 
 
-def _pictured(view: PartitionView, groups: Statistics, of: Confidences) -> dict[str, Any]:
+def _pictured(view: PartitionView, groups: Statistics, of: Confidences, rate: float) -> dict[str, Any]:
     """Records by expected (across) and observed confidence (up), and the pairs that are closest to the cap."""
     cells, _, _ = np.histogram2d(
         of.expected, of.observed, bins=_CELLS, range=((0.0, 1.0), (0.0, 1.0)), weights=of.counts
@@ -49,6 +49,7 @@ def _pictured(view: PartitionView, groups: Statistics, of: Confidences) -> dict[
     worst = np.argsort(room, kind="stable")[:_WORST]
     return {
         "attribute": of.attribute,
+        "uncapped": int(of.counts[of.expected >= rate].sum()),  # whatever their share of a group, it would do
         "cells": _CELLS,
         "records": [[int(x), int(y), int(cells[x, y])] for x, y in zip(across, up, strict=True)],
         "closest": [_closest(view, groups, of, int(pair)) for pair in worst],

@@ -94,6 +94,11 @@ class CappedConfidence(Sensitive):
     monotone: ClassVar[bool] = False
     relative: ClassVar[bool] = True
     regional: ClassVar[bool] = True  # it looks at the regions of all groups at once
+    limits: ClassVar[str] = (
+        "The cap takes attributes to be independent and shares to be public, and speaks of records, not of people: "
+        "that a record is to be expected does not say whose it is. The more records there are, the less it caps: where "
+        "such a record is expected with confidence β or more, any share of a group will do."
+    )
     rate: Exact
     shares: Mapping[str, Mapping[str, Exact]] | None = None
     rules: Sequence[Mapping[str, Any]] = ()

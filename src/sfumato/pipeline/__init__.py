@@ -5,6 +5,7 @@ bundle in the order of trust, and `release` and `plan` choose between them by th
 """
 
 from sfumato.pipeline.made import Plan, Published, ledger_of
+from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.owner import audit_recipe, unfit, worth
 from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
@@ -15,6 +16,7 @@ __all__ = [
     "TableCheck",
     "audit_recipe",
     "ledger_of",
+    "max_k",
     "plan",
     "release",
     "unfit",

@@ -222,6 +222,7 @@ def _notes(recipe: Recipe, draft: PartitionDraft) -> dict[str, Any]:
     return {
         "recipe": recipe.as_json(),
         "facts": dict(draft.facts),
+        "owner": dict(draft.owner),
         "groups": len(sizes),
         "smallest_group": int(sizes.min()) if len(sizes) else 0,
         "records": int(draft.partition.cells.counts.sum()),

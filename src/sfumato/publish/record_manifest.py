@@ -102,7 +102,7 @@ def record_manifest(
             "unit": facts.unit,
             "secure": facts.secure,
             "chosen": facts.chosen,
-            "limits": LIMITS,
+            "limits": " ".join(dict.fromkeys([LIMITS, *(m.limits for m in models if hasattr(m, "limits"))])),
         },
         "method": {"name": facts.method, "parameters": plain(facts.parameters), "facts": plain(told)},
         "rules": [*facts.rules, *_observed(layout)],

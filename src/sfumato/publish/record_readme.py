@@ -1,6 +1,7 @@
 """README.md of a bundle of records: what its receiver needs to know, without a manual."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from sfumato.core.domain import Categories, Grid
@@ -76,6 +77,13 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
             f"\n- **Suppressed records** have `true` in `{layout.suppressed}` and no other value. They are in no "
             "group: leave them out of every count. A value that is merely missing has its own label, or is empty in a "
             "record that is not suppressed."
+        )
+    if content.get("sampled") is not None:
+        rate = Fraction(content["sampled"])
+        reading += (
+            f"\n- **A sample.** {float(100 * rate):g} % of the original records were drawn at random, without regard "
+            f"to their values, and only those are here. To estimate a count of the original table, divide a count of "
+            f"this one by {content['sampled']}; shares stay as they are."
         )
     return _TEXT.format(
         release=content["release"],

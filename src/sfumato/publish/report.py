@@ -19,6 +19,7 @@ from sfumato.models import title
 from sfumato.publish import report_html as html
 from sfumato.publish.ranges import range_text
 from sfumato.publish.record_manifest import LIMITS
+from sfumato.publish.report_cap import cap_sections
 from sfumato.publish.report_svg import bars, histogram, pairs
 
 _BINS: Final = 12
@@ -38,9 +39,12 @@ def partition_report(draft: PartitionDraft, *, study: str, release: str, method:
             html.said("For the owner only: this page is made from the raw table. Do not give it away.", "warning"),
             "<h2>What was promised</h2>",
             html.listed([model.sentence() for model in draft.models]),
-            html.said(LIMITS, "quiet"),
+            html.said(
+                " ".join(dict.fromkeys([LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))])), "quiet"
+            ),
             *_numbers(draft, groups),
             *_losses(draft),
+            *cap_sections(draft),
             *_distributions(draft, groups),
             *_worst(draft, groups),
             *_facts(draft),
@@ -53,7 +57,8 @@ def _numbers(draft: PartitionDraft, groups: Statistics) -> list[str]:
     gone = draft.partition.suppressed
     sizes = groups.sizes[groups.sizes > 0]
     what = "buckets" if draft.form != "generalised" else "groups"
-    found = [(f"{records:,}", "records in the table"), (f"{len(sizes):,}", what)]
+    drawn = "records in the table" if draft.rate == 1 else f"records drawn, {float(draft.rate):.3g} of the table"
+    found = [(f"{records:,}", drawn), (f"{len(sizes):,}", what)]
     if len(sizes):
         found += [
             (f"{int(sizes.min()):,}", f"smallest of the {what}"),

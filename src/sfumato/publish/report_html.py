@@ -36,6 +36,8 @@ td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums; }}
 svg {{ width: 100%; height: auto; display: block; margin: .4rem 0; }}
 svg .bar {{ fill: #2b6a6c; }}
 svg .before {{ fill: #c9b79c; }}
+svg .ground {{ fill: #f7f5f1; }}
+svg .limit {{ stroke: #b3541e; stroke-width: 1.5; }}
 svg text {{ font: 12px system-ui, sans-serif; fill: #444; }}
 svg .number {{ text-anchor: middle; }}
 svg .name {{ text-anchor: end; }}

@@ -1,7 +1,8 @@
-"""Small pictures for the owner's report, as SVG inside the page: bars, nothing else."""
+"""Small pictures for the owner's report, as SVG inside the page: bars, and a field of cells."""
 
 from collections.abc import Sequence
 from html import escape
+from math import log1p
 
 _WIDTH = 640
 _ROW = 22
@@ -51,6 +52,35 @@ def pairs(rows: Sequence[tuple[str, float, float]], *, title: str) -> str:
             + _bar("bar", top + 13, 10, after, most, f"{name}, after: {after:.1%}")
         )
     return _svg(len(rows) * (_ROW + 6) + 4, title, "".join(parts))
+
+
+def field(cells: Sequence[tuple[int, int, int]], *, size: int, title: str, across: str, up: str) -> str:
+    """Records by two shares from 0 to 1: a cell is darker the more records it holds; the diagonal is where both agree.
+
+    >>> field([(9, 1, 5), (9, 9, 1)], size=10, title="t", across="x", up="y").count("<rect")
+    3
+    """
+    wide, left, top = 400, 60, 8
+    one = wide / size
+    most = max([log1p(count) for *_, count in cells], default=1.0)
+    parts = [f'<rect class="ground" x="{left}" y="{top}" width="{wide}" height="{wide}"/>']
+    for x, y, count in cells:
+        told = (
+            f"{across} {x / size:.0%} to {(x + 1) / size:.0%}, {up} {y / size:.0%} to {(y + 1) / size:.0%}: {count:,}"
+        )
+        parts.append(
+            f'<rect class="bar" x="{left + x * one:.1f}" y="{top + wide - (y + 1) * one:.1f}" width="{one:.1f}" '
+            f'height="{one:.1f}" fill-opacity="{0.25 + 0.75 * log1p(count) / most:.2f}">'
+            f"<title>{escape(told)}</title></rect>"
+        )
+    floor = top + wide
+    parts.append(f'<line class="limit" x1="{left}" y1="{floor}" x2="{left + wide}" y2="{top}"/>')
+    parts.append(f'<text class="number" x="{left + wide / 2}" y="{floor + 34}">{escape(across)}</text>')
+    parts.append(f'<text x="{left}" y="{floor + 54}">{escape(up)}: upwards; the line is the cap</text>')
+    for share in (0.0, 0.5, 1.0):
+        parts.append(f'<text class="number" x="{left + share * wide}" y="{floor + 16}">{share:.0%}</text>')
+        parts.append(f'<text class="name" x="{left - 8}" y="{floor - share * wide + 4}">{share:.0%}</text>')
+    return _svg(floor + 60, title, "".join(parts))
 
 
 def _named(name: str, at: int) -> str:
