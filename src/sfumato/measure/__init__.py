@@ -5,8 +5,11 @@ from sfumato.measure.classification import Accuracy, Comparison, classification,
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.max_k import MaxK, Tried, smallest_k
 from sfumato.measure.measure import MEASURES, Measure, Reading
+from sfumato.measure.measure import MEASURES, Measure, Reading, Refused
 from sfumato.measure.partition_classification import partition_classification
+from sfumato.measure.populations import Populations, large_populations
 from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
+from sfumato.measure.utility_loss import UtilityLoss
 
 __all__ = [
     "MEASURES",
@@ -17,13 +20,17 @@ __all__ = [
     "MaxK",
     "MeanPrivacyLoss",
     "Measure",
+    "Populations",
     "Reading",
     "Tried",
+    "Refused",
+    "UtilityLoss",
     "WorstPrivacyLoss",
     "audit",
     "classification",
     "decision_tree",
     "events_of",
+    "large_populations",
     "partition_classification",
     "smallest_k",
 ]

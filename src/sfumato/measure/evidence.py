@@ -1,5 +1,6 @@
 """What a measure looks at: a release beside the table it was made from. For the owner's eyes only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -72,12 +73,28 @@ class Evidence:
     @cached_property
     def people(self) -> tuple[NDArray[np.int64], Cells]:
         """For each cell of the table its place among the distinct quasi-identifiers, and those with their counts."""
-        width = len(self.view.quasi)
         names = tuple(a.name for a in self.view.quasi)
-        codes = np.stack([self.column(name) for name in names], axis=1) if width else np.zeros((len(self.raw), 0))
-        distinct, place = np.unique(codes.astype(np.int64), axis=0, return_inverse=True)
-        counts = np.bincount(place.ravel(), weights=self.raw.counts, minlength=len(distinct)).astype(np.int64)
-        return place.ravel(), Cells(names, distinct, counts)
+        place, first = alike([self.column(name) for name in names], len(self.raw))
+        codes = np.stack([self.column(name)[first] for name in names], axis=1) if names else np.zeros((len(first), 0))
+        counts = np.bincount(place, weights=self.raw.counts, minlength=len(first)).astype(np.int64)
+        return place, Cells(names, codes.astype(np.int64), counts)
+
+
+def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each row its place among the distinct ones, which stand in order, and the first row of each of those.
+
+    Column by column, which is much faster than `np.unique` of whole rows.
+
+    >>> place, first = alike([np.array([2, 0, 2]), np.array([1, 1, 1])], 3)
+    >>> place.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    place = np.zeros(rows, np.int64)
+    for column in columns:
+        distinct, code = np.unique(column, return_inverse=True)
+        _, place = np.unique(place * len(distinct) + code, return_inverse=True)
+    _, first = np.unique(place, return_index=True)
+    return place, first
 
 
 def dense(table: csr_array) -> Floats:

@@ -19,6 +19,13 @@ class Reading:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Why a measure does not apply to a release, in words."""
+
+    reason: str
+
+
 class Measure(Protocol):
     """A number about a release: a frozen dataclass of its parameters, all with defaults.
 

@@ -6,6 +6,7 @@ bundle in the order of trust, and `release` and `plan` choose between them by th
 
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
+from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.pipeline.owner import audit_recipe, unfit, worth
 from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
@@ -15,8 +16,12 @@ __all__ = [
     "Published",
     "TableCheck",
     "audit_recipe",
+    "evidence_of_bundle",
+    "evidence_of_draft",
     "ledger_of",
     "max_k",
+    "measure",
+    "measure_release",
     "plan",
     "release",
     "unfit",

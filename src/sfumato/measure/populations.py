@@ -1,0 +1,222 @@
+"""Large populations of a table: what somebody might study in a release (Li & Li, KDD 2009, section 4.2).
+
+A population is a conjunction of predicates on quasi-identifiers, at most one an attribute: a value, or a node of the
+attribute's taxonomy, never the root. It is large if at least ``min_sup`` of the table's records are in it. Numbers and
+days without a taxonomy have halves in place of nodes: the declared range cut in two, each half again, down to single
+steps or to the width of ``at_least``. Bounds are public, so halves do not follow the data as quantiles would, and they
+are the same for every table of the study. A missing value that is kept is a value like any other; all known numbers
+together are then a node too.
+
+Populations do not depend on any release: they are mined once from the distinct quasi-identifiers of the table, and
+kept. A mined set is plain arrays, see `Populations.arrays`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.domain import Grid
+from sfumato.core.progress import Progress, silent
+from sfumato.errors import InfeasibleError
+from sfumato.measure.evidence import Evidence, alike
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Range = tuple[int, int]
+
+MOST = 2_000_000
+"""How many populations are mined before it is given up: ten attributes with fine taxonomies may have billions."""
+
+_SLACK = 1e-6  # of a record: 0.05 of 20 records is 1, whatever floats say
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """Large populations as a trie: each is its parent with one predicate more, on a later attribute.
+
+    Populations with the same parent and the same attribute are a family and stand next to each other, so that they
+    can be counted together. Attributes with few nodes come first.
+    """
+
+    attributes: tuple[str, ...]  # in the order of the trie
+    starts: tuple[Integers, ...]  # the nodes of each attribute, as ranges of codes
+    stops: tuple[Integers, ...]
+    node: Integers  # (populations,) which node of the family's attribute
+    parent: Integers  # (families,) the population that the family specializes, -1 for all records
+    attribute: Integers  # (families,)
+    first: Integers  # (families + 1,) where each family begins among the populations
+    support: Integers  # (populations,) records
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def families(self) -> list[list[int]]:
+        """The families below each population; below all records at the end."""
+        found: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for family, parent in enumerate(self.parent.tolist()):
+            found[parent].append(family)
+        return found
+
+    def predicates(self) -> Iterator[dict[str, Range]]:
+        """Each population as the range of codes it asks of each of its attributes."""
+        known: list[dict[str, Range]] = []
+        for family, parent in enumerate(self.parent.tolist()):
+            place = int(self.attribute[family])
+            starts, stops = self.starts[place], self.stops[place]
+            above = {} if parent < 0 else known[parent]
+            for one in self.node[self.first[family] : self.first[family + 1]]:
+                known.append({**above, self.attributes[place]: (int(starts[one]), int(stops[one]))})
+                yield known[-1]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays by name, for a file."""
+        found: dict[str, NDArray[Any]] = {
+            "attributes": np.array(self.attributes),
+            "node": self.node,
+            "parent": self.parent,
+            "attribute": self.attribute,
+            "first": self.first,
+            "support": self.support,
+        }
+        for place in range(len(self.attributes)):
+            found[f"starts_{place}"], found[f"stops_{place}"] = self.starts[place], self.stops[place]
+        return found
+
+    @classmethod
+    def of_arrays(cls, found: Mapping[str, NDArray[Any]]) -> "Populations":
+        """Back from `arrays`."""
+        names = tuple(str(name) for name in found["attributes"])
+        return cls(
+            names,
+            tuple(found[f"starts_{place}"] for place in range(len(names))),
+            tuple(found[f"stops_{place}"] for place in range(len(names))),
+            *(found[name] for name in ("node", "parent", "attribute", "first", "support")),
+        )
+
+
+def large_populations(evidence: Evidence, min_sup: float = 0.05, *, progress: Progress = silent) -> Populations:
+    """The large populations of the table; mined once and kept with the evidence."""
+    key = f"populations {min_sup!r}"
+    if key not in evidence.kept:
+        _, people = evidence.people
+        evidence.kept[key] = mine(evidence.view.quasi, people.codes, people.counts, min_sup, progress=progress)
+    found = evidence.kept[key]
+    assert isinstance(found, Populations), "kept under our own name"
+    return found
+
+
+def mine(
+    quasi: Sequence[Attribute], codes: Integers, counts: Integers, min_sup: float, *, progress: Progress = silent
+) -> Populations:
+    """The large populations among distinct ``codes`` (a column a quasi-identifier) with ``counts`` records each.
+
+    Depth first: a population that is not large has no large one below it, and each looks only at its own records.
+    """
+    progress("finding large populations", 0, 1)
+    least = min_sup * float(counts.sum()) - _SLACK
+    nodes = [large_nodes(a, codes[:, place], counts, least) for place, a in enumerate(quasi)]
+    order = sorted((place for place, found in enumerate(nodes) if found), key=lambda place: len(nodes[place]))
+    ranges = [np.array(nodes[place], np.int64).reshape(-1, 2) for place in order]
+    edges = [edges_of(found) for found in ranges]
+    atoms, sizes = _atoms([codes[:, place] for place in order], edges, counts)
+    limits = [np.searchsorted(edge, found) for edge, found in zip(edges, ranges, strict=True)]  # nodes, over atoms
+    node: list[Integers] = []
+    support: list[Integers] = []
+    parent: list[int] = []
+    attribute: list[int] = []
+    first = [0]
+    todo: list[tuple[int, int, Integers]] = [(-1, -1, np.arange(len(sizes)))]
+    while todo:
+        above, last, rows = todo.pop()
+        for place in range(last + 1, len(order)):
+            column, limit = atoms[place][rows], limits[place]
+            below = np.zeros(len(edges[place]) + 2)
+            np.cumsum(np.bincount(column, weights=sizes[rows], minlength=len(below) - 1), out=below[1:])
+            records = below[limit[:, 1] + 1] - below[limit[:, 0] + 1]
+            large = np.flatnonzero(records >= least)
+            if not len(large):
+                continue
+            parent.append(above)
+            attribute.append(place)
+            node.append(large)
+            support.append(records[large].astype(np.int64))
+            if place + 1 < len(order):
+                for number, one in enumerate(large.tolist(), start=first[-1]):
+                    inside = rows[(column > limit[one, 0]) & (column <= limit[one, 1])]
+                    todo.append((number, place, inside))
+            first.append(first[-1] + len(large))
+        if first[-1] > MOST:
+            raise InfeasibleError(
+                f"there are more than {MOST:,} populations of at least {min_sup:g} of the records",
+                "use a larger `min_sup`, or a purpose with fewer quasi-identifiers",
+            )
+    whole = [np.concatenate([np.empty(0, np.int64), *found]) for found in (node, support)]
+    return Populations(
+        tuple(quasi[place].name for place in order),
+        tuple(found[:, 0] for found in ranges),
+        tuple(found[:, 1] for found in ranges),
+        whole[0],
+        np.array(parent, np.int64),
+        np.array(attribute, np.int64),
+        np.array(first, np.int64),
+        whole[1],
+    )
+
+
+def large_nodes(attribute: Attribute, codes: Integers, counts: Integers, least: float) -> list[Range]:
+    """The nodes of an attribute, without the root, that ``least`` records are in; the others are in no population.
+
+    >>> from fractions import Fraction
+    >>> from sfumato.core.attribute import Role
+    >>> grid = Grid(lower=Fraction(0), upper=Fraction(7), step=Fraction(1), unit="integer")
+    >>> number = Attribute(name="n", role=Role.QUASI_IDENTIFIER, domain=grid)
+    >>> large_nodes(number, np.array([1, 2, 5]), np.array([1, 1, 9]), least=2)
+    [(0, 4), (4, 8), (4, 6), (5, 6)]
+    """
+    domain = attribute.domain
+    assert domain is not None, "quasi-identifiers have domains"
+    order = np.argsort(codes, kind="stable")
+    there, below = codes[order], np.concatenate([[0], np.cumsum(counts[order])])
+
+    def large(node: Range) -> bool:
+        begin, end = np.searchsorted(there, node)
+        return bool(below[end] - below[begin] >= least)
+
+    if domain.taxonomy is not None:
+        found = dict.fromkeys(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
+    else:
+        assert isinstance(domain, Grid), "categories have a taxonomy"
+        width = 1 if attribute.at_least is None else max(1, ceil(attribute.at_least / domain.step))
+        found = dict.fromkeys(_halves((0, domain.points), width, large))
+    if domain.missing is not None:
+        found[(domain.missing, domain.missing + 1)] = None
+    found.pop((0, domain.size), None)
+    return [node for node in found if large(node)]
+
+
+def edges_of(ranges: Integers) -> Integers:
+    """Where some node begins or ends, in order: between two edges all codes are in the same nodes."""
+    return np.unique(ranges)
+
+
+def _halves(whole: Range, width: int, large: Callable[[Range], bool]) -> list[Range]:
+    """The range, its halves, theirs and so on, as long as they are large and a half is no narrower than ``width``."""
+    level, found = [whole], [whole]
+    while level:
+        split = [node for node in level if large(node) and (node[1] - node[0]) // 2 >= width]
+        level = [half for a, b in split for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
+        found += level
+    return found
+
+
+def _atoms(columns: Sequence[Integers], edges: Sequence[Integers], counts: Integers) -> tuple[list[Integers], Floats]:
+    """Codes as places between the edges, and how many records share all of them: far fewer than distinct codes."""
+    atoms = [np.searchsorted(edge, column, side="right") for column, edge in zip(columns, edges, strict=True)]
+    place, first = alike(atoms, len(counts))
+    sizes = np.bincount(place, weights=counts, minlength=len(first)).astype(np.float64)
+    return [column[first] for column in atoms], sizes

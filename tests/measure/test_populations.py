@@ -1,0 +1,123 @@
+"""Large populations against all conjunctions of nodes, counted one record after the other."""
+
+from fractions import Fraction
+from itertools import product
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.domain import Grid
+from sfumato.errors import InfeasibleError
+from sfumato.measure import Populations, large_populations
+from sfumato.measure import populations as home
+from tests.measure import adult
+from tests.measure.releases import releases
+
+
+def slow_nodes(attribute, codes):
+    """Every node that some record is in, without the root."""
+    domain = attribute.domain
+    if domain.taxonomy is not None:
+        found = set(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
+    else:
+        found, todo = set(), [(0, domain.points)]
+        while todo:
+            start, stop = todo.pop()
+            if any(start <= code < stop for code in codes):
+                found.add((start, stop))
+                middle = (start + stop) // 2
+                if middle > start:
+                    todo += [(start, middle), (middle, stop)]
+    if domain.missing is not None:
+        found.add((domain.missing, domain.missing + 1))
+    return found - {(0, domain.size)}
+
+
+def slow_populations(view, records, min_sup):
+    """Each large population with how many records it has."""
+    quasi = view.quasi
+    nodes = [
+        [None, *slow_nodes(attribute, {record[place] for record in records})] for place, attribute in enumerate(quasi)
+    ]
+    found = {}
+    for chosen in product(*nodes):
+        inside = [
+            record
+            for record in records
+            if all(node is None or node[0] <= code < node[1] for node, code in zip(chosen, record, strict=False))
+        ]
+        if any(chosen) and len(inside) >= ceil(Fraction(str(min_sup)) * len(records)):
+            asked = {a.name: node for a, node in zip(quasi, chosen, strict=True) if node is not None}
+            found[frozenset(asked.items())] = len(inside)
+    return found
+
+
+def expanded(cells):
+    return [
+        tuple(codes) for codes, n in zip(cells.codes.tolist(), cells.counts.tolist(), strict=True) for _ in range(n)
+    ]
+
+
+@given(releases(), st.sampled_from([0.05, 0.3, 0.5, 1.0]))
+def test_populations_are_those_found_one_by_one(evidence, min_sup):
+    found = large_populations(evidence, min_sup)
+    named = [frozenset(asked.items()) for asked in found.predicates()]
+    assert len(set(named)) == len(named) == len(found)
+    counted = dict(zip(named, found.support.tolist(), strict=True))
+    assert counted == slow_populations(evidence.view, expanded(evidence.raw), min_sup)
+
+
+@given(releases())
+def test_populations_are_found_once_and_survive_a_file(evidence):
+    found = large_populations(evidence, 0.2)
+    assert large_populations(evidence, 0.2) is found
+    again = Populations.of_arrays(found.arrays())
+    assert list(again.predicates()) == list(found.predicates())
+    assert again.attributes == found.attributes and again.support.tolist() == found.support.tolist()
+
+
+def number(**more):
+    return Attribute(
+        name="n", role=Role.QUASI_IDENTIFIER,
+        domain=Grid(lower=Fraction(0), upper=Fraction(15), step=Fraction(1), **more),
+    )  # fmt: skip
+
+
+def test_halves_stop_at_the_narrowest_interval_that_the_owner_wants():
+    attribute = Attribute(name="n", role=Role.QUASI_IDENTIFIER, domain=number().domain, at_least=Fraction(4))
+    nodes = home.large_nodes(attribute, np.arange(16), np.ones(16, np.int64), least=1)
+    assert nodes == [(0, 8), (8, 16), (0, 4), (4, 8), (8, 12), (12, 16)]
+
+
+def test_a_missing_number_is_a_value_and_all_known_ones_are_a_node():
+    nodes = home.large_nodes(number(missing=16), np.array([3, 16]), np.array([5, 5]), least=5)
+    assert (16, 17) in nodes and (0, 16) in nodes and (3, 4) in nodes
+    assert (0, 17) not in nodes
+
+
+def test_too_many_are_refused():
+    view, cells = adult.table()
+    codes = cells.codes[:, : len(view.quasi)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(home, "MOST", 0)
+        with pytest.raises(InfeasibleError, match=r"more than 0 populations.*min_sup"):
+            home.mine(view.quasi, codes, cells.counts, 0.05)
+
+
+def test_a_grid_of_billions_is_halved_only_where_records_are():
+    wide = Attribute(
+        name="n", role=Role.QUASI_IDENTIFIER,
+        domain=Grid(lower=Fraction(0), upper=Fraction(2**40), step=Fraction(1), unit="integer"),
+    )  # fmt: skip
+    nodes = home.large_nodes(wide, np.array([7, 2**39 + 5]), np.array([10, 10]), least=10)
+    assert (7, 8) in nodes and len(nodes) <= 2 * 41
+
+
+def test_the_census_table_has_thousands():
+    view, cells = adult.table()
+    codes = cells.codes[:, : len(view.quasi)]
+    assert len(home.mine(view.quasi, codes, cells.counts, 0.05)) == 5_049
