@@ -8,7 +8,7 @@
 The command line is a thin edge over the same calls.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from glob import has_magic
 from pathlib import Path
@@ -21,7 +21,7 @@ from sfumato.describe import Proposal, propose
 from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, open_source, profile_table
 from sfumato.errors import PublishError, UsageError
-from sfumato.measure import Comparison, Finding, MaxK
+from sfumato.measure import Comparison, Finding, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.pipeline import Plan, Published, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
@@ -111,6 +111,22 @@ class Study:
     ) -> Comparison:
         """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise."""
         return pipeline.worth(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+
+    def measure(
+        self,
+        release: str | Path | Published,
+        *,
+        only: Iterable[str | Measure] | None = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> dict[str, Reading | Refused]:
+        """For the owner: what a release of this study costs in privacy and utility. Raw data, covered by no promise.
+
+        ``release`` is a bundle's folder or what `release` gave; ``only`` names measures, or has measures with their
+        parameters. Each is found under its name: a `Reading` with ``value`` and ``details``, or a `Refused` with the
+        ``reason`` why it does not apply.
+        """
+        return pipeline.measure_release(self.declared, release, only, progress=progress, memory_limit=memory_limit)
 
     def audit(
         self,

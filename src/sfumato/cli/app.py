@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import owner, receiver
+from sfumato.cli import measuring, owner, receiver
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
 
@@ -54,6 +54,7 @@ for _command in (
     owner.ledger,
     owner.audit,
     owner.max_k,
+    measuring.measure,
     receiver.verify,
     receiver.query,
 ):

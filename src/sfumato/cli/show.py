@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from sfumato.core.progress import Progress as Report
 from sfumato.core.progress import silent
@@ -30,6 +31,19 @@ def as_json(value: Any) -> None:
 def say(text: str = "") -> None:
     """A line for people."""
     out.print(text, markup=False)
+
+
+def table(names: list[str], rows: list[list[str]]) -> None:
+    """Rows under names, as wide as the terminal; the last column takes what is left and wraps."""
+    from rich.table import Table
+
+    found = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names[:-1]:
+        found.add_column(name, no_wrap=True)
+    found.add_column(names[-1], overflow="fold", ratio=1)
+    for row in rows:
+        found.add_row(*(Text(cell) for cell in row))
+    out.print(found, soft_wrap=False)
 
 
 def bullets(lines: tuple[str, ...] | list[str]) -> None:

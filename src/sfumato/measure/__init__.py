@@ -4,7 +4,6 @@ from sfumato.measure.audit import Finding, audit, events_of
 from sfumato.measure.classification import Accuracy, Comparison, classification, decision_tree
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.max_k import MaxK, Tried, smallest_k
-from sfumato.measure.measure import MEASURES, Measure, Reading
 from sfumato.measure.measure import MEASURES, Measure, Reading, Refused
 from sfumato.measure.partition_classification import partition_classification
 from sfumato.measure.populations import Populations, large_populations
@@ -22,8 +21,8 @@ __all__ = [
     "Measure",
     "Populations",
     "Reading",
-    "Tried",
     "Refused",
+    "Tried",
     "UtilityLoss",
     "WorstPrivacyLoss",
     "audit",

@@ -1,0 +1,128 @@
+"""The command that measures a release against the table it was made from."""
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json
+from sfumato.errors import UsageError
+
+if TYPE_CHECKING:
+    from sfumato.measure import Measure, Reading, Refused
+
+_WHOLE = 1000  # from here on without a fraction
+_OWNER = "these numbers are computed from raw records and covered by no promise: for your eyes only, never publish them"
+
+
+def measure(
+    bundle: Annotated[
+        Path | None, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="The study file (YAML) that the release was made from.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="A measure, or several with commas between. Repeatable.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
+    json: Json = False,
+) -> None:
+    """For the owner: what a release costs in privacy and in utility, measured against the raw table.
+
+    What it prints is computed from raw records and is not covered by any promise. A measure that does not apply says
+    why.
+    """
+    from sfumato.pipeline.measuring import chosen_measures
+
+    names = [name.strip() for text in only or () for name in text.split(",") if name.strip()]
+    measures = chosen_measures(names or None)
+    if list_all:
+        _listed(measures, json=json)
+        return
+    if bundle is None or against is None:
+        raise UsageError(
+            "to measure a release, a bundle and the study it was made from are needed",
+            "run `sfumato measure BUNDLE --against STUDY`, or `sfumato measure --list`",
+        )
+    from sfumato.api import Study
+
+    with show.progress(shown=not json) as report:
+        found = Study.load(against).measure(bundle, only=measures, progress=report)
+    if json:
+        show.as_json(
+            {"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in measures]}
+        )
+        return
+    _told(measures, found)
+    show.warn(_OWNER)
+
+
+def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
+    if json:
+        show.as_json([_facts(one) for one in measures])
+        return
+    rows = [
+        [one.name, one.kind, f"{one.better} is better", _range(one), one.unit, f"{one.title}: {one.summary}"]
+        for one in measures
+    ]
+    show.table(["measure", "kind", "better", "range", "unit", "what it means"], rows)
+
+
+def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
+    from sfumato.measure import Reading
+
+    rows = []
+    for one in measures:
+        reading = found[one.name]
+        if isinstance(reading, Reading):
+            rows.append([one.name, f"{_number(reading.value)} {one.unit}", one.better, f"{one.title}: {one.summary}"])
+    if rows:
+        show.table(["measure", "value", "better", "what it means"], rows)
+    for one in measures:
+        reading = found[one.name]
+        if not isinstance(reading, Reading):
+            show.say(f"{one.name} does not apply: {reading.reason}")
+
+
+def _facts(one: "Measure") -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "kind": one.kind,
+        "better": one.better,
+        "bounds": list(one.bounds),
+        "unit": one.unit,
+        "summary": one.summary,
+    }
+
+
+def _found(reading: "Reading | Refused") -> dict[str, Any]:
+    from sfumato.measure import Reading
+
+    if isinstance(reading, Reading):
+        return {"value": _plain(reading.value), "details": _plain(dict(reading.details)), "refused": None}
+    return {"value": None, "details": {}, "refused": reading.reason}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: arrays as lists, numbers beyond all floats as nothing."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _range(one: "Measure") -> str:
+    low, high = ("none" if bound is None else _number(bound) for bound in one.bounds)
+    return f"{low} to {high}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if isfinite(value) and abs(value) >= _WHOLE else f"{value:.4g}"

@@ -1,0 +1,63 @@
+"""`sfumato measure`: numbers with what they mean, refusals with reasons, and a warning."""
+
+import pytest
+
+from sfumato.measure import MEASURES
+from tests.cli.test_partition import study  # noqa: F401 - a fixture
+
+
+@pytest.fixture
+def bundle(study, run):  # noqa: F811 - the fixture
+    assert run("release", study, "k5", "--out", "out").code == 0
+    return study
+
+
+def test_a_release_is_measured(bundle, run):
+    found = run("measure", "out", "--against", bundle)
+    assert found.code == 0
+    assert "ploss" in found.out and "uloss" in found.out and "lower" in found.out
+    assert "never publish" in found.err
+    assert "p17" not in found.out
+
+
+def test_some_measures_are_chosen(bundle, run):
+    found = run("measure", "out", "--against", bundle, "--only", "uloss,ploss", "--only", "mean-ploss", "--json").json
+    assert set(found) == {"owner_only", "measures"}
+    assert [one["name"] for one in found["measures"]] == ["uloss", "ploss", "mean-ploss"]
+    one = found["measures"][0]
+    assert set(one) == {"name", "title", "kind", "better", "bounds", "unit", "summary", "value", "details", "refused"}
+    assert 0 <= one["value"] <= one["bounds"][1] and one["refused"] is None
+    assert one["details"]["populations"] > 0
+
+
+def test_a_measure_that_does_not_apply_says_why(bundle, run):
+    text = bundle.read_text(encoding="utf-8").replace("role: sensitive", "role: insensitive")
+    text = text.replace("role: class", "role: insensitive")
+    bundle.write_text(text.split("releases:")[0] + "releases:\n  k5: {method: mondrian, k: 5}\n", encoding="utf-8")
+    assert run("release", bundle, "k5", "--out", "other").code == 0
+    found = run("measure", "other", "--against", bundle, "--only", "ploss")
+    assert found.code == 0
+    assert "ploss does not apply: no attribute is sensitive" in found.out
+    [one] = run("measure", "other", "--against", bundle, "--only", "ploss", "--json").json["measures"]
+    assert one["value"] is None and "sensitive" in one["refused"]
+
+
+def test_all_are_listed(run):
+    listed = run("measure", "--list", "--json").json
+    assert sorted(one["name"] for one in listed) == list(MEASURES)
+    words = run("measure", "--list").out
+    for name in MEASURES:
+        assert name in words
+
+
+@pytest.mark.parametrize("args", [(), ("out",), ("--against", "study.yaml")], ids=str)
+def test_a_bundle_and_a_study_are_needed(bundle, run, args):
+    found = run("measure", *args)
+    assert found.code == 2
+    assert "sfumato measure BUNDLE --against STUDY" in found.err
+
+
+def test_an_unknown_measure_is_refused_with_the_known_ones(bundle, run):
+    found = run("measure", "out", "--against", bundle, "--only", "glory")
+    assert found.code == 3
+    assert "no measure called 'glory'" in found.err and "uloss" in found.err
