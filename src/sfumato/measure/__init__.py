@@ -9,6 +9,7 @@ from sfumato.measure.partition_classification import partition_classification
 from sfumato.measure.populations import Populations, large_populations
 from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
 from sfumato.measure.utility_loss import UtilityLoss
+from sfumato.measure.queries import LargeQueryError, QueryError, SmallQueryError
 
 __all__ = [
     "MEASURES",
@@ -24,6 +25,12 @@ __all__ = [
     "Refused",
     "Tried",
     "UtilityLoss",
+    "LargeQueryError",
+    "MeanPrivacyLoss",
+    "Measure",
+    "QueryError",
+    "Reading",
+    "SmallQueryError",
     "WorstPrivacyLoss",
     "audit",
     "classification",

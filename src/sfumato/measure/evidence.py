@@ -23,13 +23,14 @@ class Evidence:
     """A release (``shown``) and the records of the table (``raw``), over the same attributes of a view.
 
     ``kept`` holds what does not depend on the release and is worth keeping between releases of one study, such as its
-    large populations; measures put it there under their own name.
+    large populations; measures put it there under their own name. ``found`` is the same for this release alone.
     """
 
     view: PartitionView
     raw: Cells  # over all attributes of the view, before anything was sampled or suppressed
     shown: Shown
     kept: dict[str, Any] = field(default_factory=dict)
+    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def records(self) -> int:

@@ -1,0 +1,142 @@
+"""What a release says of predicates under the uniform assumption, for many predicates at once.
+
+A row's records lie evenly in its region, and each value of a pool belongs to any of its records alike. So a row counts
+towards a conjunction with its weight times, for each attribute, the share of its region (or pool) that is selected.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sfumato.core.shown import Floats, Integers, Shown, Values
+from sfumato.measure.evidence import Evidence
+
+Booleans = NDArray[np.bool_]
+
+_TOGETHER = 4_000_000  # numbers of a full table that are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranges:
+    """A range of codes for each of some ``queries`` (their numbers, in order)."""
+
+    queries: Integers  # (m,)
+    starts: Integers  # (m,)
+    stops: Integers  # (m,)
+
+    def covered(self, some: slice, starts: Integers, stops: Integers) -> Floats:
+        """How many codes of each range ``[start, stop)`` are selected: (queries, ranges)."""
+        last = np.minimum(self.stops[some, None], stops)
+        return np.asarray(np.maximum(last - np.maximum(self.starts[some, None], starts), 0), np.float64)
+
+    def count(self) -> Floats:
+        """How many codes each query selects."""
+        return (self.stops - self.starts).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """A set of codes for each of some ``queries`` (their numbers, in order)."""
+
+    queries: Integers  # (m,)
+    member: Booleans  # (m, size of the domain)
+
+    def covered(self, some: slice, starts: Integers, stops: Integers) -> Floats:
+        """How many codes of each range ``[start, stop)`` are selected, by differences of running sums."""
+        member = self.member[some]
+        sums = np.zeros((len(member), member.shape[1] + 1))
+        np.cumsum(member, axis=1, out=sums[:, 1:])
+        return np.asarray(sums[:, stops] - sums[:, starts])
+
+    def count(self) -> Floats:
+        """How many codes each query selects."""
+        return np.asarray(self.member.sum(axis=1), np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workload:
+    """Many conjunctions: for each attribute the queries that have a predicate on it, and which codes it selects."""
+
+    queries: int
+    predicates: Mapping[str, Ranges | Sets]
+    sizes: Mapping[str, int]  # of the domains
+
+
+def exact(evidence: Evidence) -> Shown:
+    """The table itself, as a release that hides nothing."""
+    key = f"exact {','.join(a.name for a in evidence.view.attributes)}"
+    if key not in evidence.kept:
+        place, people = evidence.people
+        rows = np.arange(len(people))
+        values = {}
+        for attribute in (*evidence.view.sensitive, *evidence.view.others):
+            at = (place, evidence.column(attribute.name))
+            shape = (len(people), evidence.view.domain(attribute.name).size)
+            counts = csr_array((evidence.raw.counts.astype(np.float64), at), shape=shape)
+            values[attribute.name] = Values(rows, counts)
+        weights = people.counts.astype(np.float64)
+        evidence.kept[key] = Shown(people.attributes, people.codes, people.codes + 1, weights, values, "exact")
+    found: Shown = evidence.kept[key]
+    return found
+
+
+def parts(shown: Shown, workload: Workload) -> Iterator[tuple[slice, Floats]]:
+    """For blocks of queries the records of each row that fulfil them, as the release has it: (queries, rows)."""
+    distinct = {name: _distinct(shown, name) for name in workload.predicates}
+    step = max(1, _TOGETHER // max(1, len(shown)))
+    for first in range(0, workload.queries, step):
+        last = min(workload.queries, first + step)
+        found = np.tile(shown.weights, (last - first, 1))
+        for name, predicate in workload.predicates.items():
+            low, high = np.searchsorted(predicate.queries, [first, last])
+            if low < high:
+                share = _share(distinct[name], predicate, slice(int(low), int(high)), workload.sizes[name])
+                found[predicate.queries[low:high] - first] *= share
+        yield slice(first, last), found
+
+
+def estimate(shown: Shown, workload: Workload) -> Floats:
+    """How many records of the table fulfil each query, by the release: divided by the rate of a sample."""
+    found = np.zeros(workload.queries)
+    for some, records in parts(shown, workload):
+        found[some] = records.sum(axis=1)
+    return found / shown.rate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Distinct:
+    """One attribute of a release: its distinct ranges, or its pools with the values that occur, and each row's."""
+
+    starts: Integers
+    stops: Integers
+    shares: csr_array | None  # (pools, ranges), where the attribute stands beside the regions
+    place: Integers  # (rows,)
+
+
+def _distinct(shown: Shown, name: str) -> _Distinct | None:
+    """None for an attribute that the release does not have."""
+    if name in shown.attributes:
+        column = shown.attributes.index(name)
+        ranges = np.stack([shown.starts[:, column], shown.stops[:, column]], axis=1)
+        found, place = np.unique(ranges, axis=0, return_inverse=True)
+        return _Distinct(found[:, 0], found[:, 1], None, place.ravel())
+    if name not in shown.values:
+        return None
+    values = shown.values[name]
+    shares = values.shares()
+    codes, at = np.unique(shares.indices, return_inverse=True)  # a domain may have billions of codes
+    occurring = csr_array((shares.data, at.ravel(), shares.indptr), shape=(shares.shape[0], len(codes)))
+    return _Distinct(codes.astype(np.int64), codes.astype(np.int64) + 1, occurring, values.pool)
+
+
+def _share(distinct: _Distinct | None, predicate: Ranges | Sets, some: slice, size: int) -> Floats:
+    """The share of each row's records that a predicate selects: (queries, rows), or a column if all rows are alike."""
+    if distinct is None:
+        return (predicate.count()[some] / size)[:, None]
+    covered = predicate.covered(some, distinct.starts, distinct.stops)
+    if distinct.shares is None:
+        return np.asarray((covered / (distinct.stops - distinct.starts))[:, distinct.place])
+    return np.asarray((distinct.shares @ covered.T).T[:, distinct.place])
