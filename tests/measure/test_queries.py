@@ -57,7 +57,7 @@ def slow_estimate(shown, chosen):
 
 @given(evidences(), st.integers(1, 4), st.sampled_from([0.01, 0.2, 0.7, 1.0]), st.integers(0, 99))
 def test_answers_agree_with_queries_asked_one_by_one(evidence, qd, sel, seed):
-    asked = workload(evidence, qd=qd, sel=sel, queries=8, seed=seed, attribute=None)
+    asked = workload(evidence, evidence.protected, qd=qd, sel=sel, queries=8, seed=seed)
     true, found = estimate(exact(evidence), asked), estimate(evidence.shown, asked)
     for query in range(8):
         chosen = selections(asked, query)
@@ -67,7 +67,7 @@ def test_answers_agree_with_queries_asked_one_by_one(evidence, qd, sel, seed):
 
 @given(evidences(), st.integers(1, 4), st.sampled_from([0.001, 0.05, 0.5, 1.0]))
 def test_predicates_select_as_many_values_as_the_selectivity_says(evidence, qd, sel):
-    asked = workload(evidence, qd=qd, sel=sel, queries=20, seed=3, attribute=None)
+    asked = workload(evidence, evidence.protected, qd=qd, sel=sel, queries=20, seed=3)
     used = min(qd, len(evidence.view.quasi))
     for query in range(20):
         chosen = selections(asked, query)

@@ -19,8 +19,10 @@ _SMALL, _LARGE = 0.01, 0.1  # shares of the records; Sattar et al. (2014), 6.1.1
 _SLACK = 1e-9  # 0.3 · 10 is a little above 3 in binary, and 3 values are meant
 
 
-def workload(evidence: Evidence, *, qd: int, sel: float, queries: int, seed: int, attribute: str | None) -> Workload:
-    """Random COUNT queries with predicates on ``qd`` quasi-identifiers and on one protected attribute.
+def workload(
+    evidence: Evidence, protected: Sequence[Attribute], *, qd: int, sel: float, queries: int, seed: int
+) -> Workload:
+    """Random COUNT queries with predicates on ``qd`` quasi-identifiers and on one of the ``protected`` attributes.
 
     Each predicate selects ⌈|A|·sel^(1/(qd + 1))⌉ values of its attribute's domain, so that a query selects about the
     share ``sel`` of all combinations (Xiao & Tao, VLDB 2006, 6.1). On a grid they are a random range, since numbers
@@ -30,7 +32,7 @@ def workload(evidence: Evidence, *, qd: int, sel: float, queries: int, seed: int
     With fewer than ``qd`` quasi-identifiers, all of them are asked for.
     """
     draw = np.random.default_rng(seed)
-    quasi, protected = evidence.view.quasi, evidence.chosen(attribute) if evidence.protected else ()
+    quasi = evidence.view.quasi
     qd = min(qd, len(quasi))
     part = sel ** (1 / (qd + bool(protected)))
     asked = draw.random((queries, len(quasi))).argsort(axis=1)[:, :qd]
@@ -133,9 +135,8 @@ class _QueryError:
     def _true(self, evidence: Evidence) -> Floats:
         kept = evidence.kept
         if self._key() not in kept:
-            asked = workload(
-                evidence, qd=self.qd, sel=self.sel, queries=self.queries, seed=self.seed, attribute=self.attribute
-            )
+            protected = evidence.chosen(self.attribute) if self.attribute or evidence.protected else ()
+            asked = workload(evidence, protected, qd=self.qd, sel=self.sel, queries=self.queries, seed=self.seed)
             kept[self._key()] = asked, estimate(exact(evidence), asked)
         true: Floats = kept[self._key()][1]
         return true

@@ -16,7 +16,7 @@ from sfumato.measure.evidence import Evidence
 
 Booleans = NDArray[np.bool_]
 
-_TOGETHER = 4_000_000  # numbers of a full table that are held at once
+_TOGETHER = 250_000  # numbers of a full table that are held at once: more would not fit the processor's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ def exact(evidence: Evidence) -> Shown:
 
 def parts(shown: Shown, workload: Workload) -> Iterator[tuple[slice, Floats]]:
     """For blocks of queries the records of each row that fulfil them, as the release has it: (queries, rows)."""
-    distinct = {name: _distinct(shown, name) for name in workload.predicates}
+    columns = {name: column(shown, name) for name in workload.predicates}
     step = max(1, _TOGETHER // max(1, len(shown)))
     for first in range(0, workload.queries, step):
         last = min(workload.queries, first + step)
@@ -93,7 +93,7 @@ def parts(shown: Shown, workload: Workload) -> Iterator[tuple[slice, Floats]]:
         for name, predicate in workload.predicates.items():
             low, high = np.searchsorted(predicate.queries, [first, last])
             if low < high:
-                share = _share(distinct[name], predicate, slice(int(low), int(high)), workload.sizes[name])
+                share = _share(columns[name], predicate, slice(int(low), int(high)), workload.sizes[name])
                 found[predicate.queries[low:high] - first] *= share
         yield slice(first, last), found
 
@@ -107,7 +107,7 @@ def estimate(shown: Shown, workload: Workload) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Distinct:
+class Column:
     """One attribute of a release: its distinct ranges, or its pools with the values that occur, and each row's."""
 
     starts: Integers
@@ -116,27 +116,29 @@ class _Distinct:
     place: Integers  # (rows,)
 
 
-def _distinct(shown: Shown, name: str) -> _Distinct | None:
-    """None for an attribute that the release does not have."""
+def column(shown: Shown, name: str) -> Column | None:
+    """One attribute of a release; None for one that it does not have."""
     if name in shown.attributes:
-        column = shown.attributes.index(name)
-        ranges = np.stack([shown.starts[:, column], shown.stops[:, column]], axis=1)
-        found, place = np.unique(ranges, axis=0, return_inverse=True)
-        return _Distinct(found[:, 0], found[:, 1], None, place.ravel())
+        at = shown.attributes.index(name)
+        (starts, start), (stops, stop) = (
+            np.unique(edge[:, at], return_inverse=True) for edge in (shown.starts, shown.stops)
+        )
+        found, place = np.unique(start.ravel() * max(1, len(stops)) + stop.ravel(), return_inverse=True)
+        return Column(starts[found // max(1, len(stops))], stops[found % max(1, len(stops))], None, place.ravel())
     if name not in shown.values:
         return None
     values = shown.values[name]
     shares = values.shares()
-    codes, at = np.unique(shares.indices, return_inverse=True)  # a domain may have billions of codes
-    occurring = csr_array((shares.data, at.ravel(), shares.indptr), shape=(shares.shape[0], len(codes)))
-    return _Distinct(codes.astype(np.int64), codes.astype(np.int64) + 1, occurring, values.pool)
+    codes, of = np.unique(shares.indices, return_inverse=True)  # a domain may have billions of codes
+    occurring = csr_array((shares.data, of.ravel(), shares.indptr), shape=(shares.shape[0], len(codes)))
+    return Column(codes.astype(np.int64), codes.astype(np.int64) + 1, occurring, values.pool)
 
 
-def _share(distinct: _Distinct | None, predicate: Ranges | Sets, some: slice, size: int) -> Floats:
+def _share(found: Column | None, predicate: Ranges | Sets, some: slice, size: int) -> Floats:
     """The share of each row's records that a predicate selects: (queries, rows), or a column if all rows are alike."""
-    if distinct is None:
+    if found is None:
         return (predicate.count()[some] / size)[:, None]
-    covered = predicate.covered(some, distinct.starts, distinct.stops)
-    if distinct.shares is None:
-        return np.asarray((covered / (distinct.stops - distinct.starts))[:, distinct.place])
-    return np.asarray((distinct.shares @ covered.T).T[:, distinct.place])
+    covered = predicate.covered(some, found.starts, found.stops)
+    if found.shares is None:
+        return np.asarray((covered / (found.stops - found.starts))[:, found.place])
+    return np.asarray((found.shares @ covered.T).T[:, found.place])

@@ -1,0 +1,147 @@
+"""The intersection attack, run: two releases of one study, each harmless alone (Ganta et al., KDD 2008).
+
+Somebody who knows a person's quasi-identifiers, and that she is in both releases, looks her up in both. Her sensitive
+value is among the values of her candidates in one, and among those in the other; so it is in the intersection.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sfumato.core.counts import Cells
+from sfumato.core.shown import Integers, Shown
+from sfumato.errors import StudyError, UsageError
+from sfumato.measure.alike import by_row, containing
+
+Booleans = NDArray[np.bool_]
+
+_SLACK = 1e-9  # numbers of candidates are sums of shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intersection:
+    """What the attack found: shares are of the table's people who have candidates in both releases.
+
+    ``candidates`` of a person are counted value by value, the smaller number of both releases each time: no more of
+    them can be her. Who has exactly one value left has lost it.
+    """
+
+    attribute: str
+    k: int
+    people: int  # in the table
+    in_both: int  # of them with candidates in both releases
+    contradicted: int  # of those with no value in common: one of the releases does not have them
+    one_value: float  # share with one value left
+    one_value_alone: tuple[float, float]  # the same in each release by itself
+    newly_exposed: float  # one value left, and in neither release by itself
+    rightly_exposed: float  # one value left, and it is theirs
+    below_k: float  # fewer than k candidates left
+    below_k_alone: tuple[float, float]
+    newly_below_k: float
+    values_left: float  # mean
+    values_alone: tuple[float, float]
+
+    def sentences(self) -> list[str]:
+        """The findings in words."""
+        one, two = (f"{share:.2%}" for share in self.one_value_alone)
+        few, less = (f"{share:.2%}" for share in self.below_k_alone)
+        first, second = self.values_alone
+        name = self.attribute
+        return [
+            f"{self.people:,} people were looked up; {self.in_both:,} have candidates in both releases",
+            f"{self.one_value:.2%} have a single value of '{name}' left; by the releases alone {one} and {two}",
+            f"{self.newly_exposed:.2%} are exposed only by the two together",
+            f"{self.below_k:.2%} have fewer than {self.k} candidates left; by the releases alone {few} and {less}",
+            f"on average {self.values_left:.2f} values are left, of {first:.2f} and {second:.2f}",
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The findings as plain values."""
+        return {
+            "attribute": self.attribute,
+            "k": self.k,
+            "people": self.people,
+            "in_both": self.in_both,
+            "contradicted": self.contradicted,
+            "one_value": self.one_value,
+            "one_value_alone": list(self.one_value_alone),
+            "newly_exposed": self.newly_exposed,
+            "rightly_exposed": self.rightly_exposed,
+            "below_k": self.below_k,
+            "below_k_alone": list(self.below_k_alone),
+            "newly_below_k": self.newly_below_k,
+            "values_left": self.values_left,
+            "values_alone": list(self.values_alone),
+        }
+
+
+def intersect(one: Shown, two: Shown, raw: Cells, *, attribute: str, k: int = 5) -> Intersection:
+    """Look up everybody of the table in two releases of it, and keep what both allow.
+
+    The releases may have different quasi-identifiers: somebody who knows all of them looks up in each release what it
+    has. ``raw`` has those of both, and the sensitive ``attribute``, which both publish.
+    """
+    _refuse(one, two, raw, attribute, k)
+    names = tuple(dict.fromkeys((*one.attributes, *two.attributes)))
+    codes, place = np.unique(raw.codes[:, [raw.attributes.index(n) for n in names]], axis=0, return_inverse=True)
+    place = place.ravel()
+    counts = np.bincount(place, weights=raw.counts, minlength=len(codes)).astype(np.float64)
+    alone = [_values(shown, codes[:, [names.index(n) for n in shown.attributes]], attribute) for shown in (one, two)]
+    together = csr_array(alone[0].minimum(alone[1]))
+    together.eliminate_zeros()
+    many = [np.asarray(table.sum(axis=1)).ravel() for table in alone]
+    values = [np.diff(table.indptr) for table in alone]
+    left = np.diff(together.indptr)
+    both = (many[0] > 0) & (many[1] > 0)
+    within = counts * both
+    total = max(1.0, float(within.sum()))
+
+    def share(which: Booleans) -> float:
+        return float(within[which].sum()) / total
+
+    exposed = left == 1
+    few, few_alone = np.asarray(together.sum(axis=1)).ravel() < k - _SLACK, [each < k - _SLACK for each in many]
+    only = np.full(len(codes), -1)
+    only[exposed] = together.indices[together.indptr[:-1][exposed]]
+    hers = both[place] & (raw.codes[:, raw.attributes.index(attribute)] == only[place])
+    return Intersection(
+        attribute=attribute,
+        k=k,
+        people=int(counts.sum()),
+        in_both=int(within.sum()),
+        contradicted=int(within[left == 0].sum()),
+        one_value=share(exposed),
+        one_value_alone=(share(values[0] == 1), share(values[1] == 1)),
+        newly_exposed=share(exposed & (values[0] > 1) & (values[1] > 1)),
+        rightly_exposed=float(raw.counts[hers].sum()) / total,
+        below_k=share(few),
+        below_k_alone=(share(few_alone[0]), share(few_alone[1])),
+        newly_below_k=share(few & ~few_alone[0] & ~few_alone[1]),
+        values_left=float(within @ left) / total,
+        values_alone=(float(within @ values[0]) / total, float(within @ values[1]) / total),
+    )
+
+
+def _values(shown: Shown, codes: Integers, attribute: str) -> csr_array:
+    """How many candidates of each person have each value: (people, values)."""
+    found = csr_array(containing(shown, codes) @ by_row(shown, attribute))
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
+
+
+def _refuse(one: Shown, two: Shown, raw: Cells, attribute: str, k: int) -> None:
+    if k < 1:
+        raise UsageError(f"a person cannot have fewer than {k} candidates", "give k of at least 1")
+    for shown in (one, two):
+        if shown.form == "counts":
+            raise UsageError(
+                "an intersection is of two releases of records, and one of these has noisy counts",
+                "give two bundles of records; noisy counts add up to the sum of their ε, which the ledger keeps",
+            )
+        if attribute not in shown.values:
+            raise StudyError(f"one of the releases has no '{attribute}'", "name a sensitive attribute that both have")
+        assert {*shown.attributes, attribute} <= set(raw.attributes), "the table has what the releases have"

@@ -1,0 +1,79 @@
+"""Marginals against distributions added up value by value."""
+
+from collections import Counter
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given
+
+from sfumato.errors import UsageError
+from sfumato.measure import OneWayDistance, TwoWayDistance
+from sfumato.methods import Mondrian
+from tests.measure.evidences import adult, as_it_is, evidence_of, evidences, records_of, rows_of
+
+
+def spread(ranges, pools, name):
+    """One row's records over the values of an attribute."""
+    if name in ranges:
+        return {code: 1 / len(ranges[name]) for code in ranges[name]}
+    return {code: n / sum(pools[name].values()) for code, n in pools[name].items()}
+
+
+def slow(evidence, names):
+    true = Counter(tuple(r[evidence.raw.attributes.index(n)] for n in names) for r in records_of(evidence))
+    found = Counter()
+    for weight, ranges, pools in rows_of(evidence.shown):
+        first = spread(ranges, pools, names[0])
+        second = spread(ranges, pools, names[1]) if len(names) > 1 else {None: 1.0}
+        for code, share in first.items():
+            for other, part in second.items():
+                found[(code, other)[: len(names)]] += weight * share * part
+    published = sum(found.values())
+    return sum(abs(true[c] / evidence.records - found[c] / published) for c in {*true, *found}) / 2
+
+
+@given(evidences())
+def test_distances_agree_with_slow_ones(evidence):
+    if any(evidence.view.domain(a.name).size > 20 for a in evidence.view.quasi):
+        return  # looked at in parts; see below
+    names = [a.name for a in evidence.view.attributes]
+    quasi = {a.name for a in evidence.view.quasi}
+    one, two = OneWayDistance(), TwoWayDistance()
+    if one.refuses(evidence):
+        return
+    each = {name: slow(evidence, (name,)) for name in names}
+    assert one.read(evidence).value == pytest.approx(sum(each.values()) / len(each), abs=1e-9)
+    pairs = [slow(evidence, pair) for pair in combinations(names, 2) if quasi & set(pair)]
+    found = two.read(evidence)
+    assert found.value == pytest.approx(sum(pairs) / len(pairs), abs=1e-9)
+    assert found.details["distance of the worst"] == pytest.approx(max(pairs), abs=1e-9)
+
+
+@given(evidences())
+def test_the_table_itself_has_its_own_marginals(evidence):
+    raw = as_it_is(evidence.view, evidence.raw)
+    for measure in (OneWayDistance(), TwoWayDistance(), TwoWayDistance(bins=2)):
+        assert measure.read(raw).value == pytest.approx(0.0, abs=1e-12)
+
+
+@given(evidences())
+def test_distances_are_shares(evidence):
+    for measure in (OneWayDistance(), TwoWayDistance(bins=3)):
+        assert measure.refuses(evidence) or 0 <= measure.read(evidence).value <= 1
+
+
+def test_distances_grow_with_k_and_parts_are_of_alike_many_records():
+    view, cells = adult()
+    few, many = (evidence_of(view, cells, Mondrian(k=k)) for k in (10, 1000))
+    for kind in (OneWayDistance, TwoWayDistance):
+        assert kind().read(few).value < kind().read(many).value
+    edges = OneWayDistance()._edges(few)["age"]
+    ages = few.column("age")
+    shares = [cells.counts[(ages >= a) & (ages < b)].sum() / few.records for a, b in pairwise(edges)]
+    assert len(edges) == 21
+    assert max(shares) < 0.1
+
+
+def test_parts_must_be_some():
+    with pytest.raises(UsageError):
+        OneWayDistance(bins=0)
