@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.api import Study, describe, verify_table
+    from sfumato.api import Study, describe, frontier, sweep, verify_table
     from sfumato.errors import SfumatoError
     from sfumato.measure import audit, classification
     from sfumato.methods import (
@@ -71,7 +71,9 @@ _HOMES = {
     "audit": "sfumato.measure",
     "classification": "sfumato.measure",
     "describe": "sfumato.api",
+    "frontier": "sfumato.api",
     "parse_models": "sfumato.models",
+    "sweep": "sfumato.compare",
     "verify_bundle": "sfumato.publish",
     "verify_table": "sfumato.api",
 }
@@ -104,7 +106,9 @@ __all__ = [
     "audit",
     "classification",
     "describe",
+    "frontier",
     "parse_models",
+    "sweep",
     "verify_bundle",
     "verify_table",
 ]

@@ -8,13 +8,14 @@
 The command line is a thin edge over the same calls.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 from sfumato import pipeline
+from sfumato.compare import Frontier, Sweep, sweep
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study as Declared
 from sfumato.describe import Proposal, propose
@@ -28,7 +29,7 @@ from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
 
-__all__ = ["Study", "TableCheck", "describe", "next_folder", "verify_table"]
+__all__ = ["Frontier", "Study", "TableCheck", "describe", "frontier", "next_folder", "sweep", "verify_table"]
 
 
 class Study:
@@ -180,6 +181,38 @@ class Study:
                 "change them in the study, or give a method in place of a name",
             )
         return recipe_from_study(self.declared, what)
+
+
+def frontier(  # noqa: PLR0913 - all but the first two by keyword
+    study: Study | Declared,
+    sweep: Sweep | str | None = None,
+    *,
+    purpose: str | None = None,
+    x: str = "ploss",
+    y: str = "uloss",
+    measures: Sequence[str] = (),
+    workers: int | None = None,
+    folder: str | Path | None = None,
+    progress: Progress = silent,
+) -> Frontier:
+    """For the owner: make and measure every release of a sweep, to see what each costs and to choose one.
+
+    ``sweep`` is made by `sweep`, or the name of one the study declares; without it the study's only one, or a default.
+    ``measures`` are taken besides the two axes. Each finished point is kept in ``folder`` (`frontier/NAME` beside the
+    study) and not made again. Nothing is published and no ε is spent; a release that is chosen by it is chosen on the
+    raw table, and must say so.
+    """
+    return pipeline.run_frontier(
+        study.declared if isinstance(study, Study) else study,
+        sweep,
+        purpose=purpose,
+        x=x,
+        y=y,
+        measures=measures,
+        workers=workers,
+        folder=None if folder is None else Path(folder),
+        progress=progress,
+    )
 
 
 def _chosen(how: Chosen | str) -> Chosen:

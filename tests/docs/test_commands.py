@@ -42,9 +42,24 @@ COMMANDS = dict(commands())
 
 def test_the_commands_are_those_of_the_interface():
     assert set(COMMANDS) == {
-        "", "demo", "describe", "check", "plan", "release", "worth", "ledger", "audit", "max-k", "measure", "verify", "query",
-        "taxonomy show", "taxonomy check", "taxonomy convert",
-    }  # fmt: skip
+        "",
+        "demo",
+        "describe",
+        "check",
+        "plan",
+        "release",
+        "worth",
+        "ledger",
+        "audit",
+        "max-k",
+        "measure",
+        "frontier",
+        "verify",
+        "query",
+        "taxonomy show",
+        "taxonomy check",
+        "taxonomy convert",
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)

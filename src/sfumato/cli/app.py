@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import measuring, owner, receiver
+from sfumato.cli import comparing, measuring, owner, receiver
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
 
@@ -55,6 +55,7 @@ for _command in (
     owner.audit,
     owner.max_k,
     measuring.measure,
+    comparing.frontier,
     receiver.verify,
     receiver.query,
 ):

@@ -25,7 +25,8 @@ class Study:
 
     ``source`` is a path, a glob, a URL, or a table in memory; paths are relative to ``base``, the folder of the study
     file, or the empty path where there is none. ``releases`` holds the settings of the declared releases as written,
-    by name; the recipe layer reads them.
+    by name; the recipe layer reads them. ``sweeps`` holds those of the declared sweeps: a method with lists of values
+    each, one or more under a name.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Study:
     budget: Fraction | None = None
     purposes: Mapping[str, Purpose] = field(default_factory=dict)
     releases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sweeps: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     ledger: str | None = None
 
     def attribute(self, name: str) -> Attribute:

@@ -2,10 +2,6 @@
 
 from sfumato.measure.audit import Finding, audit, events_of
 from sfumato.measure.classification import Accuracy, Comparison, classification, decision_tree
-from sfumato.measure.evidence import Evidence
-from sfumato.measure.max_k import MaxK, Tried, smallest_k
-from sfumato.measure.measure import MEASURES, Measure, Reading, Refused
-from sfumato.measure.classification import Accuracy, Comparison, classification
 from sfumato.measure.counting import (
     AverageGroupSize,
     CellDivergence,
@@ -20,11 +16,11 @@ from sfumato.measure.histograms import HistogramCityBlock, HistogramDivergence
 from sfumato.measure.intersection import Intersection, intersect
 from sfumato.measure.linkage import Guess, GuessedValues, Linkage, LinkedPeople, link
 from sfumato.measure.marginals import OneWayDistance, TwoWayDistance
-from sfumato.measure.measure import MEASURES, Measure, Reading
+from sfumato.measure.max_k import MaxK, Tried, smallest_k
+from sfumato.measure.measure import MEASURES, Measure, Reading, Refused
 from sfumato.measure.partition_classification import partition_classification
 from sfumato.measure.populations import Populations, large_populations
 from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
-from sfumato.measure.utility_loss import UtilityLoss
 from sfumato.measure.queries import LargeQueryError, QueryError, SmallQueryError
 from sfumato.measure.risk import (
     JournalistRisk,
@@ -34,6 +30,7 @@ from sfumato.measure.risk import (
     RecordsAtRisk,
     SampleUniques,
 )
+from sfumato.measure.utility_loss import UtilityLoss
 
 __all__ = [
     "MEASURES",
@@ -46,14 +43,6 @@ __all__ = [
     "Distortion",
     "Evidence",
     "Finding",
-    "MaxK",
-    "MeanPrivacyLoss",
-    "Measure",
-    "Populations",
-    "Reading",
-    "Refused",
-    "Tried",
-    "UtilityLoss",
     "GeneralLoss",
     "Guess",
     "GuessedValues",
@@ -65,25 +54,30 @@ __all__ = [
     "Linkage",
     "LinkedPeople",
     "MarketerRisk",
+    "MaxK",
     "MeanPrivacyLoss",
     "Measure",
     "OneWayDistance",
     "PopulationUniques",
+    "Populations",
     "ProsecutorRisk",
     "QueryError",
     "Reading",
     "RecordsAtRisk",
+    "Refused",
     "SampleUniques",
     "SmallQueryError",
     "Suppressed",
+    "Tried",
     "TwoWayDistance",
+    "UtilityLoss",
     "WorstPrivacyLoss",
     "audit",
     "classification",
     "decision_tree",
     "events_of",
-    "large_populations",
     "intersect",
+    "large_populations",
     "link",
     "partition_classification",
     "smallest_k",

@@ -4,6 +4,7 @@
 bundle in the order of trust, and `release` and `plan` choose between them by the method.
 """
 
+from sfumato.pipeline.frontier import run_frontier
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
@@ -24,6 +25,7 @@ __all__ = [
     "measure_release",
     "plan",
     "release",
+    "run_frontier",
     "unfit",
     "verify_table",
     "worth",

@@ -83,7 +83,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
-        _refuse_guesses(table)
+        refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit)
         with claimed(run.folder):
             entered = Entered.reserve(
@@ -117,7 +117,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     return done
 
 
-def _refuse_guesses(table: SourceTable) -> None:
+def refuse_guesses(table: SourceTable) -> None:
     """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
     guessed = table.read_as.get("guessed")
     if guessed:

@@ -77,6 +77,8 @@ def _fields(study: Study) -> dict[str, object]:
         fields["purposes"] = {name: {"attributes": list(p.attributes)} for name, p in study.purposes.items()}
     if study.releases:
         fields["releases"] = {name: dict(settings) for name, settings in study.releases.items()}
+    if study.sweeps:
+        fields["sweeps"] = {name: [dict(part) for part in parts] for name, parts in study.sweeps.items()}
     if study.ledger is not None:
         fields["ledger"] = study.ledger
     return fields

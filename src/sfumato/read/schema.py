@@ -97,6 +97,18 @@ def _releases(value: object) -> object:
     return value
 
 
+def _sweeps(value: object) -> object:
+    found = {}
+    for name, given in value.items() if isinstance(value, Mapping) else ():
+        parts = given if isinstance(given, list | tuple) else [given]
+        if not parts or not all(isinstance(part, Mapping) for part in parts):
+            raise _wrong(
+                f"sweep '{name}' has no settings", "write a method with values to try: {method: mondrian, k: [5, 10]}"
+            )
+        found[name] = parts
+    return found
+
+
 _SCALAR_SCHEMA = {"type": ["string", "number", "integer"]}
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -224,6 +236,15 @@ class StudyFields(_Fields):
     )
     releases: Annotated[dict[str, dict[str, Any]], BeforeValidator(_releases), BeforeValidator(_mapping)] = Field(
         default_factory=dict, description="Releases to make, by name: a `method`, its parameters, and a `purpose`."
+    )
+    sweeps: Annotated[
+        dict[str, list[dict[str, Any]]],
+        BeforeValidator(_sweeps),
+        BeforeValidator(_mapping),
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": ["object", "array"]}}),
+    ] = Field(
+        default_factory=dict,
+        description="Releases to compare, by name: a `method` and lists of values to try, or several of these.",
     )
     ledger: Text | None = Field(
         default=None, description="Where the account is kept: a file relative to the study, or a database URL."

@@ -25,7 +25,7 @@ from sfumato.read.schema import (
 from sfumato.read.taxonomy_file import load_taxonomy
 from sfumato.read.yaml_lines import Places, parse
 
-_AS_VALUES = frozenset({"releases"})  # settings of methods: whole numbers and true/false are values there
+_AS_VALUES = frozenset({"releases", "sweeps"})  # settings of methods: whole numbers and true/false are values there
 
 
 def load_study(path: str | Path) -> Study:
@@ -94,6 +94,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         budget=fields.privacy.budget,
         purposes={name: _purpose(name, purpose, fields, places) for name, purpose in fields.purposes.items()},
         releases={name: _release(name, settings, fields, places) for name, settings in fields.releases.items()},
+        sweeps={name: _sweep(name, parts, places) for name, parts in fields.sweeps.items()},
         ledger=fields.ledger,
     )
 
@@ -142,6 +143,28 @@ def _release(name: str, settings: dict[str, Any], study: StudyFields, places: Pl
         fix = did_you_mean(str(purpose), list(study.purposes)) if study.purposes else "declare it under `purposes`"
         raise places.error((*here, "purpose"), f"release '{name}' is for '{purpose}', which is no purpose", fix)
     return settings
+
+
+def _sweep(name: str, parts: list[dict[str, Any]], places: Places) -> tuple[dict[str, Any], ...]:
+    for number, part in enumerate(parts):
+        # One mapping, or a list of them: a path that stands nowhere in the file is passed over.
+        here = ("sweeps", name, number)
+        if part.get("method") is None:
+            raise places.error(here, f"sweep '{name}' names no method", "add one, such as `method: mondrian`")
+        if isinstance(part["method"], list):
+            raise places.error(
+                (*here, "method"), f"sweep '{name}' lists methods", "give each method its own part: [{method: …}, …]"
+            )
+        for field, fix in (
+            ("purpose", "take it out, and name the purpose when you compare: --purpose"),
+            ("chosen", "take it out: what a sweep chooses is always chosen on the raw table"),
+        ):
+            if field in part:
+                raise places.error((*here, field), f"sweep '{name}' has a `{field}`", fix)
+        empty = [parameter for parameter, values in part.items() if isinstance(values, list) and not values]
+        if empty:
+            raise places.error((*here, empty[0]), f"sweep '{name}' tries no value of '{empty[0]}'", "list at least one")
+    return tuple(parts)
 
 
 def _first(errors: list[ErrorDetails], places: Places) -> StudyError:

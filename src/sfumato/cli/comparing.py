@@ -1,0 +1,119 @@
+"""The command that compares many releases of one study before one is made."""
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json, StudyFile
+
+if TYPE_CHECKING:
+    from sfumato.compare import Choice, Frontier
+
+FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
+
+
+def frontier(  # noqa: PLR0913, PLR0917 - an option each
+    study: StudyFile,
+    purpose: Annotated[str | None, typer.Option("--purpose", help="A purpose the study declares.")] = None,
+    sweep: Annotated[
+        str | None, typer.Option("--sweep", help="A sweep the study declares; without one, a default.")
+    ] = None,
+    x: Annotated[str, typer.Option("--x", help="The measure across.")] = "ploss",
+    y: Annotated[str, typer.Option("--y", help="The measure upwards.")] = "uloss",
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", help="Another measure to take and show. Repeatable.")
+    ] = None,
+    choose: Annotated[
+        str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
+    ] = "knee",
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plots and points; may exist.")] = None,
+    json: Json = False,
+) -> None:
+    """For the owner: make and measure many releases, plot what each costs, and choose one; publishes nothing.
+
+    What it prints is computed from raw data and is not covered by any promise. Finished points are kept, and a second
+    run goes on where the first was stopped.
+    """
+    from sfumato.api import Study
+    from sfumato.api import frontier as compare
+    from sfumato.compare import parse_rule
+
+    rule, privacy, utility = parse_rule(choose)
+    with show.progress(shown=not json) as report:
+        found = compare(
+            Study.load(study),
+            sweep,
+            purpose=purpose,
+            x=x,
+            y=y,
+            measures=measure or (),
+            workers=workers,
+            folder=out,
+            progress=report,
+        )
+        chosen = found.choose(rule, privacy=privacy, utility=utility)
+        report("drawing the plot", 0, 1)
+        files = save_all(found, chosen)
+    if json:
+        show.as_json(frontier_json(found, chosen, files))
+        return
+    print_frontier(found, chosen)
+    show.say(f"plot and points: {', '.join(show.place(file) for file in files)}")
+    show.say(f"to publish it, declare it below `releases` in {show.place(study)}:")
+    show.say(f"  chosen: {dumps(chosen.settings, ensure_ascii=False)}")
+
+
+def save_all(found: "Frontier", chosen: "Choice") -> list[Path]:
+    """The plot as a page and as pictures, and all points, in the frontier's folder."""
+    folder = found.folder or Path()
+    folder.mkdir(parents=True, exist_ok=True)
+    return [found.save(folder / name, chosen) for name in FILES]
+
+
+def print_frontier(found: "Frontier", chosen: "Choice") -> None:
+    """Every release a line, the failures with their reasons, and the choice."""
+    best = {id(point) for point in found.efficient}
+    names = list(dict.fromkeys((found.x.name, found.y.name, *found.axes)))
+    wide = max(len(point.label) for point in (*found.points, *found.baselines))
+    show.say(f"  {'':<2}{'release':<{wide}}" + "".join(f"  {name:>10}" for name in names))
+    for point in (*found.points, *found.baselines):
+        mark = "→" if point is chosen.point else "*" if id(point) in best else ""
+        numbers = "".join(f"  {_number(point.numbers.get(name)):>{max(10, len(name))}}" for name in names)
+        show.say(f"  {mark:<2}{point.label:<{wide}}{numbers}")
+    show.say(
+        f"  * efficient: no other is as good on both and better on one of {found.x.name}, {found.y.name}; → chosen"
+    )
+    for point, why in found.failures:
+        show.say(f"  failed: {point.label}: {why}")
+    show.say(f"{chosen.sentence[:1].upper()}{chosen.sentence[1:]}.")
+
+
+def frontier_json(found: "Frontier", chosen: "Choice", files: list[Path]) -> dict[str, Any]:
+    """The same as one document."""
+    best = {id(point) for point in found.efficient}
+    return {
+        "study": found.study,
+        "purpose": found.purpose,
+        "x": found.x.name,
+        "y": found.y.name,
+        "points": [{**point.as_json(), "efficient": id(point) in best} for point in found.points],
+        "baselines": [point.as_json() for point in found.baselines],
+        "failures": [{"label": point.label, "why": why} for point, why in found.failures],
+        "chosen": {
+            "label": chosen.point.label,
+            "rule": chosen.rule,
+            "sentence": chosen.sentence,
+            "settings": chosen.settings,
+        },
+        "files": [str(file) for file in files],
+    }
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,105 @@
+"""The page of a frontier: one HTML file with all it needs, for the owner."""
+
+import hashlib
+from html import escape
+from typing import TYPE_CHECKING
+
+from sfumato.compare.choose import Choice
+from sfumato.compare.plot import chart
+
+if TYPE_CHECKING:
+    from sfumato.compare.frontier import Frontier
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+.owner { border-left: 4px solid #D55E00; padding-left: .8rem; }
+.chart { width: 100%; } .vega-embed { width: 100%; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.best td:first-child { font-weight: 600; }
+@media print { .owner { border-color: #000; } }
+"""
+
+
+def page(frontier: "Frontier", chosen: Choice | None) -> str:
+    """Plot, choice, every point and every failure; no part of it is fetched from anywhere."""
+    purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
+    title = f"{frontier.study}{purpose}: what releases cost"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        (
+            "<p class='owner'>For the owner only: these numbers were computed from the raw table and no promise covers "
+            "them. Choosing by them is recorded as “chosen on the raw table”.</p>"
+        ),
+        f"<p>{escape(_capital(chosen.sentence))}.</p>" if chosen else "<p>No release could be measured.</p>",
+        f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
+        (
+            "<p>Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
+            "Crosses: nothing published, everything published. Point at a mark for its numbers; click a name in the "
+            "legend to see it alone.</p>"
+        ),
+        "<h2>Every release</h2>",
+        _points(frontier, chosen),
+    ]
+    if frontier.failures:
+        parts += ["<h2>Not made or not measured</h2>", _failures(frontier)]
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def fragment(frontier: "Frontier", chosen: Choice | None) -> str:
+    """The plot and the choice, to stand inside a notebook."""
+    said = f"<p>{escape(_capital(chosen.sentence))}.</p>" if chosen else ""
+    return _drawn(frontier, chosen, width=640) + said
+
+
+def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> str:
+    built = chart(frontier, chosen, width=width)
+    name = "frontier-" + hashlib.sha256(built.to_json().encode()).hexdigest()[:12]
+    return str(
+        built.to_html(inline=True, fullhtml=False, output_div=name, embed_options={"actions": False, "renderer": "svg"})
+    )
+
+
+def _points(frontier: "Frontier", chosen: Choice | None) -> str:
+    measures = list(dict.fromkeys((frontier.x.name, frontier.y.name, *frontier.axes)))
+    best = {id(point) for point in frontier.efficient}
+    head = "".join(f"<th class='n'>{escape(name)}</th>" for name in measures)
+    rows = []
+    for point in (*frontier.points, *frontier.baselines):
+        numbers = "".join(f"<td class='n'>{_number(point.numbers.get(name))}</td>" for name in measures)
+        marks = [
+            word
+            for word, so in (("efficient", id(point) in best), ("chosen", bool(chosen and point is chosen.point)))
+            if so
+        ]
+        kind = " class='best'" if id(point) in best else ""
+        rows.append(
+            f"<tr{kind}><td>{escape(point.label)}</td>{numbers}<td>{', '.join(marks)}</td>"
+            f"<td class='n'>{point.seconds:.1f}</td></tr>"
+        )
+    return (
+        f"<div class='wide'><table><thead><tr><th>release</th>{head}<th></th><th class='n'>seconds</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _failures(frontier: "Frontier") -> str:
+    rows = "".join(f"<tr><td>{escape(p.label)}</td><td>{escape(why)}</td></tr>" for p, why in frontier.failures)
+    head = "<thead><tr><th>release</th><th>why</th></tr></thead>"
+    return f"<div class='wide'><table>{head}<tbody>{rows}</tbody></table></div>"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

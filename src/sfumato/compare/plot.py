@@ -1,0 +1,204 @@
+"""The plot of a frontier: an interactive Vega-Lite chart, readable without colour and on a phone."""
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import vl_convert
+
+from sfumato.compare.choose import Choice
+from sfumato.compare.point import Axis, Point
+
+if TYPE_CHECKING:
+    from sfumato.compare.frontier import Frontier
+
+# Okabe & Ito's palette, which colour-blind readers can tell apart; yellow comes last, since it is faint on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_INK = "#222222"
+_HEIGHT = 400
+
+
+def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640) -> alt.LayerChart:
+    """The frontier as layers: the efficient line, families, points, baselines, and a ring around the chosen point."""
+    x, y = frontier.x, frontier.y
+    layers = []
+    if len(frontier.efficient) > 1:
+        layers.append(_efficient(frontier.efficient, x, y))
+    if frontier.points:
+        layers += _families(frontier.points, x, y, frontier)
+    shown = [point for point in frontier.baselines if point.has(x.name, y.name)]
+    if shown:
+        layers += _baselines(shown, x, y, frontier)
+    if chosen is not None and chosen.point.has(x.name, y.name):
+        layers.append(_ring(chosen.point, x, y))
+    if not layers:
+        layers = [alt.Chart(_data([])).mark_point().encode(x=_x(x), y=_y(y))]
+    built: alt.LayerChart = (
+        alt.layer(*layers)
+        .properties(width=width, height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        .configure(font="system-ui, sans-serif", padding={"left": 6, "right": 14, "top": 10, "bottom": 6})
+        .configure_view(stroke=None)
+        .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", grid=True, gridColor="#EEEEEE")
+        .configure_legend(labelFontSize=12, labelLimit=330, symbolSize=90, titleFontSize=12)
+    )
+    return built
+
+
+def image(built: alt.LayerChart, form: str) -> str | bytes:
+    """The chart as PNG, SVG or the JSON of its specification; drawn without a network."""
+    if form == "json":
+        return str(built.to_json())
+    if form == "svg":
+        return str(vl_convert.vegalite_to_svg(built.to_dict()))
+    out = io.BytesIO()
+    built.save(out, format="png", scale_factor=2)
+    return out.getvalue()
+
+
+def _data(rows: Sequence[dict[str, Any]]) -> alt.Data:
+    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
+
+
+def better(axis: Axis, *, across: bool) -> str:
+    """An axis's title, which says which way is better.
+
+    >>> better(Axis(name="ploss", title="Privacy loss, worst case", better="lower", unit="nats"), across=True)
+    '← better · Privacy loss, worst case (nats)'
+    """
+    words = axis.title + (f" ({axis.unit})" if axis.unit else "")
+    if across:
+        return f"← better · {words}" if axis.better == "lower" else f"{words} · better →"
+    return f"{'↓' if axis.better == 'lower' else '↑'} better · {words}"
+
+
+def _x(axis: Axis) -> alt.X:
+    return alt.X(
+        "x:Q",
+        title=better(axis, across=True),
+        scale=alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(tickCount=6, titlePadding=8),
+    )
+
+
+def _y(axis: Axis) -> alt.Y:
+    """The title lies flat above the axis, so that it is read without turning the head and takes no width."""
+    return alt.Y(
+        "y:Q",
+        title=better(axis, across=False),
+        scale=alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(
+            tickCount=6,
+            titleAngle=0,
+            titleAlign="left",
+            titleAnchor="end",
+            titleX=-34,
+            titleY=-14,
+            titleBaseline="bottom",
+        ),
+    )
+
+
+def _efficient(points: Sequence[Point], x: Axis, y: Axis) -> alt.Chart:
+    """Steps: with this much of x, the best y that can be had."""
+    rows = [{"x": p.numbers[x.name], "y": p.numbers[y.name]} for p in points]
+    found: alt.Chart = (
+        alt.Chart(_data(rows))
+        .mark_line(
+            interpolate="step-after" if x.better == "lower" else "step-before",
+            color="#BBBBBB",
+            strokeWidth=5,
+            strokeCap="round",
+            strokeJoin="round",
+            opacity=0.8,
+        )
+        .encode(x=_x(x), y=_y(y))
+    )
+    return found
+
+
+def _families(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -> list[alt.Chart]:
+    series = list(dict.fromkeys(point.series for point in points))
+    colours = alt.Scale(domain=series, range=[COLOURS[n % len(COLOURS)] for n in range(len(series))])
+    shapes = alt.Scale(domain=series, range=[SHAPES[n % len(SHAPES)] for n in range(len(series))])
+    best = {id(point) for point in frontier.efficient}
+    rows = [
+        {**_row(point, x, y, frontier), "order": number, "efficient": "yes" if id(point) in best else "no"}
+        for number, point in enumerate(points)
+    ]
+    legend = alt.Legend(orient="bottom", columns=1, title="method: what it promises")
+    pick = alt.selection_point(fields=["series"], bind="legend", name="series")
+    base = alt.Chart(_data(rows)).encode(
+        x=_x(x),
+        y=_y(y),
+        color=alt.Color("series:N", scale=colours, legend=legend),
+        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
+    )
+    lines = base.mark_line(strokeWidth=1.5).encode(detail="family:N", order="order:Q")
+    marks = base.mark_point(filled=True, size=85, opacity=1).encode(
+        shape=alt.Shape("series:N", scale=shapes, legend=legend), tooltip=[*_tips(frontier), "efficient:N"]
+    )
+    return [lines, marks.add_params(pick)]
+
+
+def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -> list[alt.Chart]:
+    rows = [_row(point, x, y, frontier) for point in points]
+    reach = [p.numbers[x.name] for p in (*frontier.points, *points)]
+    middle = (min([0.0, *reach]) + max(reach)) / 2
+    found = []
+    for right in (False, True):
+        here = [row for row in rows if (row["x"] > middle) == right]
+        if here:
+            base = alt.Chart(_data(here)).encode(x=_x(x), y=_y(y))
+            found.append(
+                base.mark_point(shape="stroke", angle=45, size=160, strokeWidth=2.5, color=_INK, opacity=1).encode(
+                    tooltip=_tips(frontier)
+                )
+            )
+            found.append(
+                base.mark_point(shape="stroke", angle=135, size=160, strokeWidth=2.5, color=_INK, opacity=1).encode(
+                    tooltip=_tips(frontier)
+                )
+            )
+            place: dict[str, Any] = {"align": "right" if right else "left", "dx": -10 if right else 10, "dy": -11}
+            halo = base.mark_text(**place, color="white", stroke="white", strokeWidth=4, fontSize=12)
+            found += [one.encode(text="release:N") for one in (halo, base.mark_text(**place, color=_INK, fontSize=12))]
+    return found
+
+
+def _ring(point: Point, x: Axis, y: Axis) -> alt.Chart:
+    rows = [{"x": point.numbers[x.name], "y": point.numbers[y.name]}]
+    found: alt.Chart = (
+        alt.Chart(_data(rows))
+        .mark_point(shape="circle", size=420, strokeWidth=2.5, color=_INK, opacity=1, filled=False, tooltip=None)
+        .encode(x=_x(x), y=_y(y))
+    )
+    return found
+
+
+def _row(point: Point, x: Axis, y: Axis, frontier: "Frontier") -> dict[str, Any]:
+    return {
+        "x": point.numbers[x.name],
+        "y": point.numbers[y.name],
+        "release": point.label,
+        "series": point.series,
+        "family": point.family,
+        **{_key(name): point.numbers.get(name) for name in _measures(frontier)},
+        "rows": point.facts.get("rows"),
+        "suppressed": point.facts.get("suppressed"),
+    }
+
+
+def _measures(frontier: "Frontier") -> list[str]:
+    return list(dict.fromkeys((frontier.x.name, frontier.y.name, *frontier.axes)))
+
+
+def _key(measure: str) -> str:
+    """A measure's name as a field: dots and brackets have a meaning in Vega."""
+    return "measure_" + "".join(c if c.isalnum() else "_" for c in measure)
+
+
+def _tips(frontier: "Frontier") -> list[alt.Tooltip]:
+    numbers = [alt.Tooltip(f"{_key(name)}:Q", title=name, format=".4~g") for name in _measures(frontier)]
+    return [alt.Tooltip("release:N"), *numbers, alt.Tooltip("rows:Q"), alt.Tooltip("suppressed:Q")]

@@ -1,0 +1,96 @@
+"""Finished points of a sweep in files, so that what was made and measured once is not made again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import numpy as np
+
+from sfumato.compare import Point
+from sfumato.core.counts import Cells
+from sfumato.core.domain_json import domain_to_json
+from sfumato.core.partition import PartitionView
+from sfumato.errors import PublishError
+from sfumato.recipe import Recipe
+
+
+def fingerprint(view: PartitionView, cells: Cells) -> str:
+    """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato."""
+    try:
+        made_by = version("sfumato")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        made_by = "not installed"
+    told = {
+        "attributes": [
+            [a.name, a.role.value, None if a.domain is None else domain_to_json(a.domain)] for a in view.attributes
+        ],
+        "unit": view.unit.key,
+        "sfumato": made_by,
+    }
+    found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
+    for part in (cells.codes, cells.counts):
+        found.update(np.ascontiguousarray(part, dtype=np.int64).data)
+    return found.hexdigest()
+
+
+class PointFiles:
+    """One JSON file a point in a folder; without a folder nothing is kept.
+
+    A file appears whole or not at all. One that cannot be read is taken for none.
+    """
+
+    def __init__(self, folder: Path | None, of: str) -> None:
+        self.folder = folder
+        self.of = of
+
+    def find(self, what: Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, Any] | None:
+        """What was kept, if it has every one of these measures or says why not."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads(self._place(what).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(found, dict) or found.get("key") != self._key(what):
+            return None
+        told = {*found.get("numbers", ()), *found.get("refused", ())}
+        return found if found.get("failure") is not None or told.issuperset(measures) else None
+
+    def keep(self, what: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        """Write a finished point; it is there when this returns."""
+        if self.folder is None:
+            return
+        text = json.dumps({"key": self._key(what), **what, **found}, ensure_ascii=False, indent=1, default=str)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
+                file.write(text)
+            os.replace(file.name, self._place(what))  # noqa: PTH105 - replaces a file in one step
+        except OSError as error:
+            raise PublishError(
+                f"'{self.folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
+            ) from None
+
+    def _place(self, what: Mapping[str, Any]) -> Path:
+        assert self.folder is not None, "asked for only where there is one"
+        return self.folder / f"{self._key(what)[:24]}.json"
+
+    def _key(self, what: Mapping[str, Any]) -> str:
+        text = json.dumps({"of": self.of, **what}, sort_keys=True, ensure_ascii=False, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def described(recipe: Recipe) -> dict[str, Any]:
+    """What of a recipe makes its draft: not its name."""
+    return {"method": recipe.method, "parameters": recipe.plain_parameters(), "purpose": recipe.purpose}
+
+
+def outcome(point: Point) -> dict[str, Any]:
+    """What is kept of a point: all that was found out."""
+    told = point.as_json()
+    return {name: told[name] for name in ("numbers", "refused", "facts", "seconds", "failure")}
