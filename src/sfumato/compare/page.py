@@ -4,6 +4,8 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING
 
+import vl_convert
+
 from sfumato.compare.choose import Choice
 from sfumato.compare.plot import chart
 
@@ -61,10 +63,16 @@ def fragment(frontier: "Frontier", chosen: Choice | None) -> str:
 
 
 def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> str:
-    built = chart(frontier, chosen, width=width)
-    name = "frontier-" + hashlib.sha256(built.to_json().encode()).hexdigest()[:12]
-    return str(
-        built.to_html(inline=True, fullhtml=False, output_div=name, embed_options={"actions": False, "renderer": "svg"})
+    """The plot with the programs that draw it.
+
+    The specification holds names that people typed: without a ``<`` in it, it cannot end the script it stands in.
+    """
+    spec = chart(frontier, chosen, width=width).to_json(indent=None).replace("<", "\\u003c")
+    name = "frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12]
+    options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'
+    return (
+        f"<div id='{name}'></div>\n<script>{vl_convert.javascript_bundle()}</script>\n"
+        f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
     )
 
 

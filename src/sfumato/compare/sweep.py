@@ -70,7 +70,8 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
             raise UsageError(f"the sweep of '{name}' tries no value of '{parameter}'", "list at least one")
     number = 1
     for parameter, values in grids.items():
-        number *= len(_choices(parameter, values))
+        listed = _listed(values) and parameter != PROMISE
+        number *= len(values) if listed else len(_choices(parameter, values))
     if number > _MOST:
         raise UsageError(f"the sweep of '{name}' has {number:,} combinations", f"keep to {_MOST:,} or fewer")
     every = product(*(_choices(parameter, values) for parameter, values in grids.items()))
