@@ -70,6 +70,9 @@ __all__ = [
     "Suppressed",
     "Tried",
     "TwoWayDistance",
+    "Populations",
+    "Reading",
+    "Refused",
     "UtilityLoss",
     "WorstPrivacyLoss",
     "audit",
@@ -79,6 +82,7 @@ __all__ = [
     "intersect",
     "large_populations",
     "link",
+    "large_populations",
     "partition_classification",
     "smallest_k",
 ]
