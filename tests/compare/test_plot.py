@@ -115,7 +115,7 @@ def test_the_table_comes_back_as_it_was(found, tmp_path):
 
 
 def test_what_cannot_be_saved(found, tmp_path):
-    with pytest.raises(UsageError, match="not saved as '.xlsx'"):
+    with pytest.raises(UsageError, match=r"not saved as '\.xlsx'"):
         found.save(tmp_path / "f.xlsx")
     with pytest.raises(PublishError, match="cannot be written"):
         found.save(tmp_path / "none" / "f.csv")

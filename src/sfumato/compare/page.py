@@ -69,9 +69,10 @@ def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> 
     """
     spec = chart(frontier, chosen, width=width).to_json(indent=None).replace("<", "\\u003c")
     name = "frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12]
+    drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
     options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'
     return (
-        f"<div id='{name}'></div>\n<script>{vl_convert.javascript_bundle()}</script>\n"
+        f"<div id='{name}'></div>\n<script>{drawing}</script>\n"
         f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
     )
 

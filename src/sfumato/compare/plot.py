@@ -161,9 +161,18 @@ def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") 
                     tooltip=_tips(frontier)
                 )
             )
-            place: dict[str, Any] = {"align": "right" if right else "left", "dx": -10 if right else 10, "dy": -11}
-            halo = base.mark_text(**place, color="white", stroke="white", strokeWidth=4, fontSize=12)
-            found += [one.encode(text="release:N") for one in (halo, base.mark_text(**place, color=_INK, fontSize=12))]
+            # On the right, where curves end low, two short lines; on a phone one long line would lie over points.
+            place: dict[str, Any] = {"align": "left", "dx": 10, "dy": -11}
+            if right:
+                place = {"align": "right", "dx": 4, "dy": -27, "baseline": "line-bottom", "lineBreak": "\n"}
+                base = alt.Chart(_data([{**row, "words": row["release"].replace(" ", "\n")} for row in here])).encode(
+                    x=_x(x), y=_y(y)
+                )
+            halo = base.mark_text(**place, color="white", stroke="white", strokeWidth=3, fontSize=12)
+            found += [
+                one.encode(text="words:N" if right else "release:N")
+                for one in (halo, base.mark_text(**place, color=_INK, fontSize=12))
+            ]
     return found
 
 

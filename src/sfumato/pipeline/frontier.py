@@ -7,10 +7,10 @@ chosen on the raw table.
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent
 from sfumato.core.shown import Shown, shown_counts, shown_records
 from sfumato.core.study import Study
-from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
@@ -31,6 +30,7 @@ from sfumato.measure import MEASURES, Evidence, Measure
 from sfumato.methods import Method, build, is_partition, recipe_of
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.counts import refuse_guesses
+from sfumato.pipeline.measuring import measuring_view
 from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, fingerprint, outcome
 from sfumato.recipe import Recipe
@@ -38,6 +38,7 @@ from sfumato.tailor import tailor, tailor_partition
 
 BASELINES = {"nothing published": nothing, "everything published": everything}
 DEFAULT = "default"
+_V = TypeVar("_V")
 _SMALL = 200_000  # cells of a table whose drafts take no minutes
 _SOON = 2.0  # seconds that other processes take to start
 
@@ -46,9 +47,10 @@ _SOON = 2.0  # seconds that other processes take to start
 class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
-    view: PartitionView
-    cells: Cells
-    for_groups: SfumatoError | None  # why no partition method can run
+    view: PartitionView  # what is measured
+    raw: Cells  # all records, which drafts are measured against
+    cells: Cells  # the records that drafts are made from; of persons with many records only some
+    for_groups: PartitionView | SfumatoError  # what partition methods see, or why none can run
     for_counts: View | SfumatoError
     measures: tuple[Measure, ...]
     kept: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +84,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     if folder is None and study.base != Path():
         folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
     table = _read(study, purpose, names, progress)
-    files = PointFiles(None if folder is None else folder / "points", fingerprint(table.view, table.cells))
+    files = PointFiles(None if folder is None else folder / "points", fingerprint(table.view, study.unit, table.raw))
     baselines = _baselines(table, files, names, progress)
     tried = _tried(table, recipes, files, names, count, progress)
     found = Frontier(
@@ -135,29 +137,34 @@ def _workers(asked: int | None) -> int:
 
 def _read(study: Study, purpose: str | None, names: Sequence[str], progress: Progress) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
-    view = replace(tailor_partition(replace(study, unit=RecordUnit()), purpose), unit=study.unit)
-    for_groups = _refusal(lambda: tailor_partition(study, purpose))
-    for_counts: View | SfumatoError
-    try:
-        for_counts = tailor(study, purpose)
-    except StudyError as error:
-        for_counts = error
+    view = measuring_view(study, purpose)
+    for_groups = _view_or_error(lambda: tailor_partition(study, purpose))
+    for_counts = _view_or_error(lambda: tailor(study, purpose))
+    names_of = [a.name for a in view.attributes]
     progress("reading the table", 0, 1)
     with open_source(study.source, base=study.base) as table:
-        counter = CodedTable(table, view.attributes, unit=view.unit)
-        cells = counter.full_cells([a.name for a in view.attributes])
-        if not len(cells):
-            refuse_unfit(counter, view, cells)
-        for_groups = for_groups or _refusal(lambda: refuse_unfit(counter, view, cells))
+        counter = CodedTable(table, view.attributes, unit=study.unit)
+        cells = counter.full_cells(names_of)
+        whole = study.unit == view.unit
+        raw = cells if whole else CodedTable(table, view.attributes, unit=view.unit).full_cells(names_of)
+        if isinstance(for_groups, PartitionView):
+            for_groups = _refusal(lambda: refuse_unfit(counter, view, cells)) or for_groups
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
     return Table(
-        view=view, cells=cells, for_groups=for_groups, for_counts=for_counts,
+        view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
         measures=tuple(MEASURES[name]() for name in names),
     )  # fmt: skip
 
 
-def _refusal(look: Any) -> SfumatoError | None:
+def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:
+    try:
+        return look()
+    except SfumatoError as error:
+        return error
+
+
+def _refusal(look: Callable[[], None]) -> SfumatoError | None:
     """The error that looking raises, as a value: it is told of each draft that it stops."""
     try:
         look()
@@ -174,7 +181,7 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
         if kept is None:
             progress("measuring the table itself", 0, 1)
             began = time.monotonic()
-            point = _measured(Point(label=name, series="baseline", family=name), table, show(table.view, table.cells))
+            point = _measured(Point(label=name, series="baseline", family=name), table, show(table.view, table.raw))
             point = replace(point, seconds=time.monotonic() - began)
             files.keep(what, outcome(point))
         else:
@@ -247,8 +254,8 @@ def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
 
 def _warm(table: Table) -> None:
     """Let measures work out once what does not depend on the release; workers get it with the table."""
-    shown = nothing(table.view, table.cells)
-    evidence = Evidence(view=table.view, raw=table.cells, shown=shown, kept=table.kept)
+    shown = nothing(table.view, table.raw)
+    evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
     for measure in table.measures:
         if measure.refuses(evidence) is None:
             measure.read(evidence)
@@ -309,9 +316,9 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
     """What the draft of a recipe would show."""
     method = build(recipe)
     if is_partition(method):
-        if table.for_groups is not None:
+        if isinstance(table.for_groups, SfumatoError):
             raise table.for_groups
-        view = table.view
+        view = table.for_groups
         method.check(view)
         return shown_records(drafted(method, view, table.cells, SecureSource(), silent))
     if isinstance(table.for_counts, SfumatoError):
@@ -331,7 +338,7 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
 
 
 def _measured(point: Point, table: Table, shown: Shown) -> Point:
-    evidence = Evidence(view=table.view, raw=table.cells, shown=shown, kept=table.kept)
+    evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
     numbers: dict[str, float] = {}
     refused: dict[str, str] = {}
     for measure in table.measures:

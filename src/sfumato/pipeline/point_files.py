@@ -15,11 +15,12 @@ from sfumato.compare import Point
 from sfumato.core.counts import Cells
 from sfumato.core.domain_json import domain_to_json
 from sfumato.core.partition import PartitionView
+from sfumato.core.unit import Unit
 from sfumato.errors import PublishError
 from sfumato.recipe import Recipe
 
 
-def fingerprint(view: PartitionView, cells: Cells) -> str:
+def fingerprint(view: PartitionView, unit: Unit, cells: Cells) -> str:
     """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato."""
     try:
         made_by = version("sfumato")
@@ -29,7 +30,7 @@ def fingerprint(view: PartitionView, cells: Cells) -> str:
         "attributes": [
             [a.name, a.role.value, None if a.domain is None else domain_to_json(a.domain)] for a in view.attributes
         ],
-        "unit": view.unit.key,
+        "unit": unit.key,
         "sfumato": made_by,
     }
     found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
