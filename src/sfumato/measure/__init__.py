@@ -70,9 +70,6 @@ __all__ = [
     "Suppressed",
     "Tried",
     "TwoWayDistance",
-    "Populations",
-    "Reading",
-    "Refused",
     "UtilityLoss",
     "WorstPrivacyLoss",
     "audit",
@@ -82,7 +79,6 @@ __all__ = [
     "intersect",
     "large_populations",
     "link",
-    "large_populations",
     "partition_classification",
     "smallest_k",
 ]
