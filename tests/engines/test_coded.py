@@ -163,3 +163,36 @@ def test_all_rows_counts_also_what_does_not_take_part():
         with open_source(table) as source:
             coded = CodedTable(source, [sex], unit=unit)
             assert (coded.rows(), coded.all_rows()) == (2, 4)
+
+
+@pytest.mark.parametrize("unit", [None, PersonUnit("who", 2)], ids=["records", "persons"])
+def test_one_pass_that_keeps_nothing_gives_the_same_cells_from_any_source(tmp_path, unit):
+    rng = np.random.default_rng(5)
+    texts = {
+        "age": np.array(["", "x", "7", "39", "200"])[rng.integers(0, 5, 3000)].tolist(),
+        "sex": np.array(["f", "m", "", "odd"])[rng.integers(0, 4, 3000)].tolist(),
+        "who": [str(n) for n in rng.integers(0, 900, 3000)],
+    }
+    with (tmp_path / "x.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(texts), *zip(*texts.values(), strict=True)])
+    parquet.write_table(pa.table(texts), tmp_path / "x.parquet")
+    found = []
+    for place in (tmp_path / "x.csv", tmp_path / "x.parquet", pa.table(texts)):
+        with open_source(place) as source:
+            cells, rows = CodedTable(source, [AGE, SEX], unit=unit).cells_and_rows()
+            kept = CodedTable(source, [AGE, SEX], unit=unit)
+            whole = kept.full_cells()
+            again, rows_again = kept.cells_and_rows()  # of what is kept already
+        assert rows == rows_again == 3000
+        assert cells.attributes == whole.attributes == ("age", "sex")
+        for one in (cells, again):
+            assert np.array_equal(one.codes, whole.codes)
+            assert np.array_equal(one.counts, whole.counts)
+        found.append((cells.codes.tolist(), cells.counts.tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_one_pass_over_records_that_all_drop_out():
+    with open_source(pa.table({"sex": ["x", None]})) as source:
+        cells, rows = CodedTable(source, [attribute("sex", categories("f", "m"))]).cells_and_rows()
+    assert (len(cells), cells.codes.shape, rows) == (0, (0, 1), 2)

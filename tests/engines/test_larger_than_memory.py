@@ -1,6 +1,7 @@
 import threading
 
 import duckdb
+import numpy as np
 import pytest
 
 from sfumato.core.cut import Cut
@@ -46,6 +47,15 @@ def test_a_table_larger_than_memory_is_counted(large):
     assert len(margins["code"].codes) == 1_000_003
     assert margins["code"].counts.sum() == margins["age"].counts.sum() == cells.counts.sum() == ROWS
     assert len(cells) == 14
+
+
+def test_a_table_larger_than_memory_is_counted_in_one_pass(large):
+    few = [a for a in ATTRIBUTES if a.name != "code"]
+    with open_source(large, memory_limit=MEMORY, threads=2) as source:
+        cells, rows = CodedTable(source, few).cells_and_rows()
+        whole = CodedTable(source, few).full_cells()
+    assert rows == cells.counts.sum() == ROWS
+    assert np.array_equal(cells.codes, whole.codes) and np.array_equal(cells.counts, whole.counts)
 
 
 def test_a_table_larger_than_memory_is_sorted_by_person(large):

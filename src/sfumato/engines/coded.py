@@ -20,7 +20,7 @@ from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
 from sfumato.core.unit import PersonUnit, Unit
 from sfumato.engines.engine import Format, SourceTable
-from sfumato.engines.folding import fold, in_order, region
+from sfumato.engines.folding import Narrow, fold, in_order, region
 from sfumato.engines.recoding import recode, write
 from sfumato.engines.records import Records
 from sfumato.engines.unfit import UnfitReport, count_unfit
@@ -62,18 +62,36 @@ class CodedTable:
                 raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
         names = tuple(cut.attribute for cut in cuts)
         fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
-        codes, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
+        columns, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
         if fine:
             for place in fine:
-                codes[:, place] = cuts[place].regions(codes[:, place])
-            codes, counts = fold(codes, counts)
-        return Cells(names, *in_order(codes, counts, [len(cut) for cut in cuts]))
+                columns[place] = cuts[place].regions(columns[place].astype(np.int64))
+            codes, counts = fold(np.stack(columns, axis=1), counts)
+            columns = list(codes.T)
+        return Cells(names, *in_order(columns, counts, [len(cut) for cut in cuts]))
 
     def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
         names = tuple(self._places) if attributes is None else tuple(attributes)
-        codes, counts = self._group(names, [None] * len(names))
-        return Cells(names, *in_order(codes, counts, [self._domain(name).size for name in names]))
+        columns, counts = self._group(names, [None] * len(names))
+        return Cells(names, *in_order(columns, counts, self._sizes(names)))
+
+    def cells_and_rows(self) -> tuple[Cells, int]:
+        """The full cells of all attributes, and how many records the source has, both from one pass.
+
+        For those who count only once: the records go from the source into their cells and are not kept on the way.
+        """
+        if isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
+            return self.full_cells(), self.all_rows()
+        table = self.records.marked()
+        columns, counts = self._counted(table.select(*(f"c{place}" for place in range(len(self.attributes)))))
+        fits = np.ones(len(counts), dtype=bool)
+        for column in columns:
+            fits &= column >= 0
+        names, rows = tuple(self._places), int(counts.sum())
+        if not fits.all():
+            columns, counts = [column[fits] for column in columns], counts[fits]
+        return Cells(names, *in_order(columns, counts, self._sizes(names))), rows
 
     def rows(self) -> int:
         """How many records take part; for the owner's eyes."""
@@ -130,7 +148,7 @@ class CodedTable:
             raise OursError(f"'{name}' is not an attribute of the coded table")
         return self._places[name]
 
-    def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
         kept = self._table(names)
         named = {
@@ -139,14 +157,16 @@ class CodedTable:
         }
         if not named:  # all records are alike in nothing: one cell, or none where there are no records
             rows = self.rows()
-            return np.empty((min(rows, 1), 0), np.int64), np.array([rows] if rows else [], np.int64)
-        table = kept.select(**named)
-        found = self.source.fetch(table.group_by(list(named)).aggregate(n=table.count()))
-        counts = _numbers(found, "n")
-        codes = np.empty((len(named), len(counts)), np.int64)  # a column in one piece each: far faster to fill and sort
-        for place, name in enumerate(named):
-            codes[place] = _numbers(found, name)
-        return codes.T, counts
+            return [], np.array([rows] if rows else [], np.int64)
+        return self._counted(kept.select(**named))
+
+    def _counted(self, table: ir.Table) -> tuple[list[Narrow], NDArray[np.int64]]:
+        """The distinct rows of a table, by column, and how often each occurs."""
+        found = self.source.fetch(table.group_by(list(table.columns)).aggregate(n=table.count()))
+        return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
+
+    def _sizes(self, names: Sequence[str]) -> list[int]:
+        return [self._domain(name).size for name in names]
 
     def _margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
         """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.

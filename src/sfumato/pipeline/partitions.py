@@ -65,8 +65,8 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         counter = CodedTable(table, view.attributes, unit=view.unit)
         with claimed(run.folder):
             progress("counting the records", 0, 1)
-            cells = counter.full_cells([a.name for a in view.attributes])
-            refuse_unfit(counter, view, cells)
+            cells, rows = counter.cells_and_rows()
+            refuse_unfit(counter, view, cells, rows)
             draft = drafted(with_population(method, study, view), view, cells, run.source, progress)
             promise = " ".join(model.sentence() for model in draft.models)
             entered = Entered.reserve(study, recipe, run, promise=promise)
@@ -102,10 +102,10 @@ def drafted(
     return method.draft(view, cells, progress=progress, **drawing)
 
 
-def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells) -> None:
+def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: int) -> None:
     """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
     strict = {a.name: a for a in view.attributes if Unfit.ERROR in (a.missing, a.outside)}
-    if strict and int(cells.counts.sum()) < counter.all_rows():
+    if strict and int(cells.counts.sum()) < rows:
         wrong = [
             found.attribute
             for found in counter.unfit()
