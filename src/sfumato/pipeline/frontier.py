@@ -148,7 +148,7 @@ def _read(study: Study, purpose: str | None, names: Sequence[str], progress: Pro
         whole = study.unit == view.unit
         raw = cells if whole else CodedTable(table, view.attributes, unit=view.unit).full_cells(names_of)
         if isinstance(for_groups, PartitionView):
-            for_groups = _refusal(lambda: refuse_unfit(counter, view, cells)) or for_groups
+            for_groups = _refusal(lambda: refuse_unfit(counter, view, cells, counter.all_rows())) or for_groups
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
     return Table(

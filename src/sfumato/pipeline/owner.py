@@ -105,7 +105,7 @@ def _worth_of_groups(
     with open_source(study.source, base=study.base) as table:
         counter = CodedTable(table, view.attributes, unit=view.unit)
         cells = counter.full_cells([a.name for a in view.attributes])
-        refuse_unfit(counter, view, cells)
+        refuse_unfit(counter, view, cells, counter.all_rows())
 
     def make(part: PartitionView, some: Cells) -> PartitionDraft:
         report()

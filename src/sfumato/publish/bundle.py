@@ -104,9 +104,12 @@ def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) 
     return write_file(partial / "manifest.json", lambda out: out.write(render(whole))).sha256
 
 
-def parquet(table: pa.Table, out: Any) -> None:
-    """Plain columns of text: no Arrow schema, no pandas metadata, nothing that tells how it was made."""
-    pa.parquet.write_table(table, out, compression="zstd", store_schema=False)
+def parquet(table: pa.Table, out: Any, *, statistics: bool = True) -> None:
+    """Plain columns of text: no Arrow schema, no pandas metadata, nothing that tells how it was made.
+
+    ``statistics`` are the least and greatest value of each column, for readers that skip parts of a file.
+    """
+    pa.parquet.write_table(table, out, compression="zstd", store_schema=False, write_statistics=statistics)
 
 
 def _check(partial: Path, groups: Groups) -> None:

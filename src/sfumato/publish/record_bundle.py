@@ -70,7 +70,8 @@ def _write(partial: Path, layout: RecordLayout, records: Records, draft: Partiti
 
 
 def _parquet(runs: Runs, out: Any) -> None:
-    parquet(runs.whole(), out)
+    """Without statistics, which take longer than all else: the rows are one part, and no reader could skip any."""
+    parquet(runs.whole(), out, statistics=False)
 
 
 def _check(partial: Path, records: Records) -> None:
