@@ -47,6 +47,7 @@ fix: $(READY)  ## repair what a tool can
 bench: $(READY)  ## time a million records, Parquet to bundle
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/groups.py
+	$(BIN)/python bench/capped.py
 
 slow: $(READY)  ## every test, the long ones too
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --hypothesis-profile=slow

@@ -1,0 +1,78 @@
+"""Capped confidence: Parquet to verified bundle, beside a plain copy of the same columns, for growing tables.
+
+    python bench/capped.py [--rows 1000000 3000000 5000000]
+
+The table is Adult blown up, with six quasi-identifiers, occupation sensitive, and income as it is.
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from blowup import blow_up, machine
+from groups import QUASI, copy_of, study_of
+
+from sfumato import pipeline
+from sfumato.core.counts import Cells
+from sfumato.core.partition import PartitionDraft, PartitionView
+from sfumato.core.study import Study
+from sfumato.dp.sampling import SecureSource
+from sfumato.engines import CodedTable, open_source
+from sfumato.methods import ConfidenceCap, recipe_of
+from sfumato.tailor import tailor_partition
+
+
+def cells_of(study: Study) -> tuple[PartitionView, Cells]:
+    """The table as the method sees it."""
+    view = tailor_partition(study)
+    with open_source(study.source, base=study.base) as table:
+        return view, CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
+
+
+def beside_a_copy(folder: Path, sizes: list[int]) -> None:
+    """One line a table."""
+    print(
+        "| records | copy s | capped confidence, Parquet to bundle s | times a copy | of it the method s | groups | "
+        "suppressed |\n|---|---|---|---|---|---|---|"
+    )
+    few = folder / "few.parquet"
+    pq.write_table(pq.read_table(folder / "adult.parquet", columns=[*QUASI, "occupation", "income"]), few)
+    for rows in sizes:
+        narrow = folder / f"narrow_{rows}.parquet"
+        blow_up(few, rows, narrow)
+        floor = copy_of(narrow, folder)
+        study = study_of(folder, narrow)
+        began = time.perf_counter()
+        done = pipeline.release(study, recipe_of(ConfidenceCap(), name="cap"), folder=folder / "out" / str(rows))
+        took = time.perf_counter() - began
+        view, cells = cells_of(study)
+        began = time.perf_counter()
+        ConfidenceCap().draft(view, cells, source=SecureSource())
+        alone = time.perf_counter() - began
+        assert isinstance(done.draft, PartitionDraft), "it publishes records"
+        facts = done.draft.facts
+        print(
+            f"| {rows:,} | {floor:.2f} | {took:.2f} | {took / floor:.1f} | {alone:.2f} | {facts['groups']:,} | "
+            f"{facts['suppressed']:,} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Print everything as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000, 5_000_000])
+    asked = parser.parse_args()
+    print(f"{machine()}\n")
+    with tempfile.TemporaryDirectory() as place, as_file(files("sfumato") / "data" / "adult") as packaged:
+        folder = Path(place) / "study"
+        shutil.copytree(packaged, folder)
+        beside_a_copy(folder, asked.rows)
+
+
+if __name__ == "__main__":
+    main()
