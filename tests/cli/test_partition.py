@@ -124,7 +124,7 @@ def test_a_promise_that_is_broken_names_sizes_and_the_way_out(table, run):
         "--sensitive", "ill", "--suppressed", "gone",
     )  # fmt: skip
     assert found.code == 8
-    assert "FAIL  distinct-l-diversity (l = 2) is broken in 1 groups; it holds for l up to 1" in found.out
+    assert "(l = 2) is broken in 1 groups, for 40.00% of the records; it holds for l up to 1" in found.out
     assert "smallest groups that break it: 2 records" in found.out
     assert "148" not in found.out
     assert "the table does NOT keep the promise" in found.out

@@ -1,5 +1,6 @@
 """The cap holds for every published record, counted by somebody else; and the way there is the paper's."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from sfumato.core.counts import Cells
 from sfumato.core.partition import SUPPRESSED
 from sfumato.dp.sampling import InsecureSource, SecureSource
 from sfumato.errors import InfeasibleError, StudyError
-from sfumato.methods import ConfidenceCap, FullDomain, Mondrian
+from sfumato.methods import Bucketization, ConfidenceCap, FullDomain, Mondrian, Tds
 from sfumato.methods.capped_confidence import thinned
 from sfumato.methods.capped_confidence_climb import _mixed, _tables
 from sfumato.methods.capped_confidence_steps import Steps
@@ -186,6 +187,18 @@ def test_a_hundred_million_points_cost_what_is_occupied():
     assert draft.facts["published"] == 450
 
 
+def test_a_missing_number_is_a_region_of_its_own_below_the_root():
+    age = replace(grid(0, 9), missing=10)
+    steps = Steps.of(Attribute(name="age", role=Role.QUASI_IDENTIFIER, domain=age), np.array([10, 3]))
+    assert (int(steps.starts[steps.first[0]]), int(steps.stops[steps.first[0]])) == (10, 11)
+    assert int(steps.starts[steps.above[steps.first[0]]]) == 0 and int(steps.stops[-1]) == 11
+    assert steps.distortion[steps.first[0]] == 0 and steps.distortion[-1] == 1
+    alone = Steps.of(
+        Attribute(name="age", role=Role.QUASI_IDENTIFIER, domain=replace(grid(0, 0), missing=1)), np.array([0, 1])
+    )
+    assert alone.distortion[alone.first].tolist() == [0, 0] and alone.stops.max() == 2
+
+
 def test_what_is_drawn_is_half_to_even_and_all_at_rate_one():
     cells = Cells(("a",), np.array([[0], [1]]), np.array([2, 3]))
     assert int(thinned(cells, Fraction(1, 2), SecureSource()).counts.sum()) == 2
@@ -246,7 +259,7 @@ def test_a_file_of_a_population_is_opened_by_a_release_alone():
         ConfidenceCap(population="people.csv").draft(view, cells_of(view, [(0, 0, 0)]), source=SecureSource())
 
 
-@pytest.mark.parametrize("method", [Mondrian, FullDomain])
+@pytest.mark.parametrize("method", [Bucketization, FullDomain, Mondrian, Tds])
 def test_other_methods_cannot_search_for_it(method):
     with pytest.raises(StudyError, match=r"cannot search for it.*capped-confidence"):
         method(promise={"capped-confidence": "0.9"}).check(partition_view(q=SEX))
