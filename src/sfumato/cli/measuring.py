@@ -65,11 +65,13 @@ def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
     if json:
         show.as_json([_facts(one) for one in measures])
         return
+    from sfumato.measure import range_words
+
     rows = [
-        [one.name, one.kind, f"{one.better} is better", _range(one), one.unit, f"{one.title}: {one.summary}"]
+        [one.name, one.kind, one.better, f"{range_words(one)} {one.unit}", f"{one.title}: {one.summary}"]
         for one in measures
     ]
-    show.table(["measure", "kind", "better", "range", "unit", "what it means"], rows)
+    show.table(["measure", "kind", "better", "range", "what it means"], rows)
 
 
 def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
@@ -117,11 +119,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def _range(one: "Measure") -> str:
-    low, high = ("none" if bound is None else _number(bound) for bound in one.bounds)
-    return f"{low} to {high}"
 
 
 def _number(value: float) -> str:

@@ -17,7 +17,7 @@ from sfumato.measure.intersection import Intersection, intersect
 from sfumato.measure.linkage import Guess, GuessedValues, Linkage, LinkedPeople, link
 from sfumato.measure.marginals import OneWayDistance, TwoWayDistance
 from sfumato.measure.max_k import MaxK, Tried, smallest_k
-from sfumato.measure.measure import MEASURES, Measure, Reading, Refused
+from sfumato.measure.measure import MEASURES, Measure, Reading, Refused, range_words
 from sfumato.measure.partition_classification import partition_classification
 from sfumato.measure.populations import Populations, large_populations
 from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
@@ -80,5 +80,6 @@ __all__ = [
     "large_populations",
     "link",
     "partition_classification",
+    "range_words",
     "smallest_k",
 ]

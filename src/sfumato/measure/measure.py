@@ -52,3 +52,16 @@ class Measure(Protocol):
 
 
 MEASURES: Registry[type[Any]] = Registry("measure")
+
+
+def range_words(measure: Measure | type[Any]) -> str:
+    """The bounds of a measure in words.
+
+    >>> from sfumato.measure import UtilityLoss
+    >>> range_words(UtilityLoss)
+    '0 to 0.6931'
+    """
+    low, high = measure.bounds
+    if low is None:
+        return "any number" if high is None else f"up to {high:.4g}"
+    return f"{low:.4g} or more" if high is None else f"{low:.4g} to {high:.4g}"
