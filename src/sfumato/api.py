@@ -22,7 +22,7 @@ from sfumato.describe import Proposal, propose
 from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, open_source, profile_table
 from sfumato.errors import PublishError, UsageError
-from sfumato.measure import Comparison, Finding, MaxK, Measure, Reading, Refused
+from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.pipeline import Plan, Published, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
@@ -128,6 +128,39 @@ class Study:
         ``reason`` why it does not apply.
         """
         return pipeline.measure_release(self.declared, release, only, progress=progress, memory_limit=memory_limit)
+
+    def attack_link(
+        self,
+        release: str | Path | Published,
+        *,
+        known: Any = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> Linkage:
+        """For the owner: look up people in a release by their quasi-identifiers. Raw data, covered by no promise.
+
+        ``known`` is a table of people (a file, a URL, or a table in memory) with columns as in the study; without it,
+        everybody in the study's table is looked up.
+        """
+        return pipeline.attack_link(self.declared, release, known=known, progress=progress, memory_limit=memory_limit)
+
+    def attack_intersect(
+        self,
+        one: str | Path | Published,
+        two: str | Path | Published,
+        *,
+        k: int = 5,
+        attribute: str | None = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> Intersection:
+        """For the owner: what two releases of records tell together of everybody. Raw data, covered by no promise.
+
+        ``k`` is the number of candidates below which people are counted; ``attribute`` is sensitive in both.
+        """
+        return pipeline.attack_intersect(
+            self.declared, one, two, k=k, attribute=attribute, progress=progress, memory_limit=memory_limit
+        )
 
     def audit(
         self,

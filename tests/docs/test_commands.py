@@ -60,9 +60,6 @@ def test_the_commands_are_those_of_the_interface():
         "taxonomy check",
         "taxonomy convert",
     }
-        "", "demo", "describe", "check", "plan", "release", "ledger", "audit", "measure", "verify", "query",
-        "taxonomy show", "taxonomy check", "taxonomy convert",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)

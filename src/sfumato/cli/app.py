@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import comparing, measuring, owner, receiver
+from sfumato.cli.attack import attack_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
 
@@ -60,4 +61,5 @@ for _command in (
     receiver.query,
 ):
     app.command()(_command)
+app.add_typer(attack_app, name="attack")
 app.add_typer(taxonomy_app, name="taxonomy")

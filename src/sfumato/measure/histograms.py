@@ -49,6 +49,8 @@ class _HistogramDistance:
             return "no attribute is sensitive, so there are no sensitive values to count"
         if not evidence.view.quasi:
             return "there are no quasi-identifiers to make classes of"
+        if evidence.records < self.least:
+            return f"the table has fewer than {self.least} records, and a class needs as many; try a smaller `least`"
         if not any(chosen.any() for _, chosen in self._classes(evidence)):
             return f"no random class has {self.least} records; try another `sel` or `qd`, or a smaller `least`"
         return None
@@ -88,7 +90,7 @@ class _HistogramDistance:
                 enough &= np.cumsum(enough) <= wanted
                 found.append((asked, enough))
                 wanted -= int(enough.sum())
-                if not wanted:
+                if not wanted or wanted == self.classes:  # enough, or none at all: more would not help
                     break
             evidence.kept[self._key()] = found
         kept: list[tuple[Workload, Booleans]] = evidence.kept[self._key()]

@@ -55,9 +55,8 @@ def _selected(attribute: Attribute, queries: Integers, part: float, draw: np.ran
         starts = draw.integers(0, size - width + 1, len(queries))
         return Ranges(queries, starts, starts + width)
     member = np.zeros((len(queries), size), dtype=np.bool_)
-    for row in member:
-        row[draw.choice(size, width, replace=False)] = True
-    return Sets(queries, member)
+    member[:, :width] = True
+    return Sets(queries, draw.permuted(member, axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

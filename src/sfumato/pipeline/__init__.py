@@ -4,6 +4,7 @@
 bundle in the order of trust, and `release` and `plan` choose between them by the method.
 """
 
+from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import run_frontier
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
@@ -16,6 +17,8 @@ __all__ = [
     "Plan",
     "Published",
     "TableCheck",
+    "attack_intersect",
+    "attack_link",
     "audit_recipe",
     "evidence_of_bundle",
     "evidence_of_draft",
