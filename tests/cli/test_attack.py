@@ -58,4 +58,4 @@ def test_what_cannot_be_put_together_is_refused(released, run):
     assert run("release", released, "dp", "--out", "dp").code == 0, "noisy counts"
     refused = run("attack", "intersect", "k5", "dp", "--against", released)
     assert refused.code == 2
-    assert "in common" in refused.err
+    assert "noisy counts" in refused.err
