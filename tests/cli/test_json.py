@@ -1,6 +1,7 @@
 """`--json` gives one document a result, in a shape that programs may rely on."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -78,12 +79,15 @@ def test_demo(folder, run):
     found = run("demo", "--out", "demo", "--json")
     assert found.code == 0
     assert set(found.json) == {
-        "study", "bundle", "groups", "epsilon", "left", "verified", "question", "answer", "accuracy", "seconds",
+        "study", "bundle", "groups", "epsilon", "left", "verified", "question", "answer", "accuracy", "frontier",
+        "seconds",
     }  # fmt: skip
     assert found.json["verified"] is True
     assert (found.json["epsilon"], found.json["left"]) == ("1", "3")
     accuracy = {name: value["mean"] for name, value in found.json["accuracy"].items()}
     assert accuracy["la"] < accuracy["ca"] < accuracy["ba"]
+    assert "is chosen" in found.json["frontier"]["chosen"]
+    assert all(Path(file).stat().st_size > 0 for file in found.json["frontier"]["files"])
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,39 @@ import pytest
 import sfumato
 
 PUBLIC = {
-    "AlphaKAnonymity", "Anatomy", "BasicBetaLikeness", "Bucketization", "CappedConfidence", "ConfidenceCap",
-    "ContingencyTable", "DeltaDisclosure", "DeltaPresence", "DiffGen", "DistinctLDiversity", "EnhancedBetaLikeness",
-    "EntropyLDiversity", "FullDomain", "KAnonymity", "Mondrian", "ProbabilisticLDiversity", "RecursiveLDiversity",
-    "Release", "SfumatoError", "Study", "TCloseness", "Tds", "Template", "audit", "classification", "describe",
-    "parse_models", "verify_bundle", "verify_table",
-}  # fmt: skip
+    "AlphaKAnonymity",
+    "Anatomy",
+    "BasicBetaLikeness",
+    "Bucketization",
+    "CappedConfidence",
+    "ConfidenceCap",
+    "ContingencyTable",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DiffGen",
+    "DistinctLDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "FullDomain",
+    "KAnonymity",
+    "Mondrian",
+    "ProbabilisticLDiversity",
+    "RecursiveLDiversity",
+    "Release",
+    "SfumatoError",
+    "Study",
+    "TCloseness",
+    "Tds",
+    "Template",
+    "audit",
+    "classification",
+    "describe",
+    "frontier",
+    "parse_models",
+    "sweep",
+    "verify_bundle",
+    "verify_table",
+}
 
 
 def test_the_public_names_are_these():
@@ -58,6 +85,7 @@ SLOW = {
     "pydantic",
     "sqlalchemy",
     "polars",
+    "altair",
 }
 
 

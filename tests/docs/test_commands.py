@@ -54,16 +54,14 @@ def test_the_commands_are_those_of_the_interface():
         "max-k",
         "measure",
         "frontier",
+        "attack link",
+        "attack intersect",
         "verify",
         "query",
         "taxonomy show",
         "taxonomy check",
         "taxonomy convert",
     }
-        "", "demo", "describe", "check", "plan", "release", "ledger", "audit", "measure", "verify", "query",
-        "attack link", "attack intersect",
-        "taxonomy show", "taxonomy check", "taxonomy convert",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -33,6 +33,8 @@ purposes:
   p: {attributes: [age, sex]}
 releases:
   r: {purpose: p, method: diffgen, epsilon: 0.50, h: 10, name: "7", fresh: true}
+sweeps:
+  s: [{method: mondrian, k: [5, 10], suppress: 0.02}, {method: diffgen, epsilon: [0.1, 0.50]}]
 ledger: l.db
 """
 

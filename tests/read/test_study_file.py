@@ -280,6 +280,29 @@ def top(privacy="{unit: record}", **more):
             "study.yaml, line 8: release 'r' is for 'insurers', which is no purpose",
             "declare it under `purposes`",
         ),
+        (top(sweeps="{s: }"), "study.yaml, line 8: sweep 's' has no settings", "write a method with values to try"),
+        (top(sweeps="{s: [5]}"), "study.yaml, line 8: sweep 's' has no settings", "write a method with values to try"),
+        (top(sweeps="{s: {k: [5]}}"), "study.yaml, line 8: sweep 's' names no method", "add one, such as"),
+        (
+            top(sweeps="\n  s:\n  - {method: tds, k: 5}\n  - {k: [5, 10]}"),
+            "study.yaml, line 11: sweep 's' names no method",
+            "add one, such as",
+        ),
+        (
+            top(sweeps="\n  s:\n    method: tds\n    k: []"),
+            "study.yaml, line 11: sweep 's' tries no value of 'k'",
+            "list at least one",
+        ),
+        (
+            top(sweeps="{s: {method: [tds, mondrian], k: 5}}"),
+            "study.yaml, line 8: sweep 's' lists methods",
+            "give each method its own part",
+        ),
+        (
+            top(sweeps="\n  s:\n    method: tds\n    purpose: p"),
+            "study.yaml, line 11: sweep 's' has a `purpose`",
+            "take it out, and name the purpose",
+        ),
         (
             "name: a\nsource: b\nattributes:\n  x: {role: identifier}\n  y: {role: identifier}\n  x: {role: time}\n",
             "study.yaml, line 6: 'x' is written twice, first in line 4",
@@ -495,3 +518,13 @@ def test_a_mistake_in_python_is_named_by_its_place():
     with pytest.raises(StudyError) as caught:
         study_from_mapping({"name": "a", "source": "b", "attributes": {"x": {"role": "time", "type": "set"}}})
     assert caught.value.problem == "the study, attributes.x.type: the type 'set' is not supported yet"
+
+
+def test_sweeps_are_one_part_or_several_with_exact_values():
+    study = study_from_text(
+        top(sweeps="{a: {method: mondrian, k: [5, 10]}, b: [{method: tds, k: 2}, {method: diffgen, epsilon: [0.10]}]}")
+    )
+    assert study.sweeps == {
+        "a": ({"method": "mondrian", "k": [5, 10]},),
+        "b": ({"method": "tds", "k": 2}, {"method": "diffgen", "epsilon": ["0.10"]}),
+    }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato import pipeline
 from sfumato.cli import show
+from sfumato.cli.comparing import print_frontier, save_all
 from sfumato.dp.budget import show as text
 from sfumato.errors import PublishError
 from sfumato.pipeline import worth
@@ -16,10 +17,11 @@ from sfumato.recipe import recipe_from_study
 
 _QUESTION = "age >= 40 and education_num >= 13 and income = '>50K'"
 _RUNS = 5
+_SWEEP, _PURPOSE = "few", "survey"
 
 
 def run_demo(out: Path | None, *, json: bool) -> None:
-    """Copy the study, plan, release at ε = 1, verify, ask a question, and compare CA with BA and LA."""
+    """Copy the study, plan, release at ε = 1, verify, ask, compare CA with BA and LA, and compare with other releases."""
     began = time.monotonic()
     folder = _fresh(out)
     with as_file(files("sfumato") / "data" / "adult") as packaged:
@@ -36,6 +38,10 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         verified = verify_bundle(done.bundle)
         answer = release.query(_QUESTION)
         compared = worth(study, recipe, runs=_RUNS, progress=report)
+        others = pipeline.run_frontier(study, _SWEEP, purpose=_PURPOSE, progress=report)
+        chosen = others.choose("knee")
+        report("drawing the plot", 0, 1)
+        plots = save_all(others, chosen)
     took = time.monotonic() - began
     if json:
         show.as_json(
@@ -49,6 +55,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
                 "question": _QUESTION,
                 "answer": show.estimate_json(answer),
                 "accuracy": show.accuracy_json(compared),
+                "frontier": {"chosen": chosen.sentence, "files": [str(file) for file in plots]},
                 "seconds": round(took, 2),
             }
         )
@@ -61,6 +68,10 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say(f"What it is worth to somebody who learns from it ({_RUNS} runs; 2/3 released, 1/3 to test on):")
     show.accuracy(compared)
     show.say("  (These three look at raw records: they are for the owner and are not in the bundle.)")
+    show.say()
+    show.say(f"Other releases, of the attributes of purpose '{_PURPOSE}', and what each costs (for the owner, too):")
+    print_frontier(others, chosen)
+    show.say(f"  The plot is {plots[0]}")
     show.say()
     show.say(f"Next: sfumato ledger {folder / 'study.yaml'}, or look at {done.bundle / 'README.md'}.")
     show.say(f"{took:.0f} s in all.")

@@ -1,0 +1,71 @@
+"""`sfumato frontier`: a table of releases, the choice, and files."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def swept(study):
+    with study.open("a", encoding="utf-8") as file:
+        file.write("sweeps:\n  sizes: [{method: mondrian, k: [5, 40]}, {method: mondrian, k: 1000}]\n")
+        file.write("  noise: {method: diffgen, epsilon: [1, 2], h: 1}\n")
+    return study
+
+
+def test_it_prints_points_failures_the_choice_and_where_the_files_are(swept, run):
+    found = run("frontier", swept, "--sweep", "sizes", "--workers", "1")
+    assert found.code == 0, found.err
+    assert "mondrian, k = 5" in found.out and "everything published" in found.out
+    assert "failed: mondrian, k = 1000: this table cannot keep k-anonymity (k = 1000)" in found.out
+    assert "is chosen" in found.out
+    assert '"chosen": "chosen on the raw table"' in found.out
+    folder = swept.parent / "frontier" / "sizes"
+    assert "frontier/sizes/frontier.html" in found.out
+    assert {file.name for file in folder.iterdir()} == {
+        "frontier.html", "frontier.png", "frontier.svg", "frontier.csv", "points",
+    }  # fmt: skip
+
+
+def test_json(swept, run):
+    found = run("frontier", swept, "--sweep", "sizes", "--choose", "privacy=0.5", "--out", "here", "--json").json
+    assert set(found) == {"study", "purpose", "x", "y", "points", "baselines", "failures", "chosen", "files"}
+    assert [point["label"] for point in found["points"]] == ["mondrian, k = 5", "mondrian, k = 40"]
+    assert found["failures"][0]["label"] == "mondrian, k = 1000"
+    assert found["chosen"]["settings"]["method"] == "mondrian"
+    assert found["chosen"]["rule"] == "ploss at most 0.5"
+    [table] = [file for file in found["files"] if file.endswith(".csv")]
+    assert len(list(csv.DictReader(Path(table).read_text(encoding="utf-8").splitlines()))) == 5
+
+
+def test_other_axes_a_purpose_and_what_was_chosen_can_be_released(swept, run):
+    found = run(
+        "frontier", swept, "--sweep", "noise", "--purpose", "jobs", "--x", "mean-ploss", "--measure", "ploss", "--json"
+    )
+    assert found.code == 0, found.err
+    assert set(found.json["points"][0]["numbers"]) == {"mean-ploss", "uloss", "ploss"}
+    settings = found.json["chosen"]["settings"]
+    assert settings["purpose"] == "jobs"
+    text = swept.read_text(encoding="utf-8").replace(
+        "releases:\n", f"releases:\n  best: {found.json['chosen']['settings']}\n"
+    )
+    swept.write_text(text, encoding="utf-8")
+    assert run("release", swept, "best").code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (["--choose", "best"], 2, "'best' is no rule to choose by"),
+        (["--sweep", "size"], 3, "declares no sweep 'size'"),
+        ([], 3, "declares 2 sweeps"),
+        (["--sweep", "sizes", "--x", "plos"], 3, "no measure called 'plos'"),
+        (["--sweep", "sizes", "--choose", "privacy=0"], 6, "no release of the sweep has ploss of at most 0"),
+        (["--sweep", "sizes", "--purpose", "all"], 3, "has no purpose 'all'"),
+    ],
+)
+def test_the_ways_it_can_end(swept, run, args, code, words):
+    found = run("frontier", swept, *args)
+    assert found.code == code
+    assert words in found.err
