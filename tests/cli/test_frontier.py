@@ -69,3 +69,11 @@ def test_the_ways_it_can_end(swept, run, args, code, words):
     found = run("frontier", swept, *args)
     assert found.code == code
     assert words in found.err
+
+
+def test_the_figures_are_listed(folder, run):
+    assert "li-2a" in run("reproduce").out
+    assert {one["figure"] for one in run("reproduce", "--json").json} >= {"li-2a", "li-2b"}
+    found = run("reproduce", "li-9")
+    assert found.code == 3
+    assert "there is no figure called 'li-9'" in found.err

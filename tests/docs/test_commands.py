@@ -58,6 +58,7 @@ def test_the_commands_are_those_of_the_interface():
         "attack intersect",
         "verify",
         "query",
+        "reproduce",
         "taxonomy show",
         "taxonomy check",
         "taxonomy convert",

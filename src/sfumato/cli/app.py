@@ -57,6 +57,7 @@ for _command in (
     owner.max_k,
     measuring.measure,
     comparing.frontier,
+    comparing.reproduce,
     receiver.verify,
     receiver.query,
 ):

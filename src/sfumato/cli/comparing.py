@@ -1,4 +1,4 @@
-"""The command that compares many releases of one study before one is made."""
+"""Commands that compare many releases: of one study before one is made, and of the papers' figures."""
 
 from json import dumps
 from pathlib import Path
@@ -12,6 +12,7 @@ from sfumato.cli.options import Json, StudyFile
 if TYPE_CHECKING:
     from sfumato.compare import Choice, Frontier
 
+Workers = Annotated[int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)]
 FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
 
 
@@ -29,9 +30,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     choose: Annotated[
         str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
     ] = "knee",
-    workers: Annotated[
-        int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)
-    ] = None,
+    workers: Workers = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plots and points; may exist.")] = None,
     json: Json = False,
 ) -> None:
@@ -117,3 +116,39 @@ def frontier_json(found: "Frontier", chosen: "Choice", files: list[Path]) -> dic
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
+
+
+def reproduce(
+    figure: Annotated[
+        str | None, typer.Argument(help="A figure by name; without one, the figures are listed.", metavar="FIGURE")
+    ] = None,
+    workers: Workers = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plot and table; may exist.")] = None,
+    json: Json = False,
+) -> None:
+    """Run a paper's figure again on the packaged table, and put its plot and numbers beside what was printed."""
+    from sfumato.reproduce import FIGURES
+
+    if figure is None:
+        figures = [{"figure": kind.name, "title": kind.title, "paper": kind.paper} for kind in FIGURES.values()]
+        if json:
+            show.as_json(figures)
+            return
+        for one in figures:
+            show.say(f"  {one['figure']:<8} {one['title']} ({one['paper']})")
+        show.say("run one with `sfumato reproduce FIGURE`")
+        return
+    folder = out or Path("reproduced") / FIGURES[figure].name
+    with show.progress(shown=not json) as report:
+        found = FIGURES[figure]().run(folder, workers=workers, progress=report)
+    if json:
+        show.as_json(found.as_json())
+        return
+    show.say(f"{found.title} ({found.paper})")
+    for fact in found.facts:
+        mark = {True: "ok", False: "differs", None: ""}[fact.agrees]
+        show.say(f"  {mark:<8}{fact.what}: printed {fact.printed}; ours {fact.ours}")
+        if fact.agrees is False and fact.why:
+            show.say(f"          why it may differ: {fact.why}")
+    show.say(f"plot, table and comparison: {', '.join(show.place(file) for file in found.files)}")
+    show.say(f"{found.seconds:.0f} s")

@@ -21,7 +21,7 @@ _SWEEP, _PURPOSE = "few", "survey"
 
 
 def run_demo(out: Path | None, *, json: bool) -> None:
-    """Copy the study, plan, release at ε = 1, verify, ask, compare CA with BA and LA, and compare with other releases."""
+    """Copy the study, plan, release at ε = 1, verify, ask, measure CA, BA and LA, and compare with other releases."""
     began = time.monotonic()
     folder = _fresh(out)
     with as_file(files("sfumato") / "data" / "adult") as packaged:

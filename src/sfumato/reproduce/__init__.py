@@ -1,0 +1,6 @@
+"""The papers' figures as programs: each is run again, drawn, and put beside what was printed."""
+
+from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced
+from sfumato.reproduce.li_2009 import LiFigure2a, LiFigure2b
+
+__all__ = ["FIGURES", "Fact", "Figure", "LiFigure2a", "LiFigure2b", "Reproduced"]

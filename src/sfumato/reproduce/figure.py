@@ -1,0 +1,86 @@
+"""What a reproduced figure is: printed facts beside ours, and the registry that finds it by name."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from sfumato.core.progress import Progress
+from sfumato.core.registry import Registry
+from sfumato.errors import PublishError
+
+_MARKS = {True: "yes", False: "no", None: "–"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One thing the paper prints, what comes out here, and whether they agree (None where it cannot be said)."""
+
+    what: str
+    printed: str
+    ours: str
+    agrees: bool | None
+    why: str = ""  # where they differ: why they may
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "what": self.what, "printed": self.printed, "ours": self.ours, "agrees": self.agrees, "why": self.why,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduced:
+    """A figure that was run: its facts, the files that were written, and how long it took."""
+
+    name: str
+    title: str
+    paper: str
+    facts: tuple[Fact, ...]
+    files: tuple[Path, ...]
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "figure": self.name,
+            "title": self.title,
+            "paper": self.paper,
+            "facts": [fact.as_json() for fact in self.facts],
+            "files": [str(file) for file in self.files],
+            "seconds": round(self.seconds, 1),
+        }
+
+
+class Figure(Protocol):
+    """A figure or table of a paper, as a program over a packaged or public table."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+
+    def run(self, folder: Path, *, workers: int | None, progress: Progress) -> Reproduced:
+        """Run it, and write plot, table and comparison into the folder."""
+        ...
+
+
+FIGURES: Registry[type[Any]] = Registry("figure")
+
+
+def write_comparison(folder: Path, title: str, paper: str, facts: Sequence[Fact]) -> tuple[Path, Path]:
+    """The facts as a page to read and as JSON."""
+    rows = [
+        "| what | printed | ours | agrees | why it may differ |",
+        "|---|---|---|---|---|",
+        *(f"| {f.what} | {f.printed} | {f.ours} | {_MARKS[f.agrees]} | {f.why} |" for f in facts),
+    ]
+    page, data = folder / "comparison.md", folder / "comparison.json"
+    try:
+        page.write_text(f"# {title}\n\n{paper}\n\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        data.write_text(json.dumps([f.as_json() for f in facts], ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PublishError(
+            f"'{folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
+        ) from None
+    return page, data
