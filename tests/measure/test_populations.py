@@ -99,13 +99,25 @@ def test_a_missing_number_is_a_value_and_all_known_ones_are_a_node():
     assert (0, 17) not in nodes
 
 
-def test_too_many_are_refused():
-    view, cells = adult.table()
-    codes = cells.codes[:, : len(view.quasi)]
+@given(releases(), st.integers(1, 60))
+def test_of_too_many_those_with_few_predicates_are_taken(evidence, most):
+    everything = slow_populations(evidence.view, expanded(evidence.raw), 0.3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(home, "MOST", 0)
-        with pytest.raises(InfeasibleError, match=r"more than 0 populations.*min_sup"):
-            home.mine(view.quasi, codes, cells.counts, 0.05)
+        patch.setattr(home, "MOST", most)
+        fewest = sum(len(one) == 1 for one in everything)
+        if fewest > most:
+            with pytest.raises(InfeasibleError, match=rf"more than {most} populations.*min_sup"):
+                large_populations(evidence, 0.3)
+            return
+        found = large_populations(evidence, 0.3)
+    assert len(found) <= most
+    named = {frozenset(asked.items()) for asked in found.predicates()}
+    if len(everything) <= most:
+        assert found.deepest is None and named == set(everything)
+    else:
+        assert named == {one for one in everything if len(one) <= found.deepest}
+        assert sum(len(one) <= found.deepest + 1 for one in everything) > most
+    assert Populations.of_arrays(found.arrays()).deepest == found.deepest
 
 
 def test_a_grid_of_billions_is_halved_only_where_records_are():

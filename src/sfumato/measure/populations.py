@@ -7,6 +7,9 @@ steps or to the width of ``at_least``. Bounds are public, so halves do not follo
 are the same for every table of the study. A missing value that is kept is a value like any other; all known numbers
 together are then a node too.
 
+With many attributes there are too many such conjunctions. Then only those with the fewest predicates are taken: with up
+to one, two, three …, as many as keep the whole at `MOST` populations.
+
 Populations do not depend on any release: they are mined once from the distinct quasi-identifiers of the table, and
 kept. A mined set is plain arrays, see `Populations.arrays`.
 """
@@ -29,8 +32,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Range = tuple[int, int]
 
-MOST = 2_000_000
-"""How many populations are mined before it is given up: ten attributes with fine taxonomies may have billions."""
+MOST = 100_000
+"""How many populations there may be. Fourteen attributes have millions, and a mean over them says no more."""
 
 _SLACK = 1e-6  # of a record: 0.05 of 20 records is 1, whatever floats say
 
@@ -51,6 +54,7 @@ class Populations:
     attribute: Integers  # (families,)
     first: Integers  # (families + 1,) where each family begins among the populations
     support: Integers  # (populations,) records
+    deepest: int | None = None  # the most predicates of a population, if there were too many; None if all are here
 
     def __len__(self) -> int:
         return len(self.node)
@@ -82,6 +86,7 @@ class Populations:
             "attribute": self.attribute,
             "first": self.first,
             "support": self.support,
+            "deepest": np.array(-1 if self.deepest is None else self.deepest),
         }
         for place in range(len(self.attributes)):
             found[f"starts_{place}"], found[f"stops_{place}"] = self.starts[place], self.stops[place]
@@ -95,7 +100,12 @@ class Populations:
             names,
             tuple(found[f"starts_{place}"] for place in range(len(names))),
             tuple(found[f"stops_{place}"] for place in range(len(names))),
-            *(found[name] for name in ("node", "parent", "attribute", "first", "support")),
+            found["node"],
+            found["parent"],
+            found["attribute"],
+            found["first"],
+            found["support"],
+            None if int(found["deepest"]) < 0 else int(found["deepest"]),
         )
 
 
@@ -115,57 +125,90 @@ def mine(
 ) -> Populations:
     """The large populations among distinct ``codes`` (a column a quasi-identifier) with ``counts`` records each.
 
-    Depth first: a population that is not large has no large one below it, and each looks only at its own records.
+    All of them, if they are at most `MOST`; else those with at most so many predicates that they are.
     """
     progress("finding large populations", 0, 1)
     least = min_sup * float(counts.sum()) - _SLACK
     nodes = [large_nodes(a, codes[:, place], counts, least) for place, a in enumerate(quasi)]
     order = sorted((place for place, found in enumerate(nodes) if found), key=lambda place: len(nodes[place]))
+    names = tuple(quasi[place].name for place in order)
     ranges = [np.array(nodes[place], np.int64).reshape(-1, 2) for place in order]
-    edges = [edges_of(found) for found in ranges]
-    atoms, sizes = _atoms([codes[:, place] for place in order], edges, counts)
-    limits = [np.searchsorted(edge, found) for edge, found in zip(edges, ranges, strict=True)]  # nodes, over atoms
-    node: list[Integers] = []
-    support: list[Integers] = []
-    parent: list[int] = []
-    attribute: list[int] = []
-    first = [0]
-    todo: list[tuple[int, int, Integers]] = [(-1, -1, np.arange(len(sizes)))]
-    while todo:
-        above, last, rows = todo.pop()
-        for place in range(last + 1, len(order)):
-            column, limit = atoms[place][rows], limits[place]
-            below = np.zeros(len(edges[place]) + 2)
-            np.cumsum(np.bincount(column, weights=sizes[rows], minlength=len(below) - 1), out=below[1:])
-            records = below[limit[:, 1] + 1] - below[limit[:, 0] + 1]
-            large = np.flatnonzero(records >= least)
-            if not len(large):
-                continue
-            parent.append(above)
-            attribute.append(place)
-            node.append(large)
-            support.append(records[large].astype(np.int64))
-            if place + 1 < len(order):
-                for number, one in enumerate(large.tolist(), start=first[-1]):
-                    inside = rows[(column > limit[one, 0]) & (column <= limit[one, 1])]
-                    todo.append((number, place, inside))
-            first.append(first[-1] + len(large))
-        if first[-1] > MOST:
-            raise InfeasibleError(
-                f"there are more than {MOST:,} populations of at least {min_sup:g} of the records",
-                "use a larger `min_sup`, or a purpose with fewer quasi-identifiers",
-            )
-    whole = [np.concatenate([np.empty(0, np.int64), *found]) for found in (node, support)]
-    return Populations(
-        tuple(quasi[place].name for place in order),
-        tuple(found[:, 0] for found in ranges),
-        tuple(found[:, 1] for found in ranges),
-        whole[0],
-        np.array(parent, np.int64),
-        np.array(attribute, np.int64),
-        np.array(first, np.int64),
-        whole[1],
-    )
+    search = _Search.of([codes[:, place] for place in order], ranges, counts, least)
+    found, deepest = search.run(len(order)), None
+    if found is None:
+        found, deepest = search.run(1), 1
+        while found is not None and (more := search.run(deepest + 1)) is not None:
+            found, deepest = more, deepest + 1
+    if found is None:
+        raise InfeasibleError(
+            f"there are more than {MOST:,} populations of at least {min_sup:g} of the records",
+            "use a larger `min_sup`, or a purpose with fewer quasi-identifiers",
+        )
+    starts, stops = (tuple(found[:, end] for found in ranges) for end in (0, 1))
+    return Populations(names, starts, stops, *found, deepest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Depth first: a population that is not large has no large one below it, and each looks at its own records alone.
+
+    Codes are seen as atoms, the places between the edges of nodes; records with the same atoms are one row.
+    """
+
+    atoms: list[Integers]  # of each attribute, (rows,)
+    limits: list[Integers]  # of each attribute, (nodes, 2): the atoms of a node are those after one and up to the other
+    sizes: Floats  # (rows,) records
+    least: float
+
+    @classmethod
+    def of(cls, columns: Sequence[Integers], ranges: Sequence[Integers], counts: Integers, least: float) -> "_Search":
+        edges = [edges_of(found) for found in ranges]
+        atoms = [np.searchsorted(edge, column, side="right") for column, edge in zip(columns, edges, strict=True)]
+        place, first = alike(atoms, len(counts))  # far fewer than distinct codes
+        sizes = np.bincount(place, weights=counts, minlength=len(first)).astype(np.float64)
+        limits = [np.searchsorted(edge, found) for edge, found in zip(edges, ranges, strict=True)]
+        return cls([column[first] for column in atoms], limits, sizes, least)
+
+    def run(self, deepest: int) -> tuple[Integers, Integers, Integers, Integers, Integers] | None:
+        """Populations with at most ``deepest`` predicates, as `Populations` has them; None if they are too many."""
+        node, support = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        parent: list[int] = []
+        attribute: list[int] = []
+        first = [0]
+        todo = [(-1, -1, np.arange(len(self.sizes)), slice(0), 0)]  # of the parent's rows those in the slice of atoms
+        while todo:
+            above, last, rows, inside, depth = todo.pop()
+            if above >= 0:
+                column = self.atoms[last][rows]
+                rows = rows[(column > inside.start) & (column <= inside.stop)]
+            for place in range(last + 1, len(self.atoms)):
+                limit = self.limits[place]
+                records = self._records(place, rows)
+                large = np.flatnonzero(records >= self.least)
+                if not len(large):
+                    continue
+                parent.append(above)
+                attribute.append(place)
+                node.append(large)
+                support.append(records[large].astype(np.int64))
+                if depth + 1 < deepest and place + 1 < len(self.atoms):
+                    todo += [
+                        (number, place, rows, slice(*limit[one].tolist()), depth + 1)
+                        for number, one in enumerate(large.tolist(), start=first[-1])
+                    ]
+                first.append(first[-1] + len(large))
+            if first[-1] > MOST:
+                return None
+        families = np.array([parent, attribute], np.int64).reshape(2, -1)
+        return np.concatenate(node), families[0], families[1], np.array(first, np.int64), np.concatenate(support)
+
+    def _records(self, place: int, rows: Integers) -> Floats:
+        """How many records of the rows are in each node of an attribute."""
+        limit = self.limits[place]
+        below = np.zeros(int(limit.max()) + 2)
+        np.cumsum(np.bincount(self.atoms[place][rows], self.sizes[rows], len(below))[: len(below) - 1], out=below[1:])
+        found: Floats = below[limit[:, 1] + 1] - below[limit[:, 0] + 1]
+        return found
 
 
 def large_nodes(attribute: Attribute, codes: Integers, counts: Integers, least: float) -> list[Range]:
@@ -212,11 +255,3 @@ def _halves(whole: Range, width: int, large: Callable[[Range], bool]) -> list[Ra
         level = [half for a, b in split for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
         found += level
     return found
-
-
-def _atoms(columns: Sequence[Integers], edges: Sequence[Integers], counts: Integers) -> tuple[list[Integers], Floats]:
-    """Codes as places between the edges, and how many records share all of them: far fewer than distinct codes."""
-    atoms = [np.searchsorted(edge, column, side="right") for column, edge in zip(columns, edges, strict=True)]
-    place, first = alike(atoms, len(counts))
-    sizes = np.bincount(place, weights=counts, minlength=len(first)).astype(np.float64)
-    return [column[first] for column in atoms], sizes

@@ -83,6 +83,7 @@ class UtilityLoss:
             value=float(losses.mean()),
             details={
                 "populations": len(found),
+                **({} if found.deepest is None else {"most predicates of a population": found.deepest}),
                 "median": float(np.median(losses)),
                 "quantile 0.9": float(np.quantile(losses, 0.9)),
                 "largest": float(losses.max()),
