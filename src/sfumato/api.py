@@ -107,11 +107,38 @@ class Study:
         what: Method | PartitionMethod | str | None = None,
         *,
         purpose: str | None = None,
+        classifier: str = "decision-tree",
+        protocol: str = "split",
         runs: int = 10,
+        workers: int | None = None,
         progress: Progress = silent,
     ) -> Comparison:
-        """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise."""
-        return pipeline.worth(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+        """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise.
+
+        ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as
+        runs). ``workers`` processes share the runs; None takes one a processor where that pays.
+        """
+        return pipeline.worth(
+            self.declared, self.recipe(what, purpose=purpose), classifier=classifier, protocol=protocol, runs=runs,
+            workers=workers, progress=progress,
+        )  # fmt: skip
+
+    def worths(
+        self,
+        what: Method | PartitionMethod | str | None = None,
+        *,
+        purpose: str | None = None,
+        classifiers: Iterable[str] | None = None,
+        protocol: str = "split",
+        runs: int = 10,
+        workers: int | None = None,
+        progress: Progress = silent,
+    ) -> Mapping[str, Comparison]:
+        """The same by several classifiers, all five if none is named; they learn from the same releases."""
+        return pipeline.worths(
+            self.declared, self.recipe(what, purpose=purpose), classifiers=classifiers, protocol=protocol, runs=runs,
+            workers=workers, progress=progress,
+        )  # fmt: skip
 
     def measure(
         self,

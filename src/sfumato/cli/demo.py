@@ -55,7 +55,6 @@ def run_demo(out: Path | None, *, json: bool) -> None:
                 "question": _QUESTION,
                 "answer": show.estimate_json(answer),
                 "accuracy": show.accuracy_json(compared),
-                "frontier": {"chosen": chosen.sentence, "files": [str(file) for file in plots]},
                 "seconds": round(took, 2),
             }
         )
@@ -66,7 +65,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say(f"  {_QUESTION}\n    {show.estimate(answer)}")
     show.say()
     show.say(f"What it is worth to somebody who learns from it ({_RUNS} runs; 2/3 released, 1/3 to test on):")
-    show.accuracy(compared)
+    show.accuracies(compared)
     show.say("  (These three look at raw records: they are for the owner and are not in the bundle.)")
     show.say()
     show.say(f"Other releases, of the attributes of purpose '{_PURPOSE}', and what each costs (for the owner, too):")

@@ -141,30 +141,6 @@ def release(
     show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
 
 
-def worth(
-    study: StudyFile,
-    release: ReleaseName = None,
-    runs: Annotated[int, typer.Option("--runs", help="How often to split the table and learn.")] = 10,
-    json: Json = False,
-) -> None:
-    """For the owner: what releases like this one are worth to somebody who learns the class from them.
-
-    Publishes nothing and spends nothing. What it prints is computed from raw data and is not covered by any promise.
-    """
-    from sfumato.api import Study
-
-    opened = Study.load(study)
-    name = opened.recipe(release).name
-    with show.progress(shown=not json) as report:
-        found = opened.worth(release, runs=runs, progress=report)
-    if json:
-        show.as_json({"release": name, "runs": runs, **show.accuracy_json(found)})
-        return
-    show.say(f"What '{name}' is worth to somebody who learns from it ({runs} runs; 2/3 released, 1/3 to test on):")
-    show.accuracy(found)
-    show.say("these look at raw records: they are for your eyes only")
-
-
 def ledger(
     study: StudyFile,
     verify: Annotated[bool, typer.Option("--verify", help="Check that no entry was changed or removed.")] = False,
@@ -293,6 +269,55 @@ def max_k(  # noqa: PLR0913, PLR0917 - an option each
     for note in found.notes:
         show.say(f"  • {note}")
     show.say("for your eyes only: this was computed from raw records")
+
+
+def worth(
+    study: StudyFile,
+    release: ReleaseName = None,
+    classifier: Annotated[
+        list[str] | None,
+        typer.Option("--classifier", help="A classifier, may be given several times; `all` for all five."),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option("--protocol", help="`split` (2/3 to learn on, 1/3 to test) or `folds` (stratified).")
+    ] = "split",
+    runs: Annotated[int, typer.Option("--runs", help="How many splits, or how many folds.")] = 10,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="How many processes; as many as pay unless told.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """For the owner: how well one predicts the class after learning from such releases (CA).
+
+    Beside it: after learning from the raw table (BA), and by the most frequent class alone (LA). It looks at raw
+    records: nothing is published or spent, and what it prints is not covered by any promise.
+    """
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    name = opened.recipe(release).name
+    asked = classifier or ["decision-tree"]
+    with show.progress(shown=not json) as report:
+        found = opened.worths(
+            release, classifiers=None if "all" in asked else asked, protocol=protocol, runs=runs, workers=workers,
+            progress=report,
+        )  # fmt: skip
+    if json:
+        show.as_json(
+            {
+                "release": name,
+                "protocol": protocol,
+                "runs": runs,
+                "accuracy": {learner: show.accuracy_json(compared) for learner, compared in found.items()},
+            }
+        )
+        return
+    parts = "splits, 2/3 to learn on and 1/3 to test" if protocol == "split" else "stratified folds"
+    show.say(f"Accuracy on records that were not learnt from ({runs} {parts}):")
+    for learner, compared in found.items():
+        show.say(f"  {learner}")
+        show.accuracies(compared)
+    show.say("for your eyes only: computed from raw records, and covered by no promise")
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:

@@ -104,20 +104,20 @@ def estimate_json(found: "Estimate") -> Mapping[str, float | None]:
     return {"count": found.count, "share": found.share, "total": found.total, "deviation": found.deviation}
 
 
-def accuracy(found: "Comparison") -> None:
-    """What releases are worth to a learner, a line a measure."""
-    for name, measured, meaning in (
+def accuracies(found: "Comparison") -> None:
+    """BA, CA and LA, a line each."""
+    for name, accuracy, meaning in (
         ("BA", found.ba, "learnt on the raw table: the most there is to get"),
         ("CA", found.ca, "learnt on a release like this one"),
         ("LA", found.la, "the most frequent class: what one gets for nothing"),
     ):
-        if measured is not None:
-            say(f"  {name}  {100 * measured.mean:5.2f} % ± {100 * measured.deviation:.2f}  {meaning}")
+        if accuracy is not None:
+            say(f"  {name}  {100 * accuracy.mean:5.2f} % ± {100 * accuracy.deviation:.2f}  {meaning}")
 
 
 def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, float] | None]:
-    """The same as JSON: shares from 0 to 1."""
+    """The same as JSON."""
     return {
-        name: None if measured is None else {"mean": measured.mean, "deviation": measured.deviation}
-        for name, measured in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
+        name: None if accuracy is None else {"mean": accuracy.mean, "deviation": accuracy.deviation}
+        for name, accuracy in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
     }

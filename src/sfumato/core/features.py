@@ -33,6 +33,13 @@ class Features:
         """The column names."""
         return tuple(name for _, names, _ in self._blocks() for name in names)
 
+    @property
+    def numbers(self) -> NDArray[np.bool_]:
+        """Which columns hold numbers; the others are indicators, of which one a cut is 1."""
+        return np.array(
+            [isinstance(self.domains[column], Grid) for column, names, _ in self._blocks() for _ in names], dtype=bool
+        )
+
     def matrix(self, regions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows of region numbers (one a cut) to rows of features."""
         blocks = [table[regions[:, column]] for column, _, table in self._blocks()]

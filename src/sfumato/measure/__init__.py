@@ -1,7 +1,9 @@
 """Measures: numbers about a release. Those taken against raw data are for the owner alone."""
 
 from sfumato.measure.audit import Finding, audit, events_of
-from sfumato.measure.classification import Accuracy, Comparison, classification, decision_tree
+from sfumato.measure.classification import Accuracy, Comparison, classification, classifications
+from sfumato.measure.classification_loss import ClassificationLoss
+from sfumato.measure.classifiers import CLASSIFIERS
 from sfumato.measure.counting import (
     AverageGroupSize,
     CellDivergence,
@@ -18,9 +20,9 @@ from sfumato.measure.linkage import Guess, GuessedValues, Linkage, LinkedPeople,
 from sfumato.measure.marginals import OneWayDistance, TwoWayDistance
 from sfumato.measure.max_k import MaxK, Tried, smallest_k
 from sfumato.measure.measure import MEASURES, Measure, Reading, Refused, range_words
-from sfumato.measure.partition_classification import partition_classification
 from sfumato.measure.populations import Populations, large_populations
 from sfumato.measure.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
+from sfumato.measure.protocols import PROTOCOLS
 from sfumato.measure.queries import LargeQueryError, QueryError, SmallQueryError
 from sfumato.measure.risk import (
     JournalistRisk,
@@ -33,10 +35,13 @@ from sfumato.measure.risk import (
 from sfumato.measure.utility_loss import UtilityLoss
 
 __all__ = [
+    "CLASSIFIERS",
     "MEASURES",
+    "PROTOCOLS",
     "Accuracy",
     "AverageGroupSize",
     "CellDivergence",
+    "ClassificationLoss",
     "ClassificationMetric",
     "Comparison",
     "Discernibility",
@@ -74,12 +79,11 @@ __all__ = [
     "WorstPrivacyLoss",
     "audit",
     "classification",
-    "decision_tree",
+    "classifications",
     "events_of",
     "intersect",
     "large_populations",
     "link",
-    "partition_classification",
     "range_words",
     "smallest_k",
 ]

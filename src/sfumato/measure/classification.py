@@ -1,32 +1,28 @@
 """Classification accuracy: what a release is worth to somebody who learns from it (Mohammed et al. 2011, section 5).
 
-CA: learn on the release of one part of the table, predict the rest, generalised by the same cut. BA: learn on the raw
-records, the most there is to get. LA: predict the most frequent class, what one gets without any attribute. All three
-look at raw records, so they are for the owner only and never go into a bundle.
+CA: learn on the release of one part of the table, predict the rest, generalised by the same cut or regions. BA: learn
+on the raw records, the most there is to get. LA: predict the most frequent class, what one gets without any attribute.
+All three look at raw records, so they are for the owner only and never go into a bundle. They say something of a
+method: for each run a release is made of the part to learn on, and thrown away.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.attribute import Attribute
-from sfumato.core.counts import Counter
-from sfumato.core.cut import Cut
-from sfumato.core.domain import Grid
-from sfumato.core.draft import Draft
-from sfumato.core.features import Features, region_matrix
+from sfumato.core.partition import PartitionView
+from sfumato.core.progress import Progress, silent
 from sfumato.core.view import View
-from sfumato.errors import InfeasibleError, OursError, UsageError
+from sfumato.errors import UsageError
+from sfumato.measure.classifiers import CLASSIFIERS, Classifier, Integers, Own
+from sfumato.measure.lessons import Codes, CountsLessons, GroupsLessons, Lesson, lessons
+from sfumato.measure.protocols import Parts, parts_of
 
-Make = Callable[[View, Counter], Draft]
-"""Makes a draft of a part of the table: a method with its budget, closed over."""
-
-Codes = dict[str, NDArray[np.int64]]
+_WORTH_STARTING = 200_000  # records learnt from in all, below which one process is done before others have started
 
 
 @dataclass(frozen=True)
@@ -54,115 +50,145 @@ class Comparison:
     ba: Accuracy | None
     la: Accuracy
 
-    @classmethod
-    def of(cls, found: Mapping[str, Sequence[float]]) -> "Comparison":
-        """From the numbers of all runs by their names; without numbers for BA there is none."""
-        ca, ba, la = (Accuracy(tuple(found[name])) for name in ("ca", "ba", "la"))
-        return cls(ca, ba if ba.runs else None, la)
 
-
-def decision_tree() -> Any:
-    """A C4.5-like tree: entropy, grown out, then pruned.
-
-    scikit-learn has no C4.5; cost-complexity pruning at 10⁻⁴ with leaves of at least a thousandth of the weight stands
-    in for its error-based pruning. The settings were not fitted to any release: they are what brings the tree to the
-    paper's accuracy on the raw table.
-    """
-    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - a slow import, needed here alone
-
-    return DecisionTreeClassifier(criterion="entropy", ccp_alpha=1e-4, min_weight_fraction_leaf=1e-3, random_state=0)
-
-
-def classification(
-    view: View,
+def classification(  # noqa: PLR0913 - all but the first come by keyword
+    view: View | PartitionView,
     codes: Codes,
-    make: Make,
+    make: Callable[..., Any],
     *,
+    classifier: str | Callable[[], Any] = "decision-tree",
+    protocol: str = "split",
     runs: int = 10,
     seed: int = 0,
     baseline: bool = True,
-    classifier: Callable[[], Any] = decision_tree,
+    workers: int | None = 1,
+    progress: Progress = silent,
 ) -> Comparison:
-    """Accuracy over several splits into two thirds to learn on and one third to test on.
+    """Accuracy of one classifier: a registered one by name, or a function that gives a scikit-learn estimator.
 
-    ``codes`` holds the records, one array of codes an attribute. The seed fixes the splits, not the noise.
+    ``codes`` holds the records, one array of codes an attribute. ``make`` makes a draft of a part of the table: of a
+    `View` and a `Counter` for noisy counts, of a `PartitionView` and `Cells` for groups. The seed fixes the splits, not
+    the noise. See `classifications` for the rest.
     """
-    size = len(codes[view.target.name])
-    found: dict[str, list[float]] = {"ca": [], "ba": [], "la": []}
-    for train, test in splits(size, runs=runs, seed=seed):
-        draft = make(view, ArrayCounter(_part(codes, train), {view.target.name: len(view.classes)}))
-        truth = codes[view.target.name][test]
-        learned = _from_draft(draft, view, _part(codes, test))
-        found["ca"].append(score(*learned, truth, classifier))
-        learn = codes[view.target.name][train]
-        found["la"].append(float(np.mean(truth == np.bincount(learn).argmax())))
-        if baseline:
-            raw = raw_features(view.predictors, codes)
-            found["ba"].append(score(raw[train], learn, np.ones(len(train)), raw[test], truth, classifier))
-    return Comparison.of(found)
+    chosen = {"": CLASSIFIERS[classifier]() if isinstance(classifier, str) else Own(classifier)}
+    return _compared(
+        lessons(view, codes, make), chosen, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        workers=workers, progress=progress,
+    )[""]  # fmt: skip
 
 
-def splits(size: int, *, runs: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Two thirds of the records to learn on and one third to test on, a run at a time."""
-    if runs < 1:
-        raise UsageError(f"{runs} runs measure nothing", "use at least one run")
-    if size < 3:  # noqa: PLR2004 - two to learn on, one to test
-        raise InfeasibleError(
-            f"{size} records cannot be split into a part to learn on and one to test", "use a larger table"
+def classifications(  # noqa: PLR0913 - all but the first come by keyword
+    view: View | PartitionView,
+    codes: Codes,
+    make: Callable[..., Any],
+    *,
+    classifiers: Iterable[str] | None = None,
+    protocol: str = "split",
+    runs: int = 10,
+    seed: int = 0,
+    baseline: bool = True,
+    workers: int | None = 1,
+    progress: Progress = silent,
+) -> Mapping[str, Comparison]:
+    """Accuracy of several classifiers (all of them, if none is named) that learn from the same drafts.
+
+    ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as runs).
+    ``workers`` processes share the runs; None takes one a processor where that pays.
+    """
+    names = list(dict.fromkeys(CLASSIFIERS if classifiers is None else classifiers))
+    return _compared(
+        lessons(view, codes, make), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol, runs=runs,
+        seed=seed, baseline=baseline, workers=workers, progress=progress,
+    )  # fmt: skip
+
+
+def _compared(
+    subject: CountsLessons | GroupsLessons,
+    chosen: Mapping[str, Classifier | Own],
+    *,
+    protocol: str,
+    runs: int,
+    seed: int,
+    baseline: bool,
+    workers: int | None,
+    progress: Progress,
+) -> dict[str, Comparison]:
+    truth = subject.truth
+    parts = parts_of(protocol, truth, runs, seed)
+    ca: dict[str, list[float]] = {name: [] for name in chosen}
+    ba: dict[str, list[float]] = {name: [] for name in chosen}
+    la: list[float] = []
+    what = "learning from releases"
+    progress(what, 0, runs)
+    work = [(subject, chosen, part, baseline) for part in parts]
+    for done, (here, raw) in enumerate(_each(work, _workers(workers, len(truth), runs))):
+        train, test = parts[done]
+        la.append(float(np.mean(truth[test] == np.bincount(truth[train]).argmax())))
+        for name in chosen:
+            ca[name].append(here[name])
+            ba[name] += [raw[name]] if baseline else []
+        progress(what, done + 1, runs)
+    return {
+        name: Comparison(
+            Accuracy(tuple(ca[name])), Accuracy(tuple(ba[name])) if baseline else None, Accuracy(tuple(la))
         )
-    for run in range(runs):
-        order = np.random.default_rng([seed, run]).permutation(size)
-        yield order[: 2 * size // 3], order[2 * size // 3 :]
+        for name in chosen
+    }
 
 
-def _part(codes: Codes, places: NDArray[np.int64]) -> Codes:
-    return {name: column[places] for name, column in codes.items()}
+Found = tuple[dict[str, float], dict[str, float]]
+Work = tuple[CountsLessons | GroupsLessons, Mapping[str, Classifier | Own], Parts, bool]
 
 
-def _features(cuts: tuple[Cut, ...], view: View) -> Features:
-    domains = []
-    for attribute in view.predictors:
-        if attribute.domain is None:
-            raise OursError(f"'{attribute.name}' reached a measure without a domain")
-        domains.append(attribute.domain)
-    return Features(cuts, tuple(domains))
+def _once(work: Work) -> Found:
+    """One run: a draft of the part to learn on, and every classifier on it and on the raw records."""
+    subject, chosen, (train, test), baseline = work
+    truth = subject.truth[test]
+    made: Any = subject.release(train)
+    ca = {name: _accuracy(subject.lesson(made, test, c.reads), truth, c) for name, c in chosen.items()}
+    if not baseline:
+        return ca, {}
+    raw = subject.raw(train, test)
+    return ca, {name: _accuracy(raw, truth, c) for name, c in chosen.items()}
 
 
-def _from_draft(draft: Draft, view: View, test: Codes) -> tuple[Any, Any, Any, Any]:
-    features = _features(draft.groups.cuts, view)
-    regions = region_matrix(draft.groups.cuts, [test[a.name] for a in view.predictors])
-    groups = draft.groups
-    return features.matrix(groups.regions), groups.classes, groups.counts.astype(np.float64), features.matrix(regions)
+def _workers(asked: int | None, records: int, runs: int) -> int:
+    if asked is not None and asked < 1:
+        raise UsageError(f"{asked} workers do nothing", "ask for at least one")
+    if asked is not None:
+        return min(asked, runs)
+    return min(os.cpu_count() or 1, runs) if records * runs >= _WORTH_STARTING else 1
 
 
-def raw_features(attributes: Sequence[Attribute], codes: Codes) -> NDArray[np.float64]:
-    """Raw records as features: numbers as their codes, categories as an indicator a value."""
-    blocks = []
-    for attribute in attributes:
-        column = codes[attribute.name]
-        if attribute.domain is None or isinstance(attribute.domain, Grid):  # a grid may have millions of points
-            blocks.append(column[:, None].astype(np.float64))
-        else:
-            blocks.append(np.eye(attribute.domain.size)[column])
-    return np.hstack(blocks)
+def _each(work: Sequence[Work], workers: int) -> Iterator[Found]:
+    """The runs in order, here or in processes of their own.
 
-
-def score(
-    learn: NDArray[np.float64],
-    classes: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    test: NDArray[np.float64],
-    truth: NDArray[np.int64],
-    classifier: Callable[[], Any],
-) -> float:
-    """Learn with weights, predict, compare. Without features or records, the weightiest class is predicted.
-
-    So it is where there is one class alone: some learners refuse that.
+    joblib sends what they need over pipes (`max_nbytes=None`): large arrays would otherwise be written to a temporary
+    folder, and these are raw records.
     """
-    if not len(classes):
-        return float(np.mean(truth == 0))
-    if not learn.shape[1] or bool(np.all(classes == classes[0])):
-        return float(np.mean(truth == np.bincount(classes, weights=weights).argmax()))
-    model = classifier()
-    model.fit(learn, classes, sample_weight=weights)
-    return float(np.mean(model.predict(test) == truth))
+    if workers == 1:
+        yield from map(_once, work)
+        return
+    from joblib import Parallel, delayed  # noqa: PLC0415 - comes with scikit-learn, needed here alone
+
+    pool = Parallel(n_jobs=workers, return_as="generator", max_nbytes=None, batch_size=1)
+    yield from pool(delayed(_once)(one) for one in work)
+
+
+def predicted(lesson: Lesson, classifier: Classifier | Own) -> Integers:
+    """Learn with weights, and predict the class of every row to be tested on.
+
+    Of a release without records the first class is predicted; without features, or where only one class is left, the
+    weightiest one.
+    """
+    known = np.bincount(lesson.classes, weights=lesson.weights, minlength=1)
+    if not lesson.learn.shape[1] or np.count_nonzero(known) <= 1:
+        return np.full(len(lesson.test), known.argmax(), dtype=np.int64)
+    model = classifier.estimator(lesson.numbers)
+    model.fit(lesson.learn, lesson.classes, sample_weight=lesson.weights)
+    found: Integers = model.predict(lesson.test)
+    return found
+
+
+def _accuracy(lesson: Lesson, truth: Integers, classifier: Classifier | Own) -> float:
+    return float(np.mean(predicted(lesson, classifier) == truth))

@@ -9,7 +9,7 @@ from sfumato.pipeline.frontier import run_frontier
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
-from sfumato.pipeline.owner import audit_recipe, unfit, worth
+from sfumato.pipeline.owner import audit_recipe, unfit, worth, worths
 from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
 
@@ -32,4 +32,5 @@ __all__ = [
     "unfit",
     "verify_table",
     "worth",
+    "worths",
 ]

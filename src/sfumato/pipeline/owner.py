@@ -1,14 +1,14 @@
 """For the owner: what does not fit the study, what releases are worth, and whether a promise can be refuted."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.attribute import Role
 from sfumato.core.counts import Cells, Counter
 from sfumato.core.draft import Draft, Groups
 from sfumato.core.features import region_matrix
@@ -20,101 +20,84 @@ from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, UnfitReport, open_source
-from sfumato.errors import OursError, StudyError, UsageError
-from sfumato.measure import (
-    Comparison,
-    Finding,
-    audit,
-    classification,
-    decision_tree,
-    events_of,
-    partition_classification,
-)
+from sfumato.errors import OursError, UsageError
+from sfumato.measure import Comparison, Finding, audit, classifications, events_of
 from sfumato.methods import Method, PartitionMethod, build, is_partition
 from sfumato.pipeline.partitions import drafted, refuse_unfit
+from sfumato.pipeline.population import with_population
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor, tailor_partition
 
 
-def worth(
+def worth(  # noqa: PLR0913 - all but the first come by keyword
     study: Study,
     recipe: Recipe,
     *,
+    classifier: str = "decision-tree",
+    protocol: str = "split",
     runs: int = 10,
     seed: int = 0,
     baseline: bool = True,
+    workers: int | None = 1,
     progress: Progress = silent,
 ) -> Comparison:
-    """What a recipe's releases are worth to a learner: CA against BA and LA, over several splits of the table.
-
-    For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
-    entered into the ledger, and nothing that it returns is covered by a promise.
-    """
-    method = build(recipe)
-    progress("reading the records", 0, 1)
-    done = 0
-
-    def report() -> None:
-        nonlocal done
-        progress("learning from releases", done, runs)
-        done += 1
-
-    if is_partition(method):
-        return _worth_of_groups(study, recipe, method, report, runs=runs, seed=seed, baseline=baseline)
-    return _worth_of_counts(study, recipe, cast("Method", method), report, runs=runs, seed=seed, baseline=baseline)
+    """What a recipe's releases are worth to one classifier: see `worths`."""
+    return worths(
+        study, recipe, classifiers=(classifier,), protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        workers=workers, progress=progress,
+    )[classifier]  # fmt: skip
 
 
-def _worth_of_counts(
-    study: Study, recipe: Recipe, method: Method, report: Callable[[], None], *, runs: int, seed: int, baseline: bool
-) -> Comparison:
-    view = tailor(study, recipe.purpose)
-    method.check(view)
-    with open_source(study.source, base=study.base) as table:
-        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
-    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
-
-    def make(part: View, counter: Counter) -> Draft:
-        report()
-        budget = method.spends
-        if budget is None:
-            raise OursError(f"method '{method.name}' has no ε")
-        return method.run(part, counter, accountant=Accountant(budget / view.unit.stability), source=SecureSource())
-
-    return classification(view, codes, make, runs=runs, seed=seed, baseline=baseline)
-
-
-def _worth_of_groups(
+def worths(  # noqa: PLR0913 - all but the first come by keyword
     study: Study,
     recipe: Recipe,
-    method: PartitionMethod,
-    report: Callable[[], None],
     *,
-    runs: int,
-    seed: int,
-    baseline: bool,
-) -> Comparison:
-    view = tailor_partition(study, recipe.purpose)
-    classes = sum(a.role is Role.CLASS for a in view.others)
-    if classes != 1:
-        raise StudyError(
-            f"release '{recipe.name}' has {classes or 'no'} class attribute{'s' * (classes > 1)}, so there is no one "
-            "thing to learn from it",
-            "give one attribute `role: class`, or open `report.html` of a release for other measures",
-        )
-    method.check(view)
+    classifiers: Iterable[str] | None = None,
+    protocol: str = "split",
+    runs: int = 10,
+    seed: int = 0,
+    baseline: bool = True,
+    workers: int | None = 1,
+    progress: Progress = silent,
+) -> Mapping[str, Comparison]:
+    """What a recipe's releases are worth to learners: CA against BA and LA, over several parts of the table.
+
+    For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
+    entered into the ledger, and nothing that it returns is covered by ε.
+    """
+    method = build(recipe)
+    view: View | PartitionView
+    if is_partition(method):
+        view = tailor_partition(study, recipe.purpose)
+        method.check(view)
+        make: Callable[..., Any] = partial(_part_in_groups, with_population(method, study, view))
+    else:
+        view = tailor(study, recipe.purpose)
+        method = cast("Method", method)
+        method.check(view)
+        make = partial(_part_with_noise, method)
     with open_source(study.source, base=study.base) as table:
+        progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit)
         cells = counter.full_cells([a.name for a in view.attributes])
-        refuse_unfit(counter, view, cells, counter.all_rows())
+        if isinstance(view, PartitionView):
+            refuse_unfit(counter, view, cells, counter.all_rows())
+    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+    return classifications(
+        view, codes, make, classifiers=classifiers, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        workers=workers, progress=progress,
+    )  # fmt: skip
 
-    def make(part: PartitionView, some: Cells) -> PartitionDraft:
-        report()
-        return drafted(method, part, some, SecureSource(), silent)
 
-    # The learner of differentially private releases: both kinds of numbers can then be compared.
-    return partition_classification(
-        view, cells, make, runs=runs, seed=seed, baseline=baseline, classifier=decision_tree
-    )
+def _part_with_noise(method: Method, view: View, counter: Counter) -> Draft:
+    if method.spends is None:
+        raise OursError(f"method '{method.name}' has no ε")
+    accountant = Accountant(method.spends / view.unit.stability)
+    return method.run(view, counter, accountant=accountant, source=SecureSource())
+
+
+def _part_in_groups(method: PartitionMethod, view: PartitionView, cells: Cells) -> PartitionDraft:
+    return drafted(method, view, cells, SecureSource(), silent)
 
 
 def unfit(study: Study) -> list[UnfitReport]:

@@ -1,0 +1,88 @@
+"""Where records lie: for each the region that holds it, or else the nearest."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+NOWHERE = -1  # the place of a record that no region holds
+_TOGETHER = 4_000_000  # comparisons of records with regions that are held at once
+_FEW = 50_000  # comparisons that are not worth halving
+
+
+def holding(starts: Integers, stops: Integers, codes: Integers) -> Integers:
+    """For each record the first region that holds it, or `NOWHERE`.
+
+    Records and regions are halved together at medians of where regions begin, so that each record is compared with
+    few regions.
+
+    >>> holding(np.array([[0], [40]]), np.array([[20], [50]]), np.array([[5], [30], [49]])).tolist()
+    [0, -1, 1]
+    """
+    place = np.full(len(codes), NOWHERE, dtype=np.int64)
+    todo = [(np.arange(len(codes)), np.arange(len(starts)))]
+    while todo:
+        records, boxes = todo.pop()
+        if not len(records) or not len(boxes):
+            continue
+        cut = _halving(starts[boxes], stops[boxes]) if len(records) * len(boxes) > _FEW else None
+        if cut is None:
+            place[records] = _first(starts[boxes], stops[boxes], boxes, codes[records])
+            continue
+        column, at = cut
+        left = codes[records, column] < at
+        todo.append((records[left], boxes[starts[boxes, column] < at]))
+        todo.append((records[~left], boxes[stops[boxes, column] > at]))
+    return place
+
+
+def nearest(starts: Integers, stops: Integers, codes: Integers, sizes: Integers) -> Integers:
+    """For each record the region that holds it, or else the nearest one.
+
+    The distance is the sum over the attributes of how far the value is from the range, as a share of the domain's
+    ``sizes``.
+    """
+    place = holding(starts, stops, codes)
+    lost = np.flatnonzero(place == NOWHERE)
+    if not len(starts) or not len(lost):
+        return place
+    scale = sizes.astype(np.float32)
+    distinct, back = np.unique(codes[lost], axis=0, return_inverse=True)
+    found = np.empty(len(distinct), dtype=np.int64)
+    step = max(1, _TOGETHER // len(starts))
+    for begin in range(0, len(distinct), step):
+        some = distinct[begin : begin + step]
+        apart = np.zeros((len(some), len(starts)), dtype=np.float32)
+        for column in range(codes.shape[1]):
+            here = some[:, column, None]
+            below, above = starts[:, column] - here, here - (stops[:, column] - 1)
+            apart += np.maximum(np.maximum(below, above), 0) / scale[column]
+        found[begin : begin + step] = apart.argmin(axis=1)
+    place[lost] = found[back.ravel()]
+    return place
+
+
+def _halving(starts: Integers, stops: Integers) -> tuple[int, int] | None:
+    """The attribute and code at which the fewest regions are on one side; None where all stay on one."""
+    if not starts.shape[1]:
+        return None
+    at = np.ceil(np.median(starts, axis=0)).astype(np.int64)
+    at = np.maximum(at, starts.min(axis=0) + 1)
+    most = np.maximum((starts < at).sum(axis=0), (stops > at).sum(axis=0))
+    column = int(most.argmin())
+    return (column, int(at[column])) if most[column] < len(starts) else None
+
+
+def _first(starts: Integers, stops: Integers, boxes: Integers, codes: Integers) -> Integers:
+    """Every record against every region."""
+    found = np.full(len(codes), NOWHERE, dtype=np.int64)
+    step = max(1, _TOGETHER // len(boxes))
+    for begin in range(0, len(codes), step):
+        some = codes[begin : begin + step]
+        inside = np.ones((len(some), len(boxes)), dtype=bool)
+        for column in range(codes.shape[1]):
+            here = some[:, column, None]
+            inside &= (starts[:, column] <= here) & (here < stops[:, column])
+        first = inside.argmax(axis=1)
+        found[begin : begin + step] = np.where(inside[np.arange(len(some)), first], boxes[first], NOWHERE)
+    return found

@@ -1,0 +1,190 @@
+"""What a classifier is given to learn from and to be tested on: releases of both kinds, and raw records."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.array_counter import ArrayCounter
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.counts import Cells, Counter
+from sfumato.core.domain import Domain, Grid
+from sfumato.core.draft import Draft
+from sfumato.core.features import Features, region_matrix
+from sfumato.core.locate import nearest
+from sfumato.core.partition import SUPPRESSED, PartitionDraft, PartitionView
+from sfumato.core.view import View
+from sfumato.errors import OursError, StudyError
+from sfumato.measure.classifiers import Floats, Integers, Mask, Reads
+
+Codes = Mapping[str, NDArray[np.int64]]
+"""Records, one array of codes an attribute."""
+
+_MOST_LEAVES = 1_000  # of an attribute, up to which each is a column; beyond, the code is one number
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """Rows to learn from, with a class and a weight each, and rows to be tested on."""
+
+    learn: Floats
+    classes: Integers
+    weights: Floats
+    test: Floats
+    numbers: Mask  # which columns are numbers
+
+
+@dataclass(frozen=True, eq=False)
+class CountsLessons:
+    """Lessons from groups with noisy counts: the same cuts for the records to be tested on.
+
+    An interval becomes its middle, a region of categories an indicator; an attribute that was not split says nothing.
+    """
+
+    view: View
+    codes: Codes
+    make: Callable[[View, Counter], Draft]
+
+    @property
+    def truth(self) -> Integers:
+        """The class of every record."""
+        return self.codes[self.view.target.name]
+
+    def release(self, train: Integers) -> Draft:
+        """A draft of some of the records."""
+        part = {name: column[train] for name, column in self.codes.items()}
+        return self.make(self.view, ArrayCounter(part, {self.view.target.name: len(self.view.classes)}))
+
+    def lesson(self, made: Draft, test: Integers, reads: Reads) -> Lesson:  # noqa: ARG002 - cuts are read one way
+        """What such a draft teaches."""
+        groups = made.groups
+        features = Features(groups.cuts, tuple(_domain(a) for a in self.view.predictors))
+        regions = region_matrix(groups.cuts, [self.codes[a.name][test] for a in self.view.predictors])
+        return Lesson(
+            features.matrix(groups.regions), groups.classes, groups.counts.astype(np.float64), features.matrix(regions),
+            features.numbers,
+        )  # fmt: skip
+
+    def raw(self, train: Integers, test: Integers) -> Lesson:
+        """What the records themselves teach."""
+        return _raw(self.view.predictors, self.codes, self.truth, train, test)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupsLessons:
+    """Lessons from records in groups: a record to be tested on is given the region it lies in, or the nearest.
+
+    Only quasi-identifiers are learnt from. Buckets publish them exactly, so there records stay what they are.
+    """
+
+    view: PartitionView
+    codes: Codes
+    make: Callable[[PartitionView, Cells], PartitionDraft]
+
+    @property
+    def target(self) -> str:
+        """The class."""
+        name = next((a.name for a in self.view.others if a.role is Role.CLASS), None)
+        if name is None:
+            raise StudyError(
+                "the release publishes no class, so there is nothing to predict",
+                "give an attribute `role: class`, and name it in the purpose",
+            )
+        return name
+
+    @property
+    def truth(self) -> Integers:
+        """The class of every record."""
+        return self.codes[self.target]
+
+    def release(self, train: Integers) -> PartitionDraft:
+        """A draft of some of the records."""
+        names = tuple(a.name for a in self.view.attributes)
+        rows = np.stack([self.codes[name][train] for name in names], axis=1)
+        distinct, counts = np.unique(rows, axis=0, return_counts=True)
+        return self.make(self.view, Cells(names, distinct, counts.astype(np.int64)))
+
+    def lesson(self, made: PartitionDraft, test: Integers, reads: Reads) -> Lesson:
+        """What such a draft teaches."""
+        partition, quasi = made.partition, [a.name for a in self.view.quasi]
+        kept = partition.group != SUPPRESSED
+        asked = np.stack([self.codes[name][test] for name in quasi], axis=1)
+        if made.form == "generalised":
+            column = [partition.boxes.attributes.index(name) for name in quasi]
+            starts, stops = partition.boxes.starts[:, column], partition.boxes.stops[:, column]
+            sizes = np.array([self.view.domain(name).size for name in quasi])
+            table, numbers = self._features(starts, stops, reads)
+            learn, tested = table[partition.group[kept]], table[nearest(starts, stops, asked, sizes)]
+        else:
+            exact = np.stack([partition.column(name)[kept] for name in quasi], axis=1)
+            learn, numbers = self._features(exact, exact + 1, reads)
+            tested, _ = self._features(asked, asked + 1, reads)
+        classes, weights = partition.column(self.target)[kept], partition.cells.counts[kept].astype(np.float64)
+        return Lesson(learn, classes, weights, tested, numbers)
+
+    def raw(self, train: Integers, test: Integers) -> Lesson:
+        """What the records themselves teach."""
+        return _raw(self.view.quasi, self.codes, self.truth, train, test)
+
+    def _features(self, starts: Integers, stops: Integers, reads: Reads) -> tuple[Floats, Mask]:
+        if reads == "regions":
+            return region_features(starts, stops)
+        return value_features([_domain(a) for a in self.view.quasi], starts, stops)
+
+
+def lessons(view: View | PartitionView, codes: Codes, make: Callable[..., Any]) -> CountsLessons | GroupsLessons:
+    """Lessons from the kind of release that is made of such a view."""
+    return CountsLessons(view, codes, make) if isinstance(view, View) else GroupsLessons(view, codes, make)
+
+
+def region_features(starts: Integers, stops: Integers) -> tuple[Floats, Mask]:
+    """Where each region begins and ends on each attribute, in codes."""
+    found = np.hstack([starts, stops]).astype(np.float64)
+    return found, np.ones(found.shape[1], dtype=bool)
+
+
+def value_features(domains: Sequence[Domain], starts: Integers, stops: Integers) -> tuple[Floats, Mask]:
+    """The middle of each interval, in codes; of categories the share of each leaf, all leaves of a region alike.
+
+    A number that may be missing has a second column that says whether it may be so in this region. An attribute of
+    more than a thousand categories is one number, its code.
+    """
+    blocks: list[Floats] = []
+    numbers: list[bool] = []
+    for place, domain in enumerate(domains):
+        start, stop = starts[:, place], stops[:, place]
+        if isinstance(domain, Grid) and domain.missing is not None:
+            known = np.minimum(stop, domain.points)
+            middle = np.where(start < domain.points, (start + known - 1) / 2, (domain.points - 1) / 2)
+            block: Floats = np.stack([middle, (stop > domain.points).astype(np.float64)], axis=1)
+        elif isinstance(domain, Grid) or domain.size > _MOST_LEAVES:
+            block = ((start + stop - 1) / 2)[:, None]
+        else:
+            block = _shares(start, stop, domain.size)
+        blocks.append(block)
+        numbers += [isinstance(domain, Grid) or domain.size > _MOST_LEAVES] * block.shape[1]
+    return (np.hstack(blocks) if blocks else np.zeros((len(starts), 0))), np.array(numbers, dtype=bool)
+
+
+def _shares(start: Integers, stop: Integers, size: int) -> Floats:
+    ranges, back = np.unique(np.stack([start, stop], axis=1), axis=0, return_inverse=True)
+    leaf = np.arange(size)
+    inside = (ranges[:, :1] <= leaf) & (leaf < ranges[:, 1:])
+    shares: Floats = inside / (ranges[:, 1:] - ranges[:, :1])
+    return shares[back.ravel()]
+
+
+def _raw(
+    predictors: Sequence[Attribute], codes: Codes, truth: Integers, train: Integers, test: Integers
+) -> Lesson:  # fmt: skip
+    rows = np.stack([codes[a.name] for a in predictors], axis=1)
+    table, numbers = value_features([_domain(a) for a in predictors], rows, rows + 1)
+    return Lesson(table[train], truth[train], np.ones(len(train)), table[test], numbers)
+
+
+def _domain(attribute: Attribute) -> Domain:
+    if attribute.domain is None:
+        raise OursError(f"'{attribute.name}' reached a measure without a domain")
+    return attribute.domain
