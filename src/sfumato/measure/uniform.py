@@ -16,7 +16,7 @@ from sfumato.measure.evidence import Evidence
 
 Booleans = NDArray[np.bool_]
 
-_TOGETHER = 250_000  # numbers of a full table that are held at once: more would not fit the processor's cache
+_TOGETHER = 1_000_000  # numbers of a full table that are held at once: many more would not fit a cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,12 +89,22 @@ def parts(shown: Shown, workload: Workload) -> Iterator[tuple[slice, Floats]]:
     step = max(1, _TOGETHER // max(1, len(shown)))
     for first in range(0, workload.queries, step):
         last = min(workload.queries, first + step)
-        found = np.tile(shown.weights, (last - first, 1))
+        asked = {}
         for name, predicate in workload.predicates.items():
             low, high = np.searchsorted(predicate.queries, [first, last])
             if low < high:
-                share = _share(columns[name], predicate, slice(int(low), int(high)), workload.sizes[name])
-                found[predicate.queries[low:high] - first] *= share
+                asked[name] = slice(int(low), int(high))
+        inside = np.ones((last - first, len(shown)), np.bool_)
+        for name, some in asked.items():  # whole or not at all: bytes in place of numbers
+            if (at := columns[name]) is not None and at.exact:
+                predicate = workload.predicates[name]
+                selected = predicate.covered(some, at.starts, at.stops) > 0
+                inside[predicate.queries[some] - first] &= np.take(selected, at.place, axis=1)
+        found = inside * shown.weights
+        for name, some in asked.items():
+            if (at := columns[name]) is None or not at.exact:
+                predicate = workload.predicates[name]
+                found[predicate.queries[some] - first] *= _share(at, predicate, some, workload.sizes[name])
         yield slice(first, last), found
 
 
@@ -114,6 +124,7 @@ class Column:
     stops: Integers
     shares: csr_array | None  # (pools, ranges), where the attribute stands beside the regions
     place: Integers  # (rows,)
+    exact: bool = False  # whether every row has one code
 
 
 def column(shown: Shown, name: str) -> Column | None:
@@ -124,7 +135,8 @@ def column(shown: Shown, name: str) -> Column | None:
             np.unique(edge[:, at], return_inverse=True) for edge in (shown.starts, shown.stops)
         )
         found, place = np.unique(start.ravel() * max(1, len(stops)) + stop.ravel(), return_inverse=True)
-        return Column(starts[found // max(1, len(stops))], stops[found % max(1, len(stops))], None, place.ravel())
+        first, last = starts[found // max(1, len(stops))], stops[found % max(1, len(stops))]
+        return Column(first, last, None, place.ravel(), exact=bool(np.all(last - first == 1)))
     if name not in shown.values:
         return None
     values = shown.values[name]
@@ -140,5 +152,5 @@ def _share(found: Column | None, predicate: Ranges | Sets, some: slice, size: in
         return (predicate.count()[some] / size)[:, None]
     covered = predicate.covered(some, found.starts, found.stops)
     if found.shares is None:
-        return np.asarray((covered / (found.stops - found.starts))[:, found.place])
-    return np.asarray((found.shares @ covered.T).T[:, found.place])
+        return np.take(covered / (found.stops - found.starts), found.place, axis=1)
+    return np.take(np.ascontiguousarray((found.shares @ covered.T).T), found.place, axis=1)
