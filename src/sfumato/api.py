@@ -248,9 +248,9 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     sweep: Sweep | str | None = None,
     *,
     purpose: str | None = None,
-    x: str = "ploss",
-    y: str = "uloss",
-    measures: Sequence[str] = (),
+    x: str | Measure = "ploss",
+    y: str | Measure = "uloss",
+    measures: Sequence[str | Measure] = (),
     workers: int | None = None,
     folder: str | Path | None = None,
     progress: Progress = silent,
@@ -258,9 +258,9 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     """For the owner: make and measure every release of a sweep, to see what each costs and to choose one.
 
     ``sweep`` is made by `sweep`, or the name of one the study declares; without it the study's only one, or a default.
-    ``measures`` are taken besides the two axes. Each finished point is kept in ``folder`` (`frontier/NAME` beside the
-    study) and not made again. Nothing is published and no ε is spent; a release that is chosen by it is chosen on the
-    raw table, and must say so.
+    ``measures`` are taken besides the two axes; each is a name, or a measure with parameters. Each finished point is
+    kept in ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is spent; a
+    release that is chosen by it is chosen on the raw table, and must say so.
     """
     return pipeline.run_frontier(
         study.declared if isinstance(study, Study) else study,

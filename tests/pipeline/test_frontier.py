@@ -298,3 +298,14 @@ def _die(table, place, point):
 
 def test_the_pipeline_offers_it():
     assert pipeline.run_frontier is running.run_frontier
+
+
+def test_measures_may_have_parameters():
+    from sfumato.measure import UtilityLoss
+
+    found = sf.frontier(
+        declared(), sf.sweep("mondrian", k=[5, 50]), y=UtilityLoss(min_sup=0.3), measures=["uloss"], workers=1
+    )
+    assert list(found.axes) == ["ploss", "uloss (min_sup = 0.3)", "uloss"]
+    assert found.y.title == "Utility loss (min_sup = 0.3)"
+    assert all(p.numbers["uloss (min_sup = 0.3)"] != p.numbers["uloss"] for p in found.points)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.reproduce import FIGURES, LiFigure2a, LiFigure2b
+from sfumato.reproduce import FIGURES, LiFigure2a, LiFigure2b, LiFigure3a, LiFigure3b, LiFigure3c
 from sfumato.reproduce.adult import occupations
 from sfumato.reproduce.li_2009 import requirements, techniques
 
@@ -62,3 +62,11 @@ def test_figure_2b_shares_what_2a_has_made(figure_2a):
     found = LiFigure2b().run(folder, workers=1)
     assert [fact.agrees for fact in found.facts] == [True, None, None] * 2
     assert "the same at every parameter" in found.facts[2].ours
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", [LiFigure3a, LiFigure3b, LiFigure3c])
+def test_figure_3(figure, tmp_path):
+    found = figure().run(tmp_path, workers=2)
+    assert [fact.agrees for fact in found.facts] == [True] * len(found.facts)
+    assert len(list(csv.DictReader((tmp_path / "frontier.csv").read_text(encoding="utf-8").splitlines()))) >= 33

@@ -35,6 +35,7 @@ class Frontier:
     purpose: str | None = None
     axes: Mapping[str, Axis] = field(default_factory=dict)  # every measure that was taken
     folder: Path | None = None  # where finished points are kept
+    legend: str = "method: what it promises"  # what the series of points are
 
     @cached_property
     def points(self) -> tuple[Point, ...]:

@@ -127,7 +127,7 @@ def _families(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -
         {**_row(point, x, y, frontier), "order": number, "efficient": "yes" if id(point) in best else "no"}
         for number, point in enumerate(points)
     ]
-    legend = alt.Legend(orient="bottom", columns=1, title="method: what it promises")
+    legend = alt.Legend(orient="bottom", columns=1, title=frontier.legend)
     pick = alt.selection_point(fields=["series"], bind="legend", name="series")
     base = alt.Chart(_data(rows)).encode(
         x=_x(x),

@@ -8,7 +8,7 @@ chosen on the raw table.
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -26,11 +26,11 @@ from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
-from sfumato.measure import MEASURES, Evidence, Measure
+from sfumato.measure import Evidence, Measure
 from sfumato.methods import Method, build, is_partition, recipe_of
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.counts import refuse_guesses
-from sfumato.pipeline.measuring import measuring_view
+from sfumato.pipeline.measuring import chosen_measures, measuring_view
 from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, fingerprint, outcome
 from sfumato.recipe import Recipe
@@ -52,7 +52,7 @@ class Table:
     cells: Cells  # the records that drafts are made from; of persons with many records only some
     for_groups: PartitionView | SfumatoError  # what partition methods see, or why none can run
     for_counts: View | SfumatoError
-    measures: tuple[Measure, ...]
+    measures: Mapping[str, Measure]  # by the names of their numbers
     kept: dict[str, Any] = field(default_factory=dict)
 
 
@@ -61,9 +61,9 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     sweep: Sweep | str | None = None,
     *,
     purpose: str | None = None,
-    x: str = "ploss",
-    y: str = "uloss",
-    measures: Sequence[str] = (),
+    x: str | Measure = "ploss",
+    y: str | Measure = "uloss",
+    measures: Sequence[str | Measure] = (),
     workers: int | None = None,
     folder: Path | None = None,
     progress: Progress = silent,
@@ -71,25 +71,26 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
 
     ``sweep`` is a sweep, the name of one that the study declares, or nothing for the study's only one or the default.
-    ``measures`` are taken besides x and y. Finished points are kept in ``folder``, without one beside the study; what
-    is there already is not made again.
+    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. Finished points are kept
+    in ``folder``, without one beside the study; what is there already is not made again.
     """
     name, wanted = _wanted(study, sweep, purpose)
-    names = tuple(dict.fromkeys((x, y, *measures)))
-    axes = {measure: _axis(measure) for measure in names}
+    taken = {_named(measure): measure for measure in chosen_measures((x, y, *measures))}
+    axes = {known: _axis(known, measure) for known, measure in taken.items()}
+    names = tuple(taken)
     recipes = wanted.recipes(purpose)
     if not recipes:
         raise UsageError("the sweep has no release in it", "give a parameter at least one value")
     count = _workers(workers)
     if folder is None and study.base != Path():
         folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
-    table = _read(study, purpose, names, progress)
+    table = _read(study, purpose, taken, progress)
     files = PointFiles(None if folder is None else folder / "points", fingerprint(table.view, study.unit, table.raw))
     baselines = _baselines(table, files, names, progress)
     tried = _tried(table, recipes, files, names, count, progress)
     found = Frontier(
-        study=study.name, purpose=purpose, x=axes[x], y=axes[y], axes=axes, tried=tried, baselines=baselines,
-        folder=folder,
+        study=study.name, purpose=purpose, x=axes[_known(x)], y=axes[_known(y)], axes=axes, tried=tried,
+        baselines=baselines, folder=folder,
     )  # fmt: skip
     if not found.points:
         why = list(dict.fromkeys(reason for _, reason in found.failures))
@@ -121,9 +122,20 @@ def _wanted(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tup
     return sweep, sweep_from_settings(study.sweeps[sweep])
 
 
-def _axis(name: str) -> Axis:
-    kind = MEASURES[name]
-    return Axis(name=kind.name, title=kind.title, better=kind.better, unit=kind.unit)
+def _known(measure: str | Measure) -> str:
+    return measure if isinstance(measure, str) else _named(measure)
+
+
+def _named(measure: Measure) -> str:
+    """A measure's name, with the parameters that are not the defaults."""
+    given: Any = measure
+    told = [f"{f.name} = {getattr(given, f.name)}" for f in fields(given) if getattr(given, f.name) != f.default]
+    return f"{measure.name} ({', '.join(told)})" if told else measure.name
+
+
+def _axis(known: str, measure: Measure) -> Axis:
+    title = measure.title + known.removeprefix(measure.name)
+    return Axis(name=known, title=title, better=measure.better, unit=measure.unit)
 
 
 def _workers(asked: int | None) -> int:
@@ -135,7 +147,7 @@ def _workers(asked: int | None) -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _read(study: Study, purpose: str | None, names: Sequence[str], progress: Progress) -> Table:
+def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
     view = measuring_view(study, purpose)
     for_groups = _view_or_error(lambda: tailor_partition(study, purpose))
@@ -153,7 +165,7 @@ def _read(study: Study, purpose: str | None, names: Sequence[str], progress: Pro
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
     return Table(
         view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
-        measures=tuple(MEASURES[name]() for name in names),
+        measures=measures,
     )  # fmt: skip
 
 
@@ -256,7 +268,7 @@ def _warm(table: Table) -> None:
     """Let measures work out once what does not depend on the release; workers get it with the table."""
     shown = nothing(table.view, table.raw)
     evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
-    for measure in table.measures:
+    for measure in table.measures.values():
         if measure.refuses(evidence) is None:
             measure.read(evidence)
 
@@ -341,12 +353,12 @@ def _measured(point: Point, table: Table, shown: Shown) -> Point:
     evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
     numbers: dict[str, float] = {}
     refused: dict[str, str] = {}
-    for measure in table.measures:
+    for name, measure in table.measures.items():
         reason = measure.refuses(evidence)
         if reason is not None:
-            refused[measure.name] = reason
+            refused[name] = reason
         else:
             # Rounded, so that the last bits of a sum make no release better than another.
-            numbers[measure.name] = round(float(measure.read(evidence).value), 12)
+            numbers[name] = round(float(measure.read(evidence).value), 12)
     facts = {"rows": len(shown), "records": round(shown.records), "suppressed": shown.suppressed}
     return replace(point, numbers=numbers, refused=refused, facts=facts)

@@ -2,5 +2,16 @@
 
 from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced
 from sfumato.reproduce.li_2009 import LiFigure2a, LiFigure2b
+from sfumato.reproduce.li_2009_queries import LiFigure3a, LiFigure3b, LiFigure3c
 
-__all__ = ["FIGURES", "Fact", "Figure", "LiFigure2a", "LiFigure2b", "Reproduced"]
+__all__ = [
+    "FIGURES",
+    "Fact",
+    "Figure",
+    "LiFigure2a",
+    "LiFigure2b",
+    "LiFigure3a",
+    "LiFigure3b",
+    "LiFigure3c",
+    "Reproduced",
+]

@@ -71,7 +71,7 @@ class LiFigure2a:
         began = time.monotonic()
         found = run_frontier(occupations(), requirements(), workers=workers, folder=folder, progress=progress)
         facts = (*_interpretation(found), *_facts_2a(found))
-        return _written(self, found, facts, folder, began)
+        return written(self, found, facts, folder, began)
 
 
 @FIGURES.add
@@ -87,10 +87,11 @@ class LiFigure2b:
         """Make and measure 16 generalisations and as many bucketizations."""
         began = time.monotonic()
         found = run_frontier(occupations(), techniques(), workers=workers, folder=folder, progress=progress)
-        return _written(self, found, _facts_2b(found), folder, began)
+        return written(self, found, _facts_2b(found), folder, began)
 
 
-def _written(figure: Figure, found: Frontier, facts: Sequence[Fact], folder: Path, began: float) -> Reproduced:
+def written(figure: Figure, found: Frontier, facts: Sequence[Fact], folder: Path, began: float) -> Reproduced:
+    """Write plot, table and comparison."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [found.save(folder / name) for name in FILES]
     files += write_comparison(folder, figure.title, figure.paper, facts)
