@@ -137,3 +137,13 @@ def test_other_measures_and_failures(found):
     [(_, why)] = frontier(refused, POINTS[1]).failures
     assert why == "uloss does not apply: there is no class"
     assert repr(found) == "Frontier of 's': 4 releases over ploss and uloss, 3 efficient, 1 failed"
+
+
+def test_curves_that_do_not_compete_have_no_frontier_and_no_choice():
+    found = frontier(*POINTS, choosable=False, legend="queries")
+    assert found.efficient == () and found.knee is None
+    spec = found.plot().to_dict()
+    assert spec["layer"][0]["mark"].get("interpolate") is None
+    text = found.to_html()
+    assert "Grey steps" not in text and "No release" not in text
+    assert "queries" in text

@@ -36,6 +36,7 @@ class Frontier:
     axes: Mapping[str, Axis] = field(default_factory=dict)  # every measure that was taken
     folder: Path | None = None  # where finished points are kept
     legend: str = "method: what it promises"  # what the series of points are
+    choosable: bool = True  # whether the points compete; curves that measure different things have no efficient ones
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -51,7 +52,7 @@ class Frontier:
     @cached_property
     def efficient(self) -> tuple[Point, ...]:
         """The candidates that no other betters, from the best to the worst on x."""
-        return efficient(self.points, self.x, self.y)
+        return efficient(self.points, self.x, self.y) if self.choosable else ()
 
     def over(self, x: str | None = None, y: str | None = None) -> "Frontier":
         """The same candidates over two other measures that were taken."""

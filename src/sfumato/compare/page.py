@@ -25,6 +25,12 @@ tr.best td:first-child { font-weight: 600; }
 """
 
 
+_READ = (
+    "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
+    "Crosses: nothing published, everything published. "
+)
+
+
 def page(frontier: "Frontier", chosen: Choice | None) -> str:
     """Plot, choice, every point and every failure; no part of it is fetched from anywhere."""
     purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
@@ -35,13 +41,10 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
             "<p class='owner'>For the owner only: these numbers were computed from the raw table and no promise covers "
             "them. Choosing by them is recorded as “chosen on the raw table”.</p>"
         ),
-        f"<p>{escape(_capital(chosen.sentence))}.</p>" if chosen else "<p>No release could be measured.</p>",
+        _said(frontier, chosen),
         f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
-        (
-            "<p>Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
-            "Crosses: nothing published, everything published. Point at a mark for its numbers; click a name in the "
-            "legend to see it alone.</p>"
-        ),
+        f"<p>{_READ if frontier.choosable else ''}Point at a mark for its numbers; click a name in the legend to see it "
+        "alone.</p>",
         "<h2>Every release</h2>",
         _points(frontier, chosen),
     ]
@@ -54,6 +57,12 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
+
+
+def _said(frontier: "Frontier", chosen: Choice | None) -> str:
+    if chosen:
+        return f"<p>{escape(_capital(chosen.sentence))}.</p>"
+    return "" if frontier.points else "<p>No release could be measured.</p>"
 
 
 def fragment(frontier: "Frontier", chosen: Choice | None) -> str:

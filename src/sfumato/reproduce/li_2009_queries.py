@@ -126,7 +126,13 @@ def _by_kind(kinds: dict[str, Measure], folder: Path, workers: int | None, progr
         replace(taken(point, kind), label=point.label) for point in found.baselines for kind in list(kinds)[:1]
     )
     return replace(
-        found, y=ERROR, axes={"ploss": found.x, ERROR.name: ERROR}, tried=tried, baselines=ends[1:], legend="queries"
+        found,
+        y=ERROR,
+        axes={"ploss": found.x, ERROR.name: ERROR},
+        tried=tried,
+        baselines=ends[1:],
+        legend="queries",
+        choosable=False,
     )
 
 
