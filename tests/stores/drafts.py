@@ -8,7 +8,7 @@ from sfumato.stores import NewEntry
 WHEN = datetime(2026, 11, 3, 14, 30, tzinfo=UTC)
 
 
-def draft(epsilon=None, *, study="adult", purpose="research", who="anna"):
+def draft(epsilon=None, *, study="adult", purpose="research", who="anna", span=None, unit="record", where=""):
     return NewEntry(
         study=study,
         at=WHEN,
@@ -18,4 +18,7 @@ def draft(epsilon=None, *, study="adult", purpose="research", who="anna"):
         recipe='{"h": 10}',
         promise="ε-differential privacy" if epsilon else "k-anonymity",
         epsilon=None if epsilon is None else Fraction(epsilon),
+        span=span,
+        unit=unit,
+        where=where,
     )

@@ -1,8 +1,10 @@
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 import pytest
 
+from sfumato.core.span import Span
 from sfumato.errors import VerifyError
 from sfumato.stores import chain
 from sfumato.stores.memory import MemoryLedger
@@ -34,6 +36,42 @@ def test_a_changed_row_is_found(ledger, field, value, place):
         return
     ledger._rows[place] = replace(ledger._rows[place], **{field: value})
     assert f"row {place + 1} was changed: its hash does not match" in ledger.verify()
+
+
+def test_a_changed_span_is_found(ledger):
+    entry = ledger.reserve(draft("0.1", span=Span("day", date(2013, 1, 1), date(2014, 1, 1))), budget=Fraction(1))
+    row = ledger._rows[-1]
+    assert (row.seq, '"span":["day","2013-01-01","2014-01-01"]' in row.body) == (entry.id, True)
+    ledger._rows[-1] = replace(row, body=row.body.replace("2014-01-01", "2013-01-02"))
+    assert ledger.verify() == ("row 7 was changed: its hash does not match",)
+
+
+OLD = [  # as a ledger wrote them before there were spans
+    chain.Row(
+        seq=1, kind="opened", entry=1, study="adult", at="2026-11-03T14:30:00+00:00", epsilon="1/10",
+        body='{"method":"diffgen","promise":"p","purpose":"research","recipe":"{}","unit":"record","who":"anna"}',
+        previous=chain.START, hash="0077c4b0506e837f16f0be4331215e51458a62a52eb4b6df224afef31b73c8de",
+    ),
+]  # fmt: skip
+
+
+def test_rows_from_before_there_were_spans_verify_and_are_about_all_records():
+    old = MemoryLedger()
+    old._rows = list(OLD)
+    assert old.verify() == ()
+    entry = old.entries("adult")[0]
+    assert (entry.span, entry.where, entry.epsilon) == (None, "", Fraction(1, 10))
+    old.reserve(draft("0.9"), budget=Fraction(1))
+    assert old.verify() == ()
+    assert old.spent("adult") == 1
+
+
+def test_rows_of_a_later_version_are_not_added_to(ledger):
+    row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":2', '"version":3'))
+    ledger._rows[:] = [replace(row, hash=row.digest())]
+    assert ledger.verify() == ("row 1 was written by a later version of Sfumato, which this one cannot read",)
+    with pytest.raises(VerifyError, match="a later version"):
+        ledger.reserve(draft("0.1"), budget=Fraction(1))
 
 
 def test_a_changed_row_with_a_new_hash_breaks_the_next_link(ledger):
@@ -86,7 +124,8 @@ def test_nothing_is_added_to_a_broken_ledger(ledger):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"epsilon": "x"}, {"epsilon": "1/0"}, {"body": "{}"}, {"body": "["}, {"at": "noon"}]
+    "changes",
+    [{"epsilon": "x"}, {"epsilon": "1/0"}, {"body": "{}"}, {"body": "["}, {"at": "noon"}, {"body": '{"span":["x"]}'}],
 )
 def test_a_row_that_cannot_be_read_is_told(ledger, changes):
     ledger._rows[0] = replace(ledger._rows[0], **changes)

@@ -1,10 +1,6 @@
-import multiprocessing
 import os
-import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing
 from fractions import Fraction
 
@@ -12,7 +8,6 @@ import pytest
 
 from sfumato.errors import BudgetError, PublishError, VerifyError
 from sfumato.stores import open_ledger, sqlite
-from tests.stores import race
 from tests.stores.drafts import WHEN, draft
 
 ONE = Fraction(1)
@@ -23,81 +18,12 @@ def raw(path, *statements):
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
-def test_processes_that_race_for_the_last_budget(tmp_path):
-    path, rounds, names = tmp_path / "ledger.db", 10, ["a", "b", "c", "d"]
-    context = multiprocessing.get_context("spawn")
-    barrier, outcomes = context.Barrier(len(names)), context.Queue()
-    processes = [context.Process(target=race.run, args=(path, name, rounds, barrier, outcomes)) for name in names]
-    for process in processes:
-        process.start()
-    results = [outcomes.get(timeout=120) for _ in range(rounds * len(names))]
-    for process in processes:
-        process.join(timeout=60)
-        assert process.exitcode == 0
-    ledger = open_ledger(path)
-    for number in range(rounds):
-        winners = [who for played, who, won in results if played == number and won]
-        entries = ledger.entries(f"round {number}")
-        assert len(winners) == 1
-        assert [entry.who for entry in entries] == winners
-        assert ledger.spent(f"round {number}") == Fraction(3, 5)
-    assert ledger.verify() == ()
-
-
-KILLED = """
-import os, signal, sys
-from fractions import Fraction
-from pathlib import Path
-from sfumato.stores import chain, sqlite
-from tests.stores.drafts import WHEN, draft
-
-ledger, moment = sqlite.SqliteLedger(Path(sys.argv[1])), sys.argv[2]
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-if moment == "before":
-    sqlite.asdict = die            # the budget is checked, the row is not written
-elif moment == "inside":
-    keep = sqlite.asdict
-    with ledger._writing() as connection:
-        row = chain.opened(sqlite._rows(connection), draft("0.5"), budget=Fraction(1))
-        connection.execute(sqlite.insert(sqlite._ROWS).values(keep(row)))
-        die()                      # written, not committed
-entry = ledger.reserve(draft("0.5"), budget=Fraction(1))
-if moment == "opened":
-    die()
-if moment == "closing":
-    sqlite.asdict = die
-ledger.complete(entry.id, "sha256:abc", at=WHEN)
-die()
-"""
-
-
-@pytest.mark.parametrize(
-    ("moment", "states"),
-    [("before", []), ("inside", []), ("opened", ["opened"]), ("closing", ["opened"]), ("done", ["done"])],
-)
-def test_a_killed_process_leaves_a_ledger_that_verifies(tmp_path, moment, states):
-    path = tmp_path / "ledger.db"
-    command = [sys.executable, "-c", KILLED, str(path), moment]
-    ended = subprocess.run(
-        command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    ledger = open_ledger(path)
-    assert ledger.verify() == ()
-    assert [entry.state for entry in ledger.entries("adult")] == states
-    assert ledger.spent("adult") == len(states) * Fraction(1, 2)
-    ledger.reserve(draft("0.5"), budget=ONE)  # no lock is left behind
-
-
 def test_the_entry_is_on_the_disk_when_reserve_returns(tmp_path):
     path = tmp_path / "ledger.db"
     open_ledger(path).reserve(draft("1/10"), budget=ONE)
     (rows,) = raw(path, "SELECT seq, kind, entry, study, epsilon, at FROM ledger")
     assert rows == [(1, "opened", 1, "adult", "1/10", "2026-11-03T14:30:00+00:00")]
-    with sqlite.SqliteLedger(path)._writing() as connection:
+    with sqlite.SqliteLedger(path).writing() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
 
 
@@ -131,6 +57,24 @@ def test_whoever_removes_the_triggers_breaks_the_chain(tmp_path):
     assert ledger.verify() == ("row 1 was changed: its hash does not match",)
     with pytest.raises(VerifyError, match="does not verify"):
         ledger.reserve(draft("1/10"), budget=ONE)
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("DELETE FROM ledger WHERE seq = 1", "row 1 is missing: the next one is 2"),
+        (
+            "UPDATE ledger SET seq = 13 - seq WHERE seq < 3; UPDATE ledger SET seq = seq - 10 WHERE seq > 10",
+            "row 1 does not follow the row before it",
+        ),
+    ],
+)
+def test_a_removed_or_reordered_row_is_found(tmp_path, statement, problem):
+    path = tmp_path / "ledger.db"
+    ledger = open_ledger(path)
+    ledger.complete(ledger.reserve(draft("1/10"), budget=ONE).id, "sha256:abc", at=WHEN)
+    raw(path, "DROP TRIGGER ledger_no_update", "DROP TRIGGER ledger_no_delete", *statement.split("; "))
+    assert problem in ledger.verify()
 
 
 def test_a_file_that_is_no_ledger(tmp_path):

@@ -3,6 +3,8 @@
 A row's hash covers everything in it and the hash of the row before, so a changed, missing, added or reordered row
 breaks the chain at that place. What a chain alone cannot show is that its *end* was cut off; the hash of an entry that
 was kept elsewhere does.
+
+The body of an *opened* row has a version. Rows of version 1 do not say it, nor a span: they are about all records.
 """
 
 import hashlib
@@ -13,11 +15,15 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Final
 
-from sfumato.errors import OursError, VerifyError
+from sfumato.core.span import Span, day
+from sfumato.errors import OursError, StudyError, VerifyError
 from sfumato.stores.ledger import Entry, NewEntry, check_budget
 
 START: Final = "0" * 64
 """What stands before the first row."""
+
+BODY: Final = 2
+"""The version of the body of an *opened* row: since 2 it has ``span`` and ``where``."""
 
 KINDS: Final = ("opened", "done", "failed")
 """What a row can say. A kind never changes its meaning: a new meaning is a new kind."""
@@ -55,6 +61,9 @@ def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> 
         "recipe": draft.recipe,
         "promise": draft.promise,
         "unit": draft.unit,
+        "version": BODY,
+        "span": None if draft.span is None else [draft.span.of, *str(draft.span)[1:-1].split(", ")],
+        "where": draft.where,
     }
     epsilon = None if draft.epsilon is None else str(draft.epsilon)
     number = len(rows) + 1
@@ -112,15 +121,25 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
                     promise=body["promise"],
                     epsilon=None if row.epsilon is None else Fraction(row.epsilon),
                     unit=body["unit"],
+                    span=_span(body.get("span")),
+                    where=str(body.get("where", "")),
                     hash=row.hash,
                 )
             elif row.kind == "done":
                 found[row.entry] = replace(found[row.entry], state="done", bundle=body["bundle"])
             elif row.kind == "failed":
                 found[row.entry] = replace(found[row.entry], state="failed", reason=body["reason"])
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, StudyError):
         raise _broken("a row cannot be read") from None
     return tuple(found.values())
+
+
+def _span(said: object) -> Span | None:
+    if said is None:
+        return None
+    if not isinstance(said, list) or len(said) != 3:  # noqa: PLR2004 - the time attribute and two days
+        raise ValueError
+    return Span(str(said[0]), day(str(said[1])), day(str(said[2])))
 
 
 def problems(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -140,6 +159,8 @@ def problems(rows: Sequence[Row]) -> tuple[str, ...]:
         elif row.kind == "opened":
             if row.entry != number:
                 found.append(f"row {number} opens an entry under another number")
+            if _version(row) > BODY:
+                found.append(f"row {number} was written by a later version of Sfumato, which this one cannot read")
             open_entries.add(row.entry)
         elif row.entry in open_entries:
             open_entries.remove(row.entry)
@@ -147,6 +168,15 @@ def problems(rows: Sequence[Row]) -> tuple[str, ...]:
             found.append(f"row {number} closes entry {row.entry}, which is not open")
         previous = row.hash
     return tuple(found)
+
+
+def _version(row: Row) -> int:
+    """The version of an opened row's body; one that cannot be read is told of elsewhere."""
+    try:
+        version = json.loads(row.body).get("version", 1)
+    except (AttributeError, ValueError):
+        return 1
+    return version if isinstance(version, int) else 1
 
 
 def _refuse_broken(rows: Sequence[Row]) -> None:

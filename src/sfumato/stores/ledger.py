@@ -15,10 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal, Protocol, TypeAlias
 
+from sfumato.core.span import Span
 from sfumato.dp.budget import show
 from sfumato.errors import BudgetError, OursError
+from sfumato.stores.spending import RECORD, spent_by, touching
 
 State: TypeAlias = Literal["opened", "done", "failed"]
 
@@ -29,6 +32,7 @@ _NAMED = 8  # entries a message names before it sums up the others
 class NewEntry:
     """What is known of a release before it runs. ``epsilon`` is None for a release that is not differentially private.
 
+    ``span`` is the time span of the records it reads, None for all of them; ``where`` the filter on them as written.
     ``at`` comes from the caller, with its time zone: nothing below the edges reads the clock.
     """
 
@@ -40,7 +44,9 @@ class NewEntry:
     recipe: str  # JSON
     promise: str
     epsilon: Fraction | None
-    unit: str = "record"
+    unit: str = RECORD
+    span: Span | None = None
+    where: str = ""
 
     def __post_init__(self) -> None:
         if self.at.tzinfo is None:
@@ -68,6 +74,8 @@ class Entry:
     epsilon: Fraction | None
     unit: str
     hash: str
+    span: Span | None = None
+    where: str = ""
     state: State = "opened"
     bundle: str | None = None
     reason: str | None = None
@@ -96,21 +104,17 @@ class Ledger(Protocol):
         """The releases of a study, oldest first."""
         ...
 
-    def spent(self, study: str) -> Fraction:
-        """The ε that the study's releases may have used, whatever their state."""
+    def spent(self, study: str, over: Span | None = None) -> Fraction:
+        """The ε that the study's releases may have used on one unit (in the span), whatever their state."""
+        ...
+
+    def rows(self) -> list[dict[str, object]]:
+        """The rows as they are kept, of all studies: whoever has them can check the chain."""
         ...
 
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows; nothing if all is well."""
         ...
-
-
-def spent_by(entries: Sequence[Entry]) -> Fraction:
-    """The ε of these entries together: sequential composition, whatever their state.
-
-    The one place that says how entries add up; time spans, which compose in parallel, will be taken into account here.
-    """
-    return sum((entry.epsilon for entry in entries if entry.epsilon is not None), Fraction(0))
 
 
 def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction | None) -> None:
@@ -129,27 +133,54 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
             f"counts by '{draft.unit}': the two cannot be added up",
             "keep the privacy unit of the releases that are out, or start a study of another name",
         )
-    left = budget - spent_by(entries)
+    left = budget - spent_by(entries, draft.span)
     if draft.epsilon > left:
+        where = "" if draft.span is None else f" over {draft.span}"
         raise BudgetError(
-            f"the release asks for ε = {show(draft.epsilon)}, and {show(max(left, Fraction(0)))} is left of the "
-            f"study's {show(budget)}; spent by: {_spenders(entries)}",
-            f"ask for ε = {show(left)} or less"
-            if left > 0
-            else "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
-            "this weakens the promise to everyone in the table",
+            f"the release asks for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of the "
+            f"study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
+            _fitting(draft, entries, budget, left),
         )
 
 
-def _spenders(entries: Sequence[Entry]) -> str:
-    paid = [entry for entry in entries if entry.epsilon is not None]
+def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
+    """What would fit: a smaller ε, or the pieces of the asked span where there is enough."""
+    assert draft.epsilon is not None, "only what costs something can be too much"
+    free = [] if draft.span is None else _free(draft.span, entries, budget - draft.epsilon)
+    elsewhere = f"; or keep to {' or '.join(str(span) for span in free[:3])}, where it fits" if free else ""
+    if left > 0:
+        return f"ask for ε = {show(left)} or less{elsewhere}"
+    if elsewhere:
+        return elsewhere.removeprefix("; or ")
+    return (
+        "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
+        "this weakens the promise to everyone in the table"
+    )
+
+
+def _free(over: Span, entries: Sequence[Entry], most: Fraction) -> list[Span]:
+    """The longest pieces of a span on whose records at most ``most`` is spent, in order."""
+    ends = {over.start, over.stop}
+    for entry in entries:
+        if entry.span is not None and entry.span.of == over.of:
+            ends |= {day for day in (entry.span.start, entry.span.stop) if over.start < day < over.stop}
+    free: list[Span] = []
+    for start, stop in pairwise(sorted(ends)):
+        if spent_by(entries, Span(over.of, start, stop)) <= most:
+            first = free.pop().start if free and free[-1].stop == start else start
+            free.append(Span(over.of, first, stop))
+    return free
+
+
+def _spenders(entries: Sequence[Entry], over: Span | None) -> str:
+    paid = [entry for entry in touching(entries, over) if entry.epsilon is not None]
     lines = [
-        f"entry {entry.id} ('{entry.purpose}' by {entry.who}, {entry.at:%Y-%m-%d}, ε = {show(entry.epsilon)}, "
-        f"{entry.state})"
+        f"entry {entry.id} ('{entry.purpose}' by {entry.who}, {entry.at:%Y-%m-%d}, ε = {show(entry.epsilon)}"
+        f"{'' if entry.span is None else f' over {entry.span}'}, {entry.state})"
         for entry in paid[-_NAMED:]
         if entry.epsilon is not None
     ]
     if len(paid) > _NAMED:
         earlier = paid[:-_NAMED]
-        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(spent_by(earlier))})")
+        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(spent_by(earlier, over))})")
     return "; ".join(lines) if lines else "nobody yet"

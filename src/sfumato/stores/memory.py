@@ -1,11 +1,14 @@
 """A ledger that lives as long as the program: for tests, for studies over a table in memory, for trying things out."""
 
+from dataclasses import asdict
 from datetime import datetime
 from fractions import Fraction
 from threading import Lock
 
+from sfumato.core.span import Span
 from sfumato.stores import chain
-from sfumato.stores.ledger import Entry, NewEntry, spent_by
+from sfumato.stores.ledger import Entry, NewEntry
+from sfumato.stores.spending import spent_by
 
 
 class MemoryLedger:
@@ -36,9 +39,13 @@ class MemoryLedger:
         """The releases of a study, oldest first."""
         return chain.entries_of(self._rows, study)
 
-    def spent(self, study: str) -> Fraction:
-        """The ε that the study's releases may have used."""
-        return spent_by(self.entries(study))
+    def spent(self, study: str, over: Span | None = None) -> Fraction:
+        """The ε that the study's releases may have used on one unit (in the span)."""
+        return spent_by(self.entries(study), over)
+
+    def rows(self) -> list[dict[str, object]]:
+        """The rows as they are kept."""
+        return [asdict(row) for row in self._rows]
 
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows; nothing if all is well."""

@@ -8,7 +8,7 @@ from sfumato.stores.ledger import Ledger
 
 
 def open_ledger(where: str | Path, *, base: Path | None = None) -> Ledger:
-    """Open the ledger at a path (SQLite, made on the first entry), ``sqlite:///path``, or ``memory:``.
+    """Open the ledger at a path (SQLite, made on the first entry), ``sqlite:///path``, ``postgresql://…``, ``memory:``.
 
     Relative paths start at ``base``, else at the working folder.
 
@@ -17,16 +17,19 @@ def open_ledger(where: str | Path, *, base: Path | None = None) -> Ledger:
     >>> open_ledger("mongodb://host/x")
     Traceback (most recent call last):
     sfumato.errors.StudyError: there is no ledger behind 'mongodb:'.
-    To fix: give a path, or an address that starts with one of: memory:, sqlite:.
+    To fix: give a path, or an address that starts with one of: memory:, postgresql:, sqlite:.
     """
     address = str(where)
     scheme, colon, rest = address.partition(":")
     if isinstance(where, Path) or not colon or len(scheme) == 1:  # one letter is a Windows drive
         return _sqlite(address, base)
+    if scheme in {"postgres", "postgresql", "postgresql+psycopg"}:
+        return _postgres(address)
     if scheme not in _SCHEMES:
+        known = sorted([*_SCHEMES, "postgresql"])
         raise StudyError(
             f"there is no ledger behind '{scheme}:'",
-            f"give a path, or an address that starts with one of: {', '.join(f'{name}:' for name in sorted(_SCHEMES))}",
+            f"give a path, or an address that starts with one of: {', '.join(f'{name}:' for name in known)}",
         )
     return _SCHEMES[scheme](rest.removeprefix("///"), base)
 
@@ -42,6 +45,12 @@ def _sqlite(path: str, base: Path | None) -> Ledger:
     from sfumato.stores.sqlite import SqliteLedger  # noqa: PLC0415 - see above
 
     return SqliteLedger((base or Path()) / path)
+
+
+def _postgres(address: str) -> Ledger:
+    from sfumato.stores.postgres import PostgresLedger  # noqa: PLC0415 - like its siblings
+
+    return PostgresLedger(address)
 
 
 _SCHEMES: dict[str, Callable[[str, Path | None], Ledger]] = {"memory": _memory, "sqlite": _sqlite}

@@ -9,59 +9,26 @@ row is committed. Append-only: triggers refuse UPDATE and DELETE; whoever remove
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import (
-    URL,
-    Column,
-    Engine,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import URL, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from sfumato.errors import PublishError, SfumatoError, VerifyError
-from sfumato.stores import chain
-from sfumato.stores.ledger import spent_by
+from sfumato.stores import sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
-    from fractions import Fraction
     from pathlib import Path
     from typing import Any
 
     from sqlalchemy import Connection
 
-    from sfumato.stores.ledger import Entry, NewEntry
+    from sfumato.stores import chain
 
-WAIT: Final = 30.0
-"""Seconds to wait for another process that writes."""
+WAIT = sql.WAIT
 
-_METADATA: Final = MetaData()
-_ROWS: Final = Table(
-    "ledger",
-    _METADATA,
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("kind", Text, nullable=False),
-    Column("entry", Integer, nullable=False),
-    Column("study", Text, nullable=False),
-    Column("at", Text, nullable=False),
-    Column("epsilon", Text),  # exact: "1/10"
-    Column("body", Text, nullable=False),
-    Column("previous", Text, nullable=False, unique=True),  # two rows after the same one cannot be
-    Column("hash", Text, nullable=False),
-)
 _APPEND_ONLY: Final = tuple(
     f"CREATE TRIGGER IF NOT EXISTS ledger_no_{action} BEFORE {action.upper()} ON ledger "
     "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
@@ -69,56 +36,26 @@ _APPEND_ONLY: Final = tuple(
 )
 
 
-class SqliteLedger:
+class SqliteLedger(sql.SqlLedger):
     """Rows in one table of an SQLite file; the file is made with the first entry."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._engine = _engine(path)
 
-    def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
-        """Enter a release as *opened* if the budget allows it; committed and on the disk before returning."""
-        with self._writing() as connection:
-            row = chain.opened(_rows(connection), draft, budget=budget)
-            connection.execute(insert(_ROWS).values(asdict(row)))
-        return chain.entries_of([row], draft.study)[0]
-
-    def complete(self, entry: int, bundle: str, *, at: datetime) -> None:
-        """Note that the release is published, with the hash of its bundle."""
-        self._close(entry, "done", {"bundle": bundle}, at)
-
-    def fail(self, entry: int, reason: str, *, at: datetime) -> None:
-        """Note that the release failed; its ε stays spent."""
-        self._close(entry, "failed", {"reason": reason}, at)
-
-    def entries(self, study: str) -> tuple[Entry, ...]:
-        """The releases of a study, oldest first."""
-        return chain.entries_of(self._read(), study)
-
-    def spent(self, study: str) -> Fraction:
-        """The ε that the study's releases may have used."""
-        return spent_by(self.entries(study))
-
-    def verify(self) -> tuple[str, ...]:
-        """What is wrong with the chain of rows; nothing if all is well."""
-        return chain.problems(self._read())
-
-    def _close(self, entry: int, kind: str, body: dict[str, str], at: datetime) -> None:
-        with self._writing() as connection:
-            row = chain.closed(_rows(connection), entry, kind, body, at=at)
-            connection.execute(insert(_ROWS).values(asdict(row)))
-
-    def _read(self) -> list[chain.Row]:
+    def read(self) -> list[chain.Row]:
+        """All rows; looking makes no file."""
         if not self.path.exists():
             return []
         with _told_plainly(self.path), self._engine.connect() as connection:
-            return _rows(connection) if inspect(connection).has_table(_ROWS.name) else []
+            return sql.all_rows(connection) if inspect(connection).has_table(sql.ROWS.name) else []
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
+        """One transaction with the write lock from its start."""
         with _told_plainly(self.path), self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # closing the connection without a commit rolls back
-            _METADATA.create_all(connection)
+            sql.METADATA.create_all(connection)
             for trigger in _APPEND_ONLY:
                 connection.execute(text(trigger))
             yield connection
@@ -139,12 +76,6 @@ def _engine(path: Path) -> Engine:
         connection.execute("PRAGMA synchronous=EXTRA")
 
     return engine
-
-
-def _rows(connection: Connection) -> list[chain.Row]:
-    names = [field.name for field in fields(chain.Row)]
-    found = connection.execute(select(*(_ROWS.c[name] for name in names)).order_by(_ROWS.c.seq))
-    return [chain.Row(**row) for row in found.mappings()]
 
 
 @contextmanager
