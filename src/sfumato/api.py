@@ -19,12 +19,14 @@ from sfumato.compare import Frontier, Sweep, sweep
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study as Declared
 from sfumato.describe import Proposal, propose
+from sfumato.dp.budget import parse_epsilon
 from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, open_source, profile_table
 from sfumato.errors import PublishError, UsageError
 from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
-from sfumato.pipeline import Plan, Published, TableCheck, verify_table
+from sfumato.methods.method import Exact
+from sfumato.pipeline import Answer, Plan, Published, Question, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
@@ -100,6 +102,29 @@ class Study:
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
             memory_limit=memory_limit,
+        )
+
+    def ask(
+        self,
+        question: str = "",
+        *,
+        epsilon: Exact,
+        by: str | None = None,
+        span: str | None = None,
+        progress: Progress = silent,
+        insecure_seed: int | None = None,
+    ) -> Answer:
+        """A noisy count of the records that satisfy a question, paid from the budget; with ``by`` a histogram.
+
+        ``question`` is in the language of `Release.query`; empty, it counts all records. ``span`` is text such as
+        ``[2004-01-01, 2010-01-01)``, by the study's time attribute.
+        """
+        return pipeline.ask(
+            self.declared,
+            Question(text=question, epsilon=parse_epsilon(epsilon), by=by, span=span),
+            ledger=self.ledger,
+            source=None if insecure_seed is None else InsecureSource(insecure_seed),
+            progress=progress,
         )
 
     def worth(

@@ -33,10 +33,10 @@ def test_plan(study, run):
 
 def test_release_and_ledger(study, run):
     made = run("release", study, "table", "--out", "out", "--memory-limit", "500MB", "--json").json
-    assert set(made) == {"bundle", "owner", "sha256", "rows", "epsilon", "left"}
+    assert set(made) == {"bundle", "owner", "sha256", "rows", "epsilon", "left", "warnings"}
     assert (made["epsilon"], made["left"]) == ("0.25", "1.75")
     book = run("ledger", study, "--json").json
-    assert set(book) == {"entries", "spent", "budget", "left", "verified", "problems"}
+    assert set(book) == {"study", "entries", "spent", "budget", "left", "atoms", "verified", "problems"}
     assert (book["spent"], book["left"], book["verified"], book["problems"]) == ("0.25", "1.75", None, [])
     (entry,) = book["entries"]
     assert (entry["state"], entry["bundle"], entry["purpose"]) == ("done", made["sha256"], "jobs")

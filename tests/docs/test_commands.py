@@ -50,6 +50,7 @@ def test_the_commands_are_those_of_the_interface():
         "release",
         "worth",
         "ledger",
+        "ask",
         "audit",
         "max-k",
         "measure",

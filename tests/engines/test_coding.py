@@ -1,4 +1,5 @@
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -166,3 +167,25 @@ def test_a_type_that_can_never_fit_is_refused(column, domain, message):
     with open_source(pa.table({"x": column})) as source, pytest.raises(SourceError, match="To fix: convert") as caught:
         CodedTable(source, [attribute("x", domain)])
     assert message in caught.value.problem
+
+
+FORMATS = [("%d/%m/%Y",), ("%d %b %y", "%Y%m%d"), ("%B %d, %Y", "%m/%d/%Y %H:%M:%S"), ("%Y-%m",), ("(%Y)*",)]
+WRITTEN = st.one_of(
+    st.datetimes().flatmap(
+        lambda day: st.sampled_from([f for several in FORMATS for f in several]).map(
+            lambda form: day.strftime(form.replace("%Y", f"{day.year:04d}"))
+        )
+    ),
+    st.text("0123456789/- .:,JjanfebMARÄſ()*", max_size=12),
+    st.sampled_from(
+        ["31/6/2004", "1/1/0000", "0/1/2004", "1/13/2004", " 1/2/2004 ", "1/2/2004\n", "३१/1/2004", "(0000)*"]
+    ),
+)
+
+
+@pytest.mark.parametrize("formats", FORMATS, ids=str)
+@settings(max_examples=6, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), WRITTEN), min_size=1, max_size=40))
+def test_dates_by_a_format_are_coded_as_in_python(formats, values):
+    days = grid(dt.date(1900, 1, 1).toordinal(), dt.date(2100, 1, 1).toordinal(), unit="day", missing=True)
+    agree(values, replace(days, formats=formats), pa.string())

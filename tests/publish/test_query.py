@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Groups
+from sfumato.core.query_codes import Codes
+from sfumato.core.query_text import parse_query
 from sfumato.errors import UsageError
 from sfumato.publish.manifest import layout_of
 from sfumato.publish.query import query
-from sfumato.publish.query_codes import Codes
-from sfumato.publish.query_text import parse_query
 from tests.publish.conftest import AGE, INCOME, draft_of, drafts
 
 OPERATORS = {

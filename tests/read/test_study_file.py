@@ -64,7 +64,8 @@ def test_every_field_of_a_study():
     assert (age.at_least, age.missing, age.outside) == (5, Unfit.ERROR, Unfit.KEEP)
     assert study.attributes["job"].domain.label(0, 2) == "Professional"
     assert study.attributes["patient_id"].domain is None
-    assert study.attributes["visited"].domain is None
+    visited = study.attributes["visited"]
+    assert (visited.domain.unit, visited.domain.points, visited.missing) == ("day", 3_652_059, Unfit.SUPPRESS)
     assert study.target.domain == Categories(taxonomy=flat(["<=50K", ">50K"]))
     assert study.target.description == "What is predicted"
     assert study.purposes["insurers"].attributes == ("age", "income")
@@ -265,13 +266,13 @@ def top(privacy="{unit: record}", **more):
         (top(purposes="{p: }"), "study.yaml, line 8: the field 'attributes' is missing in 'p'", "add `attributes: …`"),
         (
             top(purposes="\n  p:\n    attributes: [age]\n    span: [2004-01-01, 2010-01-01]"),
-            "study.yaml, line 11: purpose 'p' has a `span`, which is not supported yet (it comes with purposes)",
-            "take `span` out",
+            "study.yaml, line 11: the study 'a' declares 0 attributes with the role `time`",
+            "give one attribute `role: time, type: date`",
         ),
         (
             top(purposes="{p: {attributes: [age], filter: age > 3}}"),
-            "study.yaml, line 8: purpose 'p' has a `filter`, which is not supported yet (it comes with purposes)",
-            "take `filter` out",
+            "study.yaml, line 8: there is no field 'filter'",
+            "choose one of: attributes, span, where",
         ),
         (top(releases="{r: {epsilon: 1}}"), "study.yaml, line 8: release 'r' names no method", "add one, such as"),
         (top(releases="{r: }"), "study.yaml, line 8: release 'r' has no settings", "write at least its method"),

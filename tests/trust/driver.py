@@ -29,7 +29,7 @@ from sfumato.methods import diffgen
 from sfumato.pipeline import counts, frame, partitions
 from sfumato.publish import bundle, record_bundle
 from sfumato.stores import sqlite
-from tests.trust.studies import on_disk
+from tests.trust.studies import on_disk, spanned
 
 # What a release goes through, in the order of trust; of a step that only one kind of release has, the other is silent.
 WATCHED = (
@@ -38,7 +38,7 @@ WATCHED = (
     (counts, "CodedTable"),
     (partitions, "CodedTable"),
     (frame, "claim_folder"),
-    (CodedTable, "full_cells"),
+    (CodedTable, "cells_and_rows"),
     (partitions, "drafted"),
     (sqlite.SqliteLedger, "reserve"),
     (CodedTable, "margins"),
@@ -159,7 +159,7 @@ def preload(folder):
 
 
 def stopped_at(folder, number, how):
-    study = on_disk(folder / f"{how.name}-{number}")
+    study = (spanned if number % 2 else on_disk)(folder / f"{how.name}-{number}")  # every other one of a span alone
     child, pipe = in_child(
         lambda theirs: release(study, theirs, wanted=number, act=lambda: os.kill(os.getpid(), how)),
         study.parent / "said.txt",
@@ -191,8 +191,8 @@ def any_moment(folder):
     study = on_disk(folder / "whole")
     ended(*in_child(lambda theirs: release(study, theirs), study.parent / "said.txt"))
     took = time.monotonic() - began
-    for number in range(12):
-        study = on_disk(folder / f"random-{number}")
+    for number in range(int(os.environ.get("SFUMATO_KILLS", "12"))):
+        study = (spanned if number % 2 else on_disk)(folder / f"random-{number}")
         said = study.parent / "said.txt"
         child, pipe = in_child(lambda theirs, study=study: release(study, theirs), said)
         time.sleep(random.uniform(0, 1.1 * took))

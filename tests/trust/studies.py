@@ -64,6 +64,18 @@ def on_disk(folder, rows=None, *, budget="100", epsilon="1", h="3", source="clin
     return folder / "study.yaml"
 
 
+def spanned(folder):
+    """The same, but the release `dp` is for a purpose with a span and a filter: 2012, half of the records."""
+    rows = [{**row, "note": f"{1 + n % 28}/{1 + n % 12}/{2012 + n % 2}"} for n, row in enumerate(records())]
+    study = on_disk(folder, rows)
+    text = study.read_text(encoding="utf-8")
+    text = text.replace("attributes:", "attributes:\n  note: {role: time, type: date, format: '%d/%m/%Y'}", 1)
+    some = "{attributes: [age, job, sex, ill], span: [2012-01-01, 2013-01-01], where: {job: Any_Job}}"
+    text = text.replace("releases:", f"purposes:\n  some: {some}\nreleases:").replace("h: 3", "h: 3, purpose: some")
+    study.write_text(text, encoding="utf-8")
+    return study
+
+
 def recipe(method="diffgen", **parameters):
     return Recipe(name="dp", method=method, parameters={"epsilon": "1", **parameters})
 

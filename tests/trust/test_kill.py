@@ -18,16 +18,23 @@ from sfumato.publish import files, verify_bundle
 from sfumato.read import load_study
 from sfumato.stores import open_ledger
 from tests.trust import driver
-from tests.trust.studies import declared, everything, on_disk, recipe, released
+from tests.trust.studies import declared, everything, on_disk, recipe, released, spanned
 
 ROOT = Path(__file__).parents[2]
 WRITING = ("after write_file", "before rename", "after rename", "before complete", "after write_owner")
 MOMENTS = {  # of each release of the study: where somebody must have been killed
     "dp": ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace", *WRITING),
-    "groups": ("after claim_folder", "after full_cells", "after drafted", "before reserve", "after reserve", *WRITING),
+    "groups": (
+        "after claim_folder",
+        "after cells_and_rows",
+        "after drafted",
+        "before reserve",
+        "after reserve",
+        *WRITING,
+    ),
     "buckets": (
         "after claim_folder",
-        "after full_cells",
+        "after cells_and_rows",
         "after drafted",
         "before reserve",
         "after reserve",
@@ -39,16 +46,17 @@ NOTES = {"draft.json", "log.txt", "report.html"}
 EVERY = pytest.mark.parametrize("release", MOMENTS)
 
 
-def drive(job, folder, release="dp"):
+def drive(job, folder, release="dp", **settings):
     """Run the driver; a list of what it tells."""
     environment = {
         **os.environ,
+        **settings,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
         "OPENBLAS_NUM_THREADS": "1",  # a process with threads should not fork
     }
     ran = subprocess.run(
         [sys.executable, driver.__file__, str(folder), job, release],
-        check=False, capture_output=True, text=True, env=environment, timeout=300,
+        check=False, capture_output=True, text=True, env=environment, timeout=1_200,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     return [json.loads(line) for line in ran.stdout.splitlines()]
@@ -114,13 +122,41 @@ def test_killed_at_any_step(tmp_path, release):
         assert len(ledger(folder).entries("clinic")) == len(entries) + 1
 
 
-def test_killed_at_any_moment(tmp_path):
+@pytest.mark.parametrize("kills", ["12", pytest.param("100", marks=pytest.mark.slow)])
+def test_killed_at_any_moment(tmp_path, kills):
     """The same from outside, after random times: between steps as well."""
-    for run in drive("any", tmp_path):
+    for run in drive("any", tmp_path, SFUMATO_KILLS=kills):
         folder = Path(run["folder"])
         assert run["code"] in {0, -signal.SIGKILL}
         look(folder, run["steps"])
         released(folder / "study.yaml", folder / "again")
+
+
+ASKED = """
+import os, signal, sys
+from sfumato.api import Study
+from sfumato.pipeline import asking
+from sfumato.stores import sql, sqlite
+
+owner, name = {"counting": (asking, "_counted"), "drawing": (asking, "noisy_counts"), "closing": (asking, "_hash"),
+               "entering": (sql.SqlLedger, "reserve")}[sys.argv[2]]
+setattr(owner, name, lambda *_given, **_more: os.kill(os.getpid(), signal.SIGKILL))
+print(Study.load(sys.argv[1]).ask("age >= 40", epsilon=1, span="2012-01-01..2013-01-01").count)
+"""
+
+
+@pytest.mark.parametrize(("moment", "states"), [
+    ("entering", []), ("counting", ["opened"]), ("drawing", ["opened"]), ("closing", ["opened"]),
+])  # fmt: skip
+def test_a_killed_question_shows_nothing_and_its_spend_is_known(tmp_path, moment, states):
+    study = spanned(tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-c", ASKED, str(study), moment], check=False, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}, timeout=120,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (-signal.SIGKILL, ""), ran.stderr
+    assert [entry.state for entry in ledger(tmp_path).entries("clinic")] == states
+    assert ledger(tmp_path).spent("clinic") == len(states)
 
 
 @pytest.mark.parametrize("release", ["dp", "groups"])

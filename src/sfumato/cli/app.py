@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import comparing, measuring, owner, receiver
+from sfumato.cli import account, comparing, measuring, owner, receiver
 from sfumato.cli.attack import attack_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
@@ -52,7 +52,8 @@ for _command in (
     owner.plan,
     owner.release,
     owner.worth,
-    owner.ledger,
+    account.ledger,
+    account.ask,
     owner.audit,
     owner.max_k,
     measuring.measure,

@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from sfumato.cli import show
 from sfumato.cli.files import write_new
 from sfumato.cli.options import Json, NewFolder, ReleaseName, Seed, StudyFile
 from sfumato.errors import SourceError, VerifyError
-
-if TYPE_CHECKING:
-    from sfumato.stores import Entry
 
 
 def describe(
@@ -121,6 +118,8 @@ def release(
         show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
     with show.progress(shown=not json) as report:
         done = opened.release(release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed)
+    for warning in done.warnings:
+        show.warn(warning)
     if json:
         show.as_json(
             {
@@ -130,6 +129,7 @@ def release(
                 "rows": done.rows,
                 "epsilon": show.exact(done.epsilon),
                 "left": show.exact(done.left),
+                "warnings": list(done.warnings),
             }
         )
         return
@@ -139,47 +139,6 @@ def release(
         show.say(f"it cost ε = {show.exact(done.epsilon)}; {show.exact(done.left)} is left")
     show.say(f"your own notes, which stay here: {show.place(done.folder / 'owner')}")
     show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
-
-
-def ledger(
-    study: StudyFile,
-    verify: Annotated[bool, typer.Option("--verify", help="Check that no entry was changed or removed.")] = False,
-    json: Json = False,
-) -> None:
-    """Show every release of a study, what it cost, and what is left."""
-    from sfumato.api import Study
-
-    opened = Study.load(study)
-    book, declared = opened.ledger, opened.declared
-    problems = book.verify() if verify else ()
-    entries = () if problems else book.entries(declared.name)
-    spent = None if problems else book.spent(declared.name)
-    left = None if spent is None or declared.budget is None else declared.budget - spent
-    if json:
-        show.as_json(
-            {
-                "entries": [_entry(e) for e in entries],
-                "spent": show.exact(spent),
-                "budget": show.exact(declared.budget),
-                "left": show.exact(left),
-                "verified": not problems if verify else None,
-                "problems": list(problems),
-            }
-        )
-    else:
-        for e in entries:
-            cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
-            who = f"{e.method} for {e.purpose}, by {e.who}"
-            show.say(f"  {e.id:>4}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10} {who}")
-        for problem in problems:
-            show.say(f"  PROBLEM  {problem}")
-        if spent is not None:
-            known = "the study declares no budget" if left is None else f"{show.exact(left)} is left"
-            show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent, {known}")
-        if verify:
-            show.say("the ledger does NOT verify: restore it from a backup" if problems else "the ledger verifies")
-    if problems:
-        raise typer.Exit(VerifyError.exit_code)
 
 
 def audit(
@@ -318,18 +277,3 @@ def worth(
         show.say(f"  {learner}")
         show.accuracies(compared)
     show.say("for your eyes only: computed from raw records, and covered by no promise")
-
-
-def _entry(entry: "Entry") -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "at": entry.at.isoformat(),
-        "who": entry.who,
-        "state": entry.state,
-        "purpose": entry.purpose,
-        "method": entry.method,
-        "promise": entry.promise,
-        "epsilon": show.exact(entry.epsilon),
-        "bundle": entry.bundle,
-        "hash": entry.hash,
-    }

@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.dates import BLANKS, DayFormat, formats_of, read_day
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.errors import StudyError
 
@@ -23,9 +24,6 @@ SLACK = 1e-9  # of a step: 0.3 / 0.1 is a little below 3 in binary, and 0.3 begi
 
 # What text counts as a number or a day. Narrower than `float` and `fromisoformat`, so that engines agree with it.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE)
-_ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?", re.DOTALL)
-_DOTTED_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
-_BLANKS = " \t\n\r\v\f"
 _WHOLE = 1e15  # whole numbers below it have an exact, plain text
 
 Unit = Literal["number", "integer", "day"]
@@ -128,7 +126,7 @@ class Grid:
 
     Code i stands for ``[lower + i·step, lower + (i+1)·step)``; the last one holds ``upper``. A declared missing value
     takes one code more, behind the last. With ``taxonomy`` (leaves as wide as their intervals) ranges split as it
-    says, else anywhere.
+    says, else anywhere. ``formats`` say how text is read as days; without any, 2004-01-31 and 31.1.2004 are.
 
     >>> age = Grid(lower=Fraction(0), upper=Fraction(120), step=Fraction(1), unit="integer")
     >>> age.size, age.label(18, 40), age.encode([17, 300, None]).tolist()
@@ -143,6 +141,7 @@ class Grid:
     declared: bool = True
     missing: int | None = None
     missing_label: str = "(missing)"
+    formats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.step <= 0:
@@ -196,7 +195,8 @@ class Grid:
 
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values: numbers and dates clamped onto the grid, what is not one as missing."""
-        numbers = np.fromiter((_as_number(value, self.unit) for value in values), dtype=np.float64)
+        formats = formats_of(self.formats)
+        numbers = np.fromiter((_as_number(value, self.unit, formats) for value in values), dtype=np.float64)
         return self.encode_numbers(numbers)
 
     def encode_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -231,13 +231,13 @@ def _find(known: Mapping[str, int], value: object, other: int) -> int:
     return known.get(as_text(value), known.get(str(value), other))
 
 
-def _as_number(value: object, unit: Unit) -> float:
+def _as_number(value: object, unit: Unit, formats: Sequence[DayFormat]) -> float:
     if is_missing(value):
         return float("nan")
     if unit == "day":
-        return _as_day(value)
+        return _as_day(value, formats)
     if isinstance(value, str):
-        text = value.strip(_BLANKS)
+        text = value.strip(BLANKS)
         return float(text) if _NUMBER.fullmatch(text) else float("nan")
     try:
         return float(value)  # type: ignore[arg-type]
@@ -247,22 +247,13 @@ def _as_number(value: object, unit: Unit) -> float:
         return float("nan")
 
 
-def _as_day(value: object) -> float:
+def _as_day(value: object, formats: Sequence[DayFormat]) -> float:
     if isinstance(value, dt.date):
         return float(value.toordinal())
     if isinstance(value, np.datetime64):
         return float(value.astype("datetime64[D]").astype(object).toordinal())
-    text = str(value).strip(_BLANKS)
-    if found := _ISO_DAY.fullmatch(text):
-        year, month, day = found.groups()
-    elif found := _DOTTED_DAY.fullmatch(text):
-        day, month, year = found.groups()
-    else:
-        return float("nan")
-    try:
-        return float(dt.date(int(year), int(month), int(day)).toordinal())
-    except ValueError:
-        return float("nan")
+    day = read_day(str(value), formats)
+    return float("nan") if day is None else float(day.toordinal())
 
 
 def labels(domain: Domain, ranges: Sequence[tuple[int, int]]) -> list[str]:

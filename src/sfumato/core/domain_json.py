@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, cast, get_args
 
 from sfumato.core.cut import Cut
+from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Domain, Grid, Unit
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.errors import OursError, StudyError, VerifyError
@@ -36,7 +37,10 @@ def domain_to_json(domain: Domain) -> Json:
             "taxonomy": _taxonomy_to_json(domain.taxonomy),
         }
     if isinstance(domain, Grid):
-        return {
+        formats = (
+            {"formats": list(domain.formats)} if domain.formats else {}
+        )  # others were written before there were any
+        return formats | {
             "kind": "grid",
             "declared": domain.declared,
             "unit": domain.unit,
@@ -133,7 +137,7 @@ def _refuse_disorder(parents: Sequence[int]) -> None:
 
 
 def _grid_from_json(data: Mapping[str, Any]) -> Grid:
-    fields = {"kind", "declared", "unit", "lower", "upper", "step", "missing", "missing_label", "taxonomy"}
+    fields = {"kind", "declared", "unit", "lower", "upper", "step", "missing", "missing_label", "taxonomy", "formats"}
     _refuse_strangers(data, fields)
     unit = _of(data, "unit", str)
     if unit not in get_args(Unit):
@@ -149,9 +153,18 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
             declared=_of(data, "declared", bool),
             missing=_code(data, "missing"),
             missing_label=_of(data, "missing_label", str),
+            formats=_formats(data.get("formats", [])),
         )
     except StudyError as error:
         raise _broken(error.problem) from None
+
+
+def _formats(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise _broken("'formats' of a grid is not a list of texts")
+    found = tuple(value)
+    formats_of(found)
+    return found
 
 
 def _exact(data: Mapping[str, Any], field: str) -> Fraction:

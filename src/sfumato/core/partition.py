@@ -12,6 +12,7 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.boxes import Boxes
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Domain
+from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.statistics import Statistics
 from sfumato.core.unit import Unit
 from sfumato.errors import OursError
@@ -29,6 +30,7 @@ class PartitionView:
     sensitive: tuple[Attribute, ...]
     others: tuple[Attribute, ...]  # the class and insensitive attributes
     unit: Unit
+    selection: Selection = EVERYTHING
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -92,7 +92,9 @@ def shown_records(draft: PartitionDraft) -> Shown:
         pool, pools = (group, len(partition.boxes)) if shuffled else (row, rows)
         table = csr_array((counts, (pool, partition.column(name)[kept])), shape=(pools, view.domain(name).size))
         values[name] = Values(bucket if shuffled else np.arange(rows), table)
-    return _without_empty(Shown(names, starts, stops, weights, values, draft.form, suppressed=partition.suppressed))
+    return _without_empty(
+        Shown(names, starts, stops, weights, values, draft.form, float(draft.rate), partition.suppressed)
+    )
 
 
 def shown_counts(draft: Draft, quasi: tuple[str, ...]) -> Shown:

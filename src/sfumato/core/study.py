@@ -7,16 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.attribute import Attribute, Role
+from sfumato.core.domain import Grid
+from sfumato.core.span import Span
 from sfumato.core.unit import RecordUnit, Unit
 from sfumato.errors import StudyError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Purpose:
-    """Which attributes a recipient gets (a view of the study)."""
+    """Which attributes a recipient gets, and of which records (a view of the study).
+
+    ``span`` is on the study's time attribute; ``where`` is a query. Both look at one record at a time, see
+    `core.selection`.
+    """
 
     name: str
     attributes: tuple[str, ...]
+    span: Span | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +62,27 @@ class Study:
         return tuple(a for a in self.attributes.values() if a.role in roles)
 
     @property
+    def time(self) -> Attribute:
+        """The attribute that spans go by; an error where there is none, more than one, or it has no dates."""
+        found = self.with_role(Role.TIME)
+        if len(found) != 1:
+            raise StudyError(
+                f"the study '{self.name}' declares {len(found)} attributes with the role `time`, and a span needs "
+                "exactly one",
+                "give one attribute `role: time, type: date`",
+            )
+        if not isinstance(found[0].domain, Grid) or found[0].domain.unit != "day":
+            raise StudyError(
+                f"the time '{found[0].name}' has no dates, so no span can go by it",
+                f"give '{found[0].name}' `type: date`",
+            )
+        return found[0]
+
+    def span(self, text: str) -> Span:
+        """A span by the study's time attribute, from text such as ``[2004-01-01, 2010-01-01)``."""
+        return Span.read(clock(self.time), text)
+
+    @property
     def target(self) -> Attribute:
         """The class attribute; an error where there is none or more than one."""
         found = self.with_role(Role.CLASS)
@@ -63,3 +92,9 @@ class Study:
                 "give one attribute the role `class` with its `values`",
             )
         return found[0]
+
+
+def clock(time: Attribute) -> str:
+    """A time attribute and how its text is read, in a word: spans by the same clock can be compared."""
+    formats = time.domain.formats if isinstance(time.domain, Grid) else ()
+    return f"{time.name} as {' or '.join(formats)}" if formats else time.name

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import Categories
+from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.unit import Unit
 from sfumato.errors import OursError
 
@@ -15,6 +16,7 @@ class View:
     predictors: tuple[Attribute, ...]
     target: Attribute
     unit: Unit
+    selection: Selection = EVERYTHING
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.counts import Cells, Margin
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
+from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.unit import PersonUnit, Unit
 from sfumato.engines.engine import Format, SourceTable
 from sfumato.engines.folding import Narrow, fold, in_order, region
@@ -33,12 +34,20 @@ _COARSE = 512  # regions of a cut that the engine finds by comparisons; those of
 class CodedTable:
     """The records of a source, coded by the study's attributes; a `core.counts.Counter`.
 
+    Records that are not selected are left out before all else, as if they were not in the source.
     A record with a value that the policy drops, in any of the attributes, takes part in nothing. With a person as the
     unit at most ``at_most`` records a person take part. Closing the source frees everything.
     """
 
-    def __init__(self, source: SourceTable, attributes: Sequence[Attribute], *, unit: Unit | None = None) -> None:
-        self.records = Records(source, attributes, unit=unit)
+    def __init__(
+        self,
+        source: SourceTable,
+        attributes: Sequence[Attribute],
+        *,
+        unit: Unit | None = None,
+        selection: Selection = EVERYTHING,
+    ) -> None:
+        self.records = Records(source, attributes, unit=unit, selection=selection)
         self.source = source
         self._places = {attribute.name: place for place, attribute in enumerate(self.records.attributes)}
 
@@ -99,9 +108,9 @@ class CodedTable:
         return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
     def all_rows(self) -> int:
-        """How many records the source has, also those that do not take part; for the owner's eyes."""
+        """How many records are selected, also those that do not take part; for the owner's eyes."""
         name = self._kept.get_name() if "fits" in self._kept.columns else None  # every record is kept with its mark
-        table = self.source.table if name is None else ibis.table({"fits": "boolean"}, name=name)
+        table = self.records.table if name is None else ibis.table({"fits": "boolean"}, name=name)
         return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
     def unfit(self) -> list[UnfitReport]:

@@ -12,6 +12,7 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
 from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.dates import MONTHS, PIVOT, DayFormat, formats_of
 from sfumato.core.domain import DROP, SLACK, Categories, Grid
 from sfumato.errors import OursError, SourceError
 
@@ -141,7 +142,7 @@ def is_missing(column: ir.Column) -> ir.BooleanColumn:
 
 
 def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
-    number = as_day(column) if domain.unit == "day" else as_number(column)
+    number = as_day(column, domain.formats) if domain.unit == "day" else as_number(column)
     missing = is_missing(number)
     outside = ((number < _exact(domain.lower)) | (number > _exact(domain.upper))) & ~missing
     lost = DROP if domain.missing is None else domain.missing
@@ -184,19 +185,43 @@ def as_number(column: ir.Column) -> ir.NumericColumn:
     return column.cast("float64")
 
 
-def as_day(column: ir.Column) -> ir.IntegerColumn:
-    """Day numbers as Python's ``date.toordinal`` counts them."""
+def as_day(column: ir.Column, formats: tuple[str, ...] = ()) -> ir.IntegerColumn:
+    """Day numbers as Python's ``date.toordinal`` counts them; text is read by the formats of `core.dates`."""
     kind = column.type()
     if kind.is_string():
         written = column.strip()
-        iso = written.re_search(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)") & ~written.startswith("0000")
-        dotted = written.re_search(r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$") & ~written.endswith(".0000")
-        parts = written.split(".")
-        turned = parts[2] + "-" + parts[1].lpad(2, "0") + "-" + parts[0].lpad(2, "0")
-        text = ibis.cases((iso, written.substr(0, 10)), (dotted, turned), else_=ibis.null("string"))
-        date = text.try_cast("date")
+        if formats:
+            readings = [(written.re_search(form.pattern), _iso(written, form)) for form in formats_of(formats)]
+        else:
+            readings = _usual(written)
+        date = ibis.cases(*readings, else_=ibis.null("string")).try_cast("date")
     elif kind.is_timestamp():
         date = column.date()
     else:
         date = column.cast("date")
     return date.epoch_days() + _EPOCH
+
+
+def _usual(written: ir.StringColumn) -> list[tuple[ir.BooleanColumn, ir.StringColumn]]:
+    """The formats that are always known, cut out by place: several times as fast as by patterns."""
+    iso = written.re_search(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)") & ~written.startswith("0000")
+    dotted = written.re_search(r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$") & ~written.endswith(".0000")
+    parts = written.split(".")
+    turned = parts[2] + "-" + parts[1].lpad(2, "0") + "-" + parts[0].lpad(2, "0")
+    return [(iso, written.substr(0, 10)), (dotted, turned)]
+
+
+def _iso(written: ir.StringColumn, form: DayFormat) -> ir.StringColumn:
+    """A text of this format as year-month-day; null for the year 0, which engines have and Python has not."""
+    parts = {part: written.re_extract(form.pattern, place) for place, part in enumerate(form.groups, start=1)}
+    if "year" in parts:
+        year = parts["year"].nullif("0000")
+    else:
+        year = (parts["short"] >= f"{PIVOT:02d}").ifelse("19", "20") + parts["short"]
+    if "name" in parts:
+        names = {name: f"{number:02d}" for number, name in enumerate(MONTHS, start=1)}
+        month = lookup(parts["name"].substr(0, 3).lower(), names, "string")
+    else:
+        month = parts["month"].lpad(2, "0") if "month" in parts else ibis.literal("01")
+    day = parts["day"].lpad(2, "0") if "day" in parts else ibis.literal("01")
+    return year + "-" + month + "-" + day

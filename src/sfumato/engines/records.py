@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import Categories
+from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.unit import PersonUnit, RecordUnit, Unit
 from sfumato.engines.coding import FEW, Coding, category_key, code_column, is_missing, known_values, refuse_unfit_type
 from sfumato.engines.engine import SourceTable
+from sfumato.engines.selecting import select_records
 from sfumato.errors import OursError, SourceError
 
 _JOINS = 16  # in one query; the attributes beyond get a CASE, however long
@@ -24,8 +26,16 @@ class Records:
     Columns get names of our own (``r0``, ``c0``, …): whatever the table calls them, nothing clashes.
     """
 
-    def __init__(self, source: SourceTable, attributes: Sequence[Attribute], *, unit: Unit | None = None) -> None:
+    def __init__(
+        self,
+        source: SourceTable,
+        attributes: Sequence[Attribute],
+        *,
+        unit: Unit | None = None,
+        selection: Selection = EVERYTHING,
+    ) -> None:
         self.source = source
+        self.selection = selection
         self.attributes = tuple(attributes)
         self.unit: Unit = RecordUnit() if unit is None else unit
         names = [attribute.name for attribute in self.attributes]
@@ -34,6 +44,15 @@ class Records:
         refuse_unknown(source, [*names, self.unit.column] if isinstance(self.unit, PersonUnit) else names)
         for attribute in self.attributes:
             refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
+        by = [*selection.attributes, *([] if selection.time is None else [selection.time])]
+        refuse_unknown(source, [attribute.name for attribute in by])
+        for attribute in by:
+            refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
+
+    @cached_property
+    def table(self) -> ir.Table:
+        """The source's records that are selected, before anything is counted; see `core.selection` for the argument."""
+        return select_records(self.source.table, self.selection)
 
     def coded(self, keep: Sequence[str] = ()) -> ir.Table:
         """The records that take part: codes ``c0, c1, …`` and the columns to keep as they are, ``k0, k1, …``.
@@ -66,7 +85,7 @@ class Records:
 
     def codings(self, keep: Sequence[str] = ()) -> tuple[ir.Table, list[Coding]]:
         """The source with raw columns ``r0, r1, …`` (kept ones ``k0, …``, the person ``p``), and every coding."""
-        table = self.source.table
+        table = self.table
         raw = {f"r{place}": table[attribute.name] for place, attribute in enumerate(self.attributes)}
         raw |= {f"k{place}": table[name] for place, name in enumerate(keep)}
         if isinstance(self.unit, PersonUnit):

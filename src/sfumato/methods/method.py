@@ -100,7 +100,7 @@ def is_partition(method: object) -> TypeGuard[PartitionMethod]:
 
 def refuse_observed(view: View) -> None:
     """A domain read off the data is not public: a differentially private method may not use it."""
-    names = observed(view.attributes)
+    names = observed((*view.attributes, *view.selection.attributes))
     if names:
         raise StudyError(
             f"the domain of {_listed(names)} was read off the data, so publishing it would say who is in the table",

@@ -1,9 +1,11 @@
 """The stages in order: from a study and a recipe to a bundle, or to the words of a plan.
 
 `counts` makes differentially private releases, `partitions` those of records in groups; both go from the study to the
-bundle in the order of trust, and `release` and `plan` choose between them by the method.
+bundle in the order of trust, and `release` and `plan` choose between them by the method. `asking` answers questions,
+from the same budget.
 """
 
+from sfumato.pipeline.asking import Answer, Question, ask
 from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import run_frontier
 from sfumato.pipeline.made import Plan, Published, ledger_of
@@ -14,9 +16,12 @@ from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
 
 __all__ = [
+    "Answer",
     "Plan",
     "Published",
+    "Question",
     "TableCheck",
+    "ask",
     "attack_intersect",
     "attack_link",
     "audit_recipe",

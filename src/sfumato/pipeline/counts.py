@@ -8,12 +8,15 @@ process leaves at most spent budget and an empty folder: never half a bundle, ne
 
 import datetime as dt
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from sfumato.core.attribute import Unfit
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
+from sfumato.core.span import Span
 from sfumato.core.study import Study
+from sfumato.core.unit import Unit
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
@@ -23,11 +26,22 @@ from sfumato.errors import SourceError, StudyError
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
-from sfumato.pipeline.made import Plan, Published, Run, leaving, ledger_of, named, unit_words, versions
+from sfumato.pipeline.made import (
+    Plan,
+    Published,
+    Run,
+    leaving,
+    ledger_of,
+    left_over,
+    left_words,
+    named,
+    unit_words,
+    versions,
+)
 from sfumato.publish import ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
-from sfumato.stores import Ledger
+from sfumato.stores import RECORD, Ledger, NewEntry, check_budget
 from sfumato.tailor import tailor
 
 
@@ -36,22 +50,20 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
     view = tailor(study, recipe.purpose)
     forecast = method.forecast(view)
     epsilon = method.spends
-    left = None
-    if study.budget is not None:
-        left = study.budget - (ledger or ledger_of(study)).spent(study.name)
+    left = left_over(study, ledger or ledger_of(study), view.selection.span)
     sentences = [
         (
             f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
             f"({', '.join(view.classes)})"
         ),
+        *view.selection.sentences(),
         *_unfit_sentences(view),
         *forecast.sentences,
     ]
     if epsilon is not None:
-        sentences.append(
-            f"it costs ε = {show(epsilon)}"
-            + ("" if study.budget is None or left is None else f"; {show(left)} of {show(study.budget)} is left now")
-        )
+        sentences.append(f"it costs ε = {show(epsilon)}{left_words(study, left, view.selection.span)}")
+        if view.selection.span is not None:
+            sentences.append(_spanned(view))
         sentences.append(view.unit.sentence())
         sentences.append(attack_odds(epsilon).removesuffix("."))
     if epsilon is not None and left is None:
@@ -75,16 +87,17 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     progress = run.progress
     view = tailor(study, recipe.purpose)
     method.check(view)
-    spends, budget = method.spends, study.budget
-    if spends is None or budget is None:
+    spends = method.spends
+    if spends is None or study.budget is None:
         raise StudyError(
             f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
         )
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
+    refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         refuse_guesses(table)
-        counter = CodedTable(table, view.attributes, unit=view.unit)
+        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         with claimed(run.folder):
             entered = Entered.reserve(
                 study,
@@ -93,6 +106,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
                 promise=promise if run.source.secure else NO_GUARANTEE,
                 epsilon=spends,
                 unit=view.unit.key,
+                selection=view.selection,
             )
         accountant = Accountant(spends / view.unit.stability)
         with entered.making():
@@ -101,7 +115,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
     entered.complete(written)
-    left = budget - run.ledger.spent(study.name)
+    left = left_over(study, run.ledger, view.selection.span)
     report = counts_report(
         draft,
         study=study.name,
@@ -110,11 +124,22 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         date=facts.date,
         promise=_promised(facts),
         receipt=facts.receipt,
-        left=show(left),
+        left=show(left or Fraction(0)) + ("" if view.selection.span is None else f" over {view.selection.span}"),
     )
     done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
     progress("publishing", 1, 1)
     return done
+
+
+def refuse_over_budget(
+    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime
+) -> None:
+    """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
+    draft = NewEntry(
+        study=study.name, at=at, who="", purpose="", method="", recipe="{}", promise="", epsilon=epsilon, unit=unit.key,
+        span=span,
+    )  # fmt: skip
+    check_budget(draft, ledger.entries(study.name), budget=study.budget)
 
 
 def refuse_guesses(table: SourceTable) -> None:
@@ -153,9 +178,17 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=tuple(_unfit_sentences(view)),
+        rules=(*view.selection.sentences(), *_unfit_sentences(view)),
+        selection=view.selection.as_json(),
         facts=draft.facts,
     )
+
+
+def _spanned(view: View) -> str:
+    """How the ε of a span adds up with that of others."""
+    if view.unit.key == RECORD:
+        return "ε is charged to the records of the span: releases over other days do not add to it, the others do"
+    return "a person may have records in several spans, so ε is charged to everybody, whatever the span"
 
 
 def _receipt(accountant: Accountant) -> list[dict[str, str]]:

@@ -4,7 +4,7 @@ What can fail without looking at a record fails before the folder is claimed. No
 not know, and if a release fails that has an entry, the entry says so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,11 +13,12 @@ from typing import Any
 
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionDraft
+from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.study import Study
 from sfumato.pipeline.made import Published, Run, who
 from sfumato.publish import BundleWritten, claim_folder, write_owner
 from sfumato.recipe import Recipe
-from sfumato.stores import Entry, NewEntry
+from sfumato.stores import RECORD, Entry, NewEntry
 
 
 @contextmanager
@@ -55,24 +56,24 @@ class Entered:
         *,
         promise: str,
         epsilon: Fraction | None = None,
-        unit: str = "record",
+        unit: str = RECORD,
+        selection: Selection = EVERYTHING,
     ) -> "Entered":
-        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget."""
-        entry = run.ledger.reserve(
-            NewEntry(
-                study=study.name,
-                at=run.clock(),
-                who=who(),
-                purpose=recipe.purpose or "whole study",
-                method=recipe.method,
-                recipe=recipe.as_json(),
-                promise=promise,
-                epsilon=epsilon,
-                unit=unit,
-            ),
-            budget=study.budget,
+        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span."""
+        draft = NewEntry(
+            study=study.name,
+            at=run.clock(),
+            who=who(),
+            purpose=recipe.purpose or "whole study",
+            method=recipe.method,
+            recipe=recipe.as_json(),
+            promise=promise,
+            epsilon=epsilon,
+            unit=unit,
+            span=selection.span,
+            where=selection.where,
         )
-        return cls(run=run, entry=entry)
+        return cls(run=run, entry=run.ledger.reserve(draft, budget=study.budget))
 
     @contextmanager
     def making(self) -> Iterator[None]:
@@ -95,6 +96,7 @@ class Entered:
         notes: Mapping[str, Any],
         report: str,
         left: Fraction | None = None,
+        warnings: Sequence[str] = (),
     ) -> Published:
         """Write what stays with the owner, and say what came of it all."""
         write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"], report=report)
@@ -105,4 +107,5 @@ class Entered:
             epsilon=self.entry.epsilon,
             left=left,
             draft=draft,
+            warnings=tuple(warnings),
         )

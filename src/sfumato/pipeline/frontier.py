@@ -155,10 +155,14 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
     names_of = [a.name for a in view.attributes]
     progress("reading the table", 0, 1)
     with open_source(study.source, base=study.base) as table:
-        counter = CodedTable(table, view.attributes, unit=study.unit)
+        counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
         cells = counter.full_cells(names_of)
         whole = study.unit == view.unit
-        raw = cells if whole else CodedTable(table, view.attributes, unit=view.unit).full_cells(names_of)
+        raw = (
+            cells
+            if whole
+            else CodedTable(table, view.attributes, unit=view.unit, selection=view.selection).full_cells(names_of)
+        )
         if isinstance(for_groups, PartitionView):
             for_groups = _refusal(lambda: refuse_unfit(counter, view, cells, counter.all_rows())) or for_groups
         if isinstance(for_counts, View):

@@ -14,8 +14,10 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress
+from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
+from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
 from sfumato.publish import Release
@@ -27,7 +29,10 @@ _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a recipe will do and cost, in words and numbers; made without touching the table."""
+    """What a recipe will do and cost, in words and numbers; made without touching the table.
+
+    ``left`` is what is left of the budget now, over the span of the release where it has one.
+    """
 
     study: str
     recipe: Recipe
@@ -45,7 +50,10 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A release that is out: where the bundle and the owner's folder are, and what it cost."""
+    """A release that is out: where the bundle and the owner's folder are, and what it cost.
+
+    ``left`` is over the span of the release where it has one; ``warnings`` are for the owner.
+    """
 
     folder: Path
     bundle: Path
@@ -53,6 +61,7 @@ class Published:
     epsilon: Fraction | None
     left: Fraction | None
     draft: Draft | PartitionDraft = field(repr=False)
+    warnings: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -95,6 +104,19 @@ def ledger_of(study: Study) -> Ledger:
     if study.base == Path():
         return open_ledger("memory:")
     return open_ledger(str(study.base / f"{study.name}.ledger.sqlite"))
+
+
+def left_over(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
+    """What is left of the study's budget for another release over this span; None without a budget."""
+    return None if study.budget is None else study.budget - ledger.spent(study.name, span)
+
+
+def left_words(study: Study, left: Fraction | None, span: Span | None) -> str:
+    """The same for a sentence; nothing without a budget."""
+    if study.budget is None or left is None:
+        return ""
+    over = "" if span is None else f" over {span}"
+    return f"; {show(left)} of {show(study.budget)} is left now{over}"
 
 
 def unit_words(unit: Unit) -> str:

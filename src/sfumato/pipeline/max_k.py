@@ -44,7 +44,9 @@ def max_k(
     cap.check(view)
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)
-        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
+        cells = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection).full_cells(
+            [a.name for a in view.attributes]
+        )
     if not len(cells):
         raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
     cap = with_population(cap, study, view)

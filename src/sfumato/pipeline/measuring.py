@@ -4,8 +4,10 @@ A draft, or a bundle read back as its receiver reads it, becomes a `Shown`; the 
 records. Nothing of this goes into a bundle, and no promise covers it.
 """
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +21,9 @@ from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
+from sfumato.core.selection import EVERYTHING, Selection, selected
 from sfumato.core.shown import Shown, Values, shown_counts, shown_records
+from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
@@ -29,7 +33,7 @@ from sfumato.measure import MEASURES, Evidence, Measure, Reading, Refused
 from sfumato.measure.evidence import alike
 from sfumato.pipeline.made import Published
 from sfumato.publish import CountsRelease, RecordsRelease, Release
-from sfumato.tailor.view import refuse_uncoded, wanted_by
+from sfumato.tailor.view import refuse_uncoded, selection, wanted_by
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
 
@@ -39,7 +43,7 @@ def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
     wanted = wanted_by(study, purpose)
     view = _view(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
     refuse_uncoded(view.attributes)
-    return view
+    return replace(view, selection=selection(study, purpose))
 
 
 def raw_cells(
@@ -48,7 +52,7 @@ def raw_cells(
     """All records of the table that fit the domains, counted; also where a release takes a few of each person alone."""
     progress("counting the records", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
-        counted = CodedTable(table, view.attributes, unit=RecordUnit())
+        counted = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
         return counted.full_cells([a.name for a in view.attributes])
 
 
@@ -91,6 +95,7 @@ def evidence_of_bundle(
         shown = shown_counts(draft, _names(view.quasi))
     else:
         raise OursError(f"a bundle of the form '{release.form}' cannot be measured")
+    view = replace(view, selection=_selected(study, release.manifest.get("selection")))
     return Evidence(view=view, raw=raw_cells(study, view, progress=progress, memory_limit=memory_limit), shown=shown)
 
 
@@ -153,6 +158,18 @@ def _agreed(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str
     return _view(study, domains)
 
 
+def _selected(study: Study, told: Mapping[str, Any] | None) -> Selection:
+    """The records that a bundle was made from, as its manifest tells."""
+    if told is None:
+        return EVERYTHING
+    found = selected(told["where"] or "", study.attributes)
+    if told["span"] is None:
+        return found
+    start, stop = (dt.date.fromisoformat(day) for day in told["span"])
+    time = study.attribute(told["time"])
+    return replace(found, span=Span(time.name, start, stop), time=time)
+
+
 def _view(study: Study, names: Iterable[str]) -> PartitionView:
     """Some attributes of a study by their roles; identifiers and times are never measured."""
     there = set(names)
@@ -210,6 +227,7 @@ def _shown_records(release: RecordsRelease, view: PartitionView) -> Shown:
         weights=weights,
         values=values,
         form=form,
+        rate=float(Fraction(release.manifest.get("sampled") or 1)),
         suppressed=records.suppressed,
     )
 

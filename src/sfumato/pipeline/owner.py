@@ -78,7 +78,7 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
         make = partial(_part_with_noise, method)
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)
-        counter = CodedTable(table, view.attributes, unit=view.unit)
+        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         cells = counter.full_cells([a.name for a in view.attributes])
         if isinstance(view, PartitionView):
             refuse_unfit(counter, view, cells, counter.all_rows())

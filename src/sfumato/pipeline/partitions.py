@@ -14,26 +14,45 @@ from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
+from sfumato.core.selection import may_overlap
 from sfumato.core.study import Study
+from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import InfeasibleError, SourceError
 from sfumato.methods import PartitionMethod
 from sfumato.pipeline.frame import Entered, claimed, given_back
-from sfumato.pipeline.made import Plan, Published, Run, leaving, named, unit_words, versions
+from sfumato.pipeline.made import (
+    Plan,
+    Published,
+    Run,
+    leaving,
+    ledger_of,
+    left_over,
+    left_words,
+    named,
+    unit_words,
+    versions,
+)
 from sfumato.pipeline.population import with_population
 from sfumato.publish import LIMITS, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
+from sfumato.stores import Ledger
 from sfumato.tailor import tailor_partition
 
+_NAMED = 8  # earlier releases a warning names
 
-def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod) -> Plan:
+
+def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, ledger: Ledger | None = None) -> Plan:
     """Say in words what a release would do to each column; touches nothing."""
     view = tailor_partition(study, recipe.purpose)
+    book = ledger or ledger_of(study)
+    left = left_over(study, book, view.selection.span)
     method.check(view)
     forecast = method.forecast(view)
     sentences = [
         f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
+        *view.selection.sentences(),
         *_changes(view, _form(method)),
         *(said for said in _promised(method) if said not in forecast.sentences),
         *forecast.sentences,
@@ -46,11 +65,12 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod) -> Pla
         sentences.append("records may be suppressed: they are published as rows that only say so")
     sentences += [
         leaving(study, view.attributes),
-        "it costs no ε, and the ledger keeps an entry of it",
+        f"it costs no ε, and the ledger keeps an entry of it{left_words(study, left, view.selection.span)}",
+        *overlaps(study, book, view),
         LIMITS[:1].lower() + LIMITS[1:].removesuffix("."),
     ]
     return Plan(
-        study=study.name, recipe=recipe, epsilon=None, budget=study.budget, left=None, sentences=tuple(sentences),
+        study=study.name, recipe=recipe, epsilon=None, budget=study.budget, left=left, sentences=tuple(sentences),
         numbers=forecast.numbers,
     )  # fmt: skip
 
@@ -62,14 +82,15 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     method.check(view)
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
-        counter = CodedTable(table, view.attributes, unit=view.unit)
+        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         with claimed(run.folder):
             progress("counting the records", 0, 1)
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, view, cells, rows)
             draft = drafted(with_population(method, study, view), view, cells, run.source, progress)
             promise = " ".join(model.sentence() for model in draft.models)
-            entered = Entered.reserve(study, recipe, run, promise=promise)
+            warnings = overlaps(study, run.ledger, view)
+            entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
         facts = RecordFacts(
@@ -81,7 +102,8 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             chosen=recipe.chosen.value,
             versions=versions(),
             date=run.clock().date().isoformat(),
-            rules=tuple(_rules(view)),
+            rules=(*view.selection.sentences(), *_rules(view)),
+            selection=view.selection.as_json(),
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,
         )
@@ -89,7 +111,36 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     entered.complete(written)
     progress("writing your report", 0, 1)
     report = partition_report(draft, study=study.name, release=recipe.name, method=recipe.method, date=facts.date)
-    return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report)
+    left = left_over(study, run.ledger, view.selection.span)
+    return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
+
+
+def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:
+    """A warning if earlier releases without ε may hold the same people; nothing if none does.
+
+    A promise about the groups of each release is none about both together: whoever knows that a person is in two groups
+    knows that the person is in what the groups have in common, which may be one record.
+    """
+    asked = (view.selection.span, view.selection.where)
+    persons = isinstance(study.unit, PersonUnit)
+    older = [
+        entry
+        for entry in ledger.entries(study.name)
+        if entry.epsilon is None
+        and entry.state != "failed"
+        and (persons or may_overlap(asked, (entry.span, entry.where), study.attributes))
+    ]
+    if not older:
+        return []
+    names = "; ".join(
+        f"entry {entry.id} ('{entry.purpose}' by {entry.method}, {entry.at:%Y-%m-%d}"
+        f"{'' if entry.span is None else f', {entry.span}'}{f', {entry.where}' if entry.where else ''})"
+        for entry in older[-_NAMED:]
+    )
+    more = f"{len(older) - _NAMED} more and " if len(older) > _NAMED else ""
+    whom = "people" if persons else "records"
+    said = f"it may hold the same {whom} as {more}{names}: whoever gets two such releases can intersect their groups"
+    return [f"{said}, and the promise of neither covers that"]
 
 
 def drafted(

@@ -21,7 +21,7 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None) -> Plan:
     """Say in words what a release would do, what it costs and what is left; touches nothing."""
     method = build(recipe)
     if is_partition(method):
-        return plan_partition(study, recipe, method)
+        return plan_partition(study, recipe, method, ledger=ledger)
     return plan_counts(study, recipe, cast("Method", method), ledger=ledger)
 
 

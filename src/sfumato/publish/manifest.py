@@ -36,6 +36,7 @@ class ManifestFacts:
     ``on``, ``epsilon`` (as text) and ``mechanism``. ``rules`` say in words what happens to missing values and to those
     outside a domain. ``facts`` are the draft's: nothing that the promise does not cover. ``ledger`` is the hash of the
     ledger entry that paid for the release: whoever holds the bundle can later show that the entry was there.
+    ``selection`` says which records it was made from (see `core.selection`), None for all.
     """
 
     study: str
@@ -55,6 +56,7 @@ class ManifestFacts:
     rules: Sequence[str]
     facts: Mapping[str, Any]
     ledger: str | None = None
+    selection: Mapping[str, Any] | None = None
 
 
 def layout_of(draft: Draft) -> Layout:
@@ -78,7 +80,7 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
     """The manifest as JSON, sealed."""
     threshold = int(facts.facts.get("threshold", 1))
     raw = facts.facts.get("post", "none") == "none"  # post-processing moves counts, also below the threshold
-    body = {
+    body: Json = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "form": "counts",
@@ -104,6 +106,8 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
         "versions": dict(facts.versions),
         "ledger": facts.ledger,
     }
+    if facts.selection is not None:
+        body["selection"] = plain(facts.selection)
     return body | {"seal": seal(body)}
 
 

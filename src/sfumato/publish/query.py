@@ -14,13 +14,12 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.condition import Condition, Join, Leaf, attributes_of, leaves, read_condition
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
-from sfumato.core.taxonomy_check import near
+from sfumato.core.query_codes import Codes
 from sfumato.errors import UsageError
-from sfumato.publish.query_codes import Codes, codes_of
-from sfumato.publish.query_text import Comparison, Either, Every, Not, Tree, listed, parse_query, query_error
 from sfumato.publish.table import Layout
 
 Shares = NDArray[np.float64]  # (groups,): which part of each group satisfies a condition
@@ -41,25 +40,6 @@ class Estimate:
     share: float
     total: int
     deviation: float | None
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """One attribute has one of these codes."""
-
-    column: int
-    codes: Codes
-
-
-@dataclass(frozen=True)
-class Join:
-    """All of the parts (``every``), or at least one. Without parts: true for all, false for at least one."""
-
-    every: bool
-    parts: tuple["Condition", ...]
-
-
-Condition = Leaf | Join
 
 
 class Asked(Protocol):
@@ -94,7 +74,7 @@ class Regions:
 
 
 def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
-    """Estimate how many records satisfy a query; `sfumato.publish.query_text` has the language."""
+    """Estimate how many records satisfy a query; `sfumato.core.query_text` has the language."""
     numbers = [*groups.regions.T, groups.classes]
     columns = {
         name: Regions(labels.domain, labels.cut, column)
@@ -107,38 +87,18 @@ def estimate(
     columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str, *, noise_scale: float | None = None
 ) -> Estimate:
     """The same for rows of any kind, each with how many records it stands for."""
-    condition = _resolved(parse_query(text), columns, text, negated=False)
-    shares = Shared(list(columns.values()), len(counts)).shares(condition)
+    condition = read_condition(text, {name: column.domain for name, column in columns.items()}, whose="the release")
+    shares = Shared(columns, len(counts)).shares(condition)
     total = int(counts.sum())
     count = float(counts @ shares)
     deviation = None if noise_scale is None else noise_scale * math.sqrt(2 * float(shares @ shares))
     return Estimate(count=count, share=count / total if total else 0.0, total=total, deviation=deviation)
 
 
-def _resolved(tree: Tree, columns: Mapping[str, Asked], text: str, *, negated: bool) -> Condition:
-    """Names as columns, values as codes, and nots down at the comparisons, where they are the other codes."""
-    match tree:
-        case Not(part):
-            return _resolved(part, columns, text, negated=not negated)
-        case Every(parts) | Either(parts):
-            every = isinstance(tree, Every) != negated
-            return Join(every, tuple(_resolved(part, columns, text, negated=negated) for part in parts))
-        case Comparison(name):
-            names = list(columns)
-            if name.text not in names:
-                close = near(name.text, names)
-                fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {listed(names)}"
-                raise query_error(text, name.at, f"the release has no attribute '{name.text}'", fix)
-            column = names.index(name.text)
-            domain = columns[name.text].domain
-            codes = codes_of(tree, domain, text)
-            return Leaf(column, codes.opposite(domain.size) if negated else codes)
-
-
 class Shared:
     """Works out which part of every group satisfies a condition."""
 
-    def __init__(self, columns: Sequence[Asked], rows: int) -> None:
+    def __init__(self, columns: Mapping[str, Asked], rows: int) -> None:
         self._columns = columns
         self._groups = rows
         self._cases = 0
@@ -146,7 +106,7 @@ class Shared:
     def shares(self, condition: Condition) -> Shares:
         """Parts without an attribute in common are independent; those with one are taken apart by its values."""
         if isinstance(condition, Leaf):
-            return self._columns[condition.column].share(condition.codes)
+            return self._columns[condition.attribute].share(condition.codes)
         # P(all) = Π P(part), and P(at least one) = 1 − Π (1 − P(part)), over independent parts.
         product = np.ones(self._groups)
         for parts in _independent(condition.parts):
@@ -157,11 +117,12 @@ class Shared:
 
     def _by_cases(self, condition: Condition) -> Shares:
         """Σ over the cases of one attribute: P(case) · P(condition, given the case)."""
-        leaves = _leaves(condition)
-        columns = [leaf.column for leaf in leaves]
-        column = max(columns, key=columns.count)
+        found = list(leaves(condition))
+        names = [leaf.attribute for leaf in found]
+        column = max(names, key=names.count)
         total = np.zeros(self._groups)
-        for case in _cases([leaf.codes for leaf in leaves if leaf.column == column], self._columns[column].domain.size):
+        size = self._columns[column].domain.size
+        for case in _cases([leaf.codes for leaf in found if leaf.attribute == column], size):
             self._cases += 1
             if self._cases > _MOST_CASES:
                 raise UsageError(
@@ -173,9 +134,9 @@ class Shared:
 
 def _independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:
     """The parts in sets that have no attribute in common; several on one attribute alone stay together too."""
-    sets: list[tuple[set[int], list[Condition]]] = []
+    sets: list[tuple[set[str], list[Condition]]] = []
     for part in parts:
-        columns, members = {leaf.column for leaf in _leaves(part)}, [part]
+        columns, members = set(attributes_of(part)), [part]
         apart = []
         for other in sets:
             if other[0] & columns:
@@ -184,12 +145,6 @@ def _independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:
                 apart.append(other)
         sets = [*apart, (columns, members)]
     return [tuple(members) for _, members in sets]
-
-
-def _leaves(condition: Condition) -> list[Leaf]:
-    if isinstance(condition, Leaf):
-        return [condition]
-    return [leaf for part in condition.parts for leaf in _leaves(part)]
 
 
 def _cases(sets: Sequence[Codes], size: int) -> list[Codes]:
@@ -201,10 +156,10 @@ def _cases(sets: Sequence[Codes], size: int) -> list[Codes]:
     return [Codes.of(ranges) for ranges in classes.values()]
 
 
-def _given(condition: Condition, column: int, case: Codes) -> Condition:
+def _given(condition: Condition, column: str, case: Codes) -> Condition:
     """The condition once it is known that an attribute's code is in ``case``, which no leaf tells apart."""
     if isinstance(condition, Leaf):
-        if condition.column != column:
+        if condition.attribute != column:
             return condition
         return Join(every=case.ranges[0][0] in condition.codes, parts=())
     parts: list[Condition] = []

@@ -35,7 +35,7 @@ class RecordFacts:
     """What whoever publishes knows about a release of records beyond its draft; every field goes into the manifest.
 
     ``rules`` say in words what happened to missing values and to those outside a domain. ``ledger`` is the hash of the
-    release's entry in the owner's ledger.
+    release's entry in the owner's ledger. ``selection`` says which records it was made from, None for all.
     """
 
     study: str
@@ -49,6 +49,7 @@ class RecordFacts:
     rules: Sequence[str]
     secure: bool = True  # whether what is random in it came from the system's secure source
     ledger: str | None = None
+    selection: Mapping[str, Any] | None = None
 
 
 def record_layout(draft: PartitionDraft, *, suppression: bool) -> RecordLayout:
@@ -124,6 +125,8 @@ def record_manifest(
         "versions": dict(facts.versions),
         "ledger": facts.ledger,
     }
+    if facts.selection is not None:
+        body["selection"] = plain(facts.selection)
     return body | {"seal": seal(body)}
 
 

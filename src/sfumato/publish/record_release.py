@@ -11,10 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.core.domain import Domain
+from sfumato.core.query_codes import Codes
 from sfumato.core.statistics import ValueCounts
 from sfumato.errors import UsageError
 from sfumato.publish.query import Estimate, Shares, estimate
-from sfumato.publish.query_codes import Codes
 from sfumato.publish.record_features import RecordFeatures, Regions
 from sfumato.publish.record_files import read_records
 from sfumato.publish.record_manifest import record_layout_from

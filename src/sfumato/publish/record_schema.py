@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sfumato.publish.schema import FileEntry, Hash, Method, Strict
+from sfumato.publish.schema import FileEntry, Hash, Method, SelectionEntry, Strict
 
 Number = Annotated[int, Field(ge=0)]
 
@@ -59,6 +59,7 @@ class RecordManifest(Strict):
     privacy: RecordPrivacy
     method: Method
     rules: list[str]
+    selection: SelectionEntry | None = None  # bundles of the whole table do not say it
     attributes: list[RecordAttribute]
     group_column: str | None
     suppressed_column: str | None

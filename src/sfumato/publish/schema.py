@@ -75,6 +75,14 @@ class FileEntry(Strict):
     sha256: Hash
 
 
+class SelectionEntry(Strict):
+    """Which records the release was made from: the days from the first up to the second, and a condition, or None."""
+
+    time: str | None
+    span: list[str] | None
+    where: str | None
+
+
 class Manifest(Strict):
     """The whole of manifest.json."""
 
@@ -88,6 +96,7 @@ class Manifest(Strict):
     privacy: Privacy
     method: Method
     rules: list[str]
+    selection: SelectionEntry | None = None  # bundles of the whole table do not say it
     attributes: list[AttributeEntry]
     class_column: str
     count_column: str

@@ -1,10 +1,12 @@
 """From the declared fields of an attribute to the attribute with its domain."""
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 from sfumato.core.attribute import Attribute, Role, Unfit
+from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Grid, Unit
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_build import flat
@@ -21,7 +23,7 @@ MISSING, OTHER = "(missing)", "(other)"
 MOST_POINTS = 2**53  # beyond this a float cannot tell neighbouring points apart
 
 _UNITS: dict[Type, Unit] = {Type.INTEGER: "integer", Type.NUMBER: "number", Type.DATE: "day"}
-_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside")
+_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside", "format")
 _NEEDS_DOMAIN = (Role.QUASI_IDENTIFIER, Role.CLASS)
 
 
@@ -31,6 +33,9 @@ def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadT
     _refuse_what_does_not_fit(here)
     kind = fields.type or Type.CATEGORY
     bare = Attribute(name=name, role=Role.INSENSITIVE, description=fields.description or "")
+    if fields.role is Role.TIME and kind is Type.DATE and fields.bounds is None:
+        fields = fields.model_copy(update={"bounds": [dt.date.min.isoformat(), dt.date.max.isoformat()]})
+        here = _Here(name, fields, places, load)
     if not any(getattr(fields, field) is not None for field in ("bounds", "values", "taxonomy")):
         if fields.role in _NEEDS_DOMAIN:
             raise here.error("role", f"the {fields.role.value} '{name}' has no domain", _domain_fix(kind))
@@ -59,6 +64,8 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             f"'{name}' is an identifier and never leaves, so `{written[0]}` would do nothing",
             f"take `{written[0]}` out, or give '{name}' another role",
         )
+    if fields.format is not None and fields.type is not Type.DATE:
+        raise here.error("format", f"`format` is for dates, and '{name}' has none", f"add `type: date` to '{name}'")
     if fields.separator is not None:
         raise here.error("separator", "sets are not supported yet", "take `separator` out")
     kind = fields.type or Type.CATEGORY
@@ -71,7 +78,12 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             else "use `bounds` for it, or take `type` out: its values are then matched as text"
         )
         raise here.error(misplaced[0], f"`{misplaced[0]}` does not go with the type `{kind.value}` of '{name}'", fix)
-    if kind is not Type.CATEGORY and written and fields.bounds is None:
+    if (
+        kind is not Type.CATEGORY
+        and written
+        and fields.bounds is None
+        and not (fields.role is Role.TIME and kind is Type.DATE)
+    ):
         raise here.error(written[0], f"'{name}' has `{written[0]}` and no `bounds`", _domain_fix(kind))
 
 
@@ -140,7 +152,9 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
             raise StudyError(f"'{here.name}' has more than 2^53 steps between its bounds", "choose a larger step")
     with at("attributes", here.name, "at_least"):
         narrowest = None if fields.at_least is None else positive(fields.at_least, "at_least")
-    missing, outside = _policy(fields.missing, Unfit.ERROR), _policy(fields.outside, Unfit.KEEP)
+    # A time only selects: without it a record is in no span, and nothing else is the matter with it.
+    lost = Unfit.SUPPRESS if fields.role is Role.TIME else Unfit.ERROR
+    missing, outside = _policy(fields.missing, lost), _policy(fields.outside, Unfit.KEEP)
     if fields.outside is not None and fields.outside not in list(Unfit):
         raise here.error(
             "outside",
@@ -148,6 +162,10 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
             "write `keep` (the nearer bound), `suppress` or `error`",
         )
     grid = Grid(lower=lower, upper=upper, step=step, unit=unit, declared=fields.domain == "declared")
+    if fields.format is not None:
+        with at("attributes", here.name, "format"):
+            formats_of(tuple(fields.format))
+            grid = replace(grid, formats=tuple(fields.format))
     if missing is Unfit.KEEP:
         grid = replace(grid, missing=grid.points, missing_label=_label(fields.missing, MISSING))
     if fields.taxonomy is not None:

@@ -5,9 +5,9 @@ from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
-from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.domain import Categories, Grid
-from sfumato.core.study import Study
+from sfumato.core.study import Purpose, Study
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import to_nested
 from sfumato.core.unit import PersonUnit
@@ -74,13 +74,22 @@ def _fields(study: Study) -> dict[str, object]:
         "attributes": {name: _attribute(attribute) for name, attribute in study.attributes.items()},
     }
     if study.purposes:
-        fields["purposes"] = {name: {"attributes": list(p.attributes)} for name, p in study.purposes.items()}
+        fields["purposes"] = {name: _purpose(purpose) for name, purpose in study.purposes.items()}
     if study.releases:
         fields["releases"] = {name: dict(settings) for name, settings in study.releases.items()}
     if study.sweeps:
         fields["sweeps"] = {name: [dict(part) for part in parts] for name, parts in study.sweeps.items()}
     if study.ledger is not None:
         fields["ledger"] = study.ledger
+    return fields
+
+
+def _purpose(purpose: Purpose) -> dict[str, object]:
+    fields: dict[str, object] = {"attributes": list(purpose.attributes)}
+    if purpose.span is not None:
+        fields["span"] = [purpose.span.start.isoformat(), purpose.span.stop.isoformat()]
+    if purpose.where:
+        fields["where"] = purpose.where
     return fields
 
 
@@ -98,7 +107,10 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             "step": _number(domain.step),
         }
         lost = domain.missing_label if domain.missing is not None else attribute.missing.value
-        fields |= _unless("missing", lost, Unfit.ERROR) | _unless("outside", attribute.outside.value, Unfit.KEEP)
+        usual = Unfit.SUPPRESS if attribute.role is Role.TIME else Unfit.ERROR
+        if domain.formats:
+            fields["format"] = list(domain.formats)
+        fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, Unfit.KEEP)
         if domain.taxonomy is not None:
             fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}
     if attribute.at_least is not None:

@@ -65,6 +65,17 @@ def _list(value: object) -> object:
     return list(value)
 
 
+def _texts(value: object) -> object:
+    return [value] if isinstance(value, str) else _list(value)
+
+
+def _span(value: object) -> object:
+    days = _list(value)
+    if not isinstance(days, list) or len(days) != 2:  # noqa: PLR2004 - where it starts and where it stops
+        raise _wrong("a span is two days", "write the first day, and the day after the last: [2004-01-01, 2010-01-01]")
+    return days
+
+
 def _budget(value: object) -> Fraction:
     try:
         return parse_epsilon(value if isinstance(value, Fraction) else _text(value))
@@ -201,6 +212,10 @@ class AttributeFields(_Fields):
         default="declared",
         description="`observed` if bounds or values were read off the records and nobody has confirmed them yet.",
     )
+    format: Annotated[list[Text], BeforeValidator(_texts)] | None = Field(
+        default=None,
+        description="How dates are written, such as `%d/%m/%Y`, or a list of formats: the first that fits wins.",
+    )
     separator: Text | None = Field(
         default=None, description="What stands between the codes of a set. Not supported yet."
     )
@@ -211,8 +226,14 @@ class PurposeFields(_Fields):
     """What one recipient gets."""
 
     attributes: Scalars = Field(description="The attributes the recipient gets. Identifiers cannot be among them.")
-    span: Any = Field(default=None, description="A time span of records. Not supported yet.")
-    filter: Any = Field(default=None, description="A condition on records. Not supported yet.")
+    span: Annotated[list[Scalar], BeforeValidator(_span)] | None = Field(
+        default=None,
+        description="Only records from the first day up to the second, which is not in it, by the role `time`.",
+    )
+    where: Annotated[Any, WithJsonSchema({"type": ["string", "object"]})] = Field(
+        default=None,
+        description="Only records that satisfy a query, or that have these values, nodes or intervals.",
+    )
 
 
 Declared = Annotated[AttributeFields, BeforeValidator(_mapping)]

@@ -1,6 +1,7 @@
 """Study files: from YAML, or a mapping, to a `Study`; every error names the file, the line and the way out."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sfumato.core.attribute import Role
-from sfumato.core.study import Purpose, Study
+from sfumato.core.condition import condition_text
+from sfumato.core.selection import domains_of, selected
+from sfumato.core.span import Span, day
+from sfumato.core.study import Purpose, Study, clock
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_check import did_you_mean
 from sfumato.core.unit import PersonUnit, RecordUnit, Unit
-from sfumato.errors import StudyError
+from sfumato.errors import StudyError, UsageError
 from sfumato.read.domains import attribute
 from sfumato.read.schema import (
     ROLES,
@@ -85,7 +89,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     attributes = {
         name: attribute(name, declared, places=places, load=load) for name, declared in fields.attributes.items()
     }
-    return Study(
+    study = Study(
         name=fields.name,
         source=fields.source,
         base=base,
@@ -97,6 +101,8 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         sweeps={name: _sweep(name, parts, places) for name, parts in fields.sweeps.items()},
         ledger=fields.ledger,
     )
+    purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
+    return replace(study, purposes=purposes)
 
 
 def _unit(privacy: PrivacyFields, places: Places) -> Unit:
@@ -108,13 +114,6 @@ def _unit(privacy: PrivacyFields, places: Places) -> Unit:
 
 def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Places) -> Purpose:
     here = ("purposes", name)
-    for field in ("span", "filter"):
-        if getattr(purpose, field) is not None:
-            raise places.error(
-                (*here, field),
-                f"purpose '{name}' has a `{field}`, which is not supported yet (it comes with purposes)",
-                f"take `{field}` out, and make a source that holds those records alone",
-            )
     for number, wanted in enumerate(purpose.attributes):
         place = (*here, "attributes", number)
         if wanted not in study.attributes:
@@ -132,6 +131,40 @@ def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Plac
     if not purpose.attributes:
         raise places.error((*here, "attributes"), f"purpose '{name}' asks for no attribute", "list at least one")
     return Purpose(name=name, attributes=tuple(purpose.attributes))
+
+
+def _selected(purpose: Purpose, fields: PurposeFields, study: Study, places: Places) -> Purpose:
+    """The purpose with its span and its filter, both checked against the whole study."""
+    here = ("purposes", purpose.name)
+    if fields.span is not None:
+        with places.at(*here, "span"):
+            start, stop = (day(text) for text in fields.span)
+            purpose = replace(purpose, span=Span(clock(study.time), start, stop))
+    if fields.where is not None:
+        with places.at(*here, "where"):
+            try:
+                purpose = replace(purpose, where=_where(fields.where, study))
+                selected(purpose.where, study.attributes)
+            except UsageError as error:  # the query language speaks to the command line too
+                raise StudyError(error.problem, error.fix) from None
+    return purpose
+
+
+def _where(said: object, study: Study) -> str:
+    """A filter as a query, whichever way it is written."""
+    if isinstance(said, str):
+        return said.strip()
+    if not isinstance(said, Mapping) or not said:
+        raise StudyError(
+            "a filter is a query, or attributes with values", "write `where: age >= 18`, or `where: {sex: [Male]}`"
+        )
+    wanted: dict[str, list[str]] = {}
+    for name, value in said.items():
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        if not values or any(one is None or isinstance(one, (Mapping, list)) for one in values):
+            raise StudyError(f"the filter gives '{name}' no value", "write a value, or a list of them")
+        wanted[str(name)] = [repr(one) if isinstance(one, float) else str(one) for one in values]
+    return condition_text(wanted, domains_of(study.attributes))
 
 
 def _release(name: str, settings: dict[str, Any], study: StudyFields, places: Places) -> dict[str, Any]:

@@ -49,7 +49,12 @@ class PostgresLedger(sql.SqlLedger):
         self.url = _url(address)
         _refuse_without_driver()
         # A connection an operation: nothing is shared with a forked child, and no lock outlives its use.
-        self._engine = create_engine(self.url, poolclass=NullPool, isolation_level="READ COMMITTED")
+        self._engine = create_engine(
+            self.url,
+            poolclass=NullPool,
+            isolation_level="READ COMMITTED",
+            connect_args={"connect_timeout": int(sql.WAIT)},
+        )
 
     def read(self) -> list[chain.Row]:
         """All rows; looking makes no table."""

@@ -8,6 +8,9 @@ composition, McSherry 2009, Thm 3; also where later entries were chosen by earli
 for whichever record it is by the largest of these sums (parallel composition, Thm 4). Filters of a purpose get no
 discount: an entry counts for every record of its span, filtered out or not. That spends too much, never too little.
 
+The argument takes the time of a record for fixed. Where a table is edited between two releases so that a record moves
+from one span to another, both have read it, and it has paid both.
+
 Two studies of the same name may have taken time from different columns, or read its text in different ways. A record
 then has an atom of each; for it the sums of both add up. So the largest sums of the time attributes are added.
 

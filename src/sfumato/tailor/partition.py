@@ -5,7 +5,7 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.study import Study
 from sfumato.core.unit import PersonUnit
 from sfumato.errors import StudyError
-from sfumato.tailor.view import refuse_uncoded, wanted_by
+from sfumato.tailor.view import refuse_uncoded, selection, wanted_by
 
 MOST_SENSITIVE = 2**22
 """How many values a sensitive attribute may have: each is counted, over the table and in groups."""
@@ -32,7 +32,15 @@ def tailor_partition(study: Study, purpose: str | None = None) -> PartitionView:
         sensitive=having(Role.SENSITIVE),
         others=having(Role.CLASS, Role.INSENSITIVE),
         unit=study.unit,
+        selection=selection(study, purpose),
     )
+    told = next((a.name for a in view.selection.attributes if a.role is Role.SENSITIVE), None)
+    if told is not None:
+        raise StudyError(
+            f"purpose '{purpose}' selects records by the sensitive '{told}', and would tell it of everybody known to "
+            "be in the release",
+            "select by other attributes, or use a differentially private method",
+        )
     if not view.quasi:
         raise StudyError(
             f"no quasi-identifier of the study '{study.name}' takes part, so there is nothing to make alike",

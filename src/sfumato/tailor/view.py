@@ -1,6 +1,9 @@
 """From a study and a purpose to the view that a method sees."""
 
+from dataclasses import replace
+
 from sfumato.core.attribute import Attribute, Role
+from sfumato.core.selection import EVERYTHING, Selection, selected
 from sfumato.core.study import Study
 from sfumato.core.view import View
 from sfumato.errors import StudyError
@@ -27,7 +30,16 @@ def tailor(study: Study, purpose: str | None = None) -> View:
             f"no attribute of the study '{study.name}' is left to publish beside the class",
             "declare at least one quasi_identifier, sensitive or insensitive attribute",
         )
-    return View(predictors=predictors, target=target, unit=study.unit)
+    return View(predictors=predictors, target=target, unit=study.unit, selection=selection(study, purpose))
+
+
+def selection(study: Study, purpose: str | None) -> Selection:
+    """Which records a purpose is about; all of them without one."""
+    if purpose is None:
+        return EVERYTHING
+    wanted = study.purposes[purpose]
+    found = selected(wanted.where, study.attributes)
+    return found if wanted.span is None else replace(found, span=wanted.span, time=study.time)
 
 
 def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sfumato.core.cut import Range
 from sfumato.core.domain import Domain, Grid
+from sfumato.core.query_text import Comparison, Token, listed, query_error
 from sfumato.core.taxonomy_check import near
 from sfumato.errors import UsageError
-from sfumato.publish.query_text import Comparison, Token, listed, query_error
 
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")

@@ -1,0 +1,222 @@
+"""Commands on a study's budget: the ledger, and questions that are paid from it."""
+
+import csv
+import io
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.files import write_new
+from sfumato.cli.options import Json, StudyFile
+from sfumato.errors import UsageError, VerifyError
+
+if TYPE_CHECKING:
+    from sfumato.api import Study
+    from sfumato.pipeline import Answer
+    from sfumato.stores import Entry
+
+
+class Action(StrEnum):
+    """What to do with a ledger."""
+
+    SHOW = "show"
+    VERIFY = "verify"
+    EXPORT = "export"
+
+
+class Form(StrEnum):
+    """How a ledger is exported."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+def ledger(
+    study: StudyFile,
+    action: Annotated[
+        Action, typer.Argument(help="show (unless told), verify or export.", metavar="ACTION", show_default=False)
+    ] = Action.SHOW,
+    verify: Annotated[bool, typer.Option("--verify", help="Show, and check that no entry was changed.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="Of an export: json, with the chain, or csv.")] = Form.JSON,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Of an export: a file that does not exist yet.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show every release of a study, what it cost, and what is left; verify the chain; or export it all."""
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    if action is Action.EXPORT:
+        _export(opened, form, out)
+        return
+    if out is not None:
+        raise UsageError("only an export is written to a file", "use `sfumato ledger STUDY export --out FILE`")
+    asked = verify or action is Action.VERIFY
+    problems = opened.ledger.verify() if asked else ()
+    if json:
+        show.as_json(_account(opened, problems, verified=not problems if asked else None))
+    else:
+        if action is Action.SHOW and not problems:
+            _show(opened)
+        for problem in problems:
+            show.say(f"  PROBLEM  {problem}")
+        if asked:
+            show.say("the ledger does NOT verify: restore it from a backup" if problems else "the ledger verifies")
+    if problems:
+        raise typer.Exit(VerifyError.exit_code)
+
+
+def _show(opened: "Study") -> None:
+    from sfumato.stores import spent_by, stretches
+
+    budget = opened.declared.budget
+    entries = opened.ledger.entries(opened.name)
+    for e in entries:
+        cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
+        who = f"{e.method} for {e.purpose}, by {e.who}"
+        over = "" if e.span is None else f", over {e.span}"
+        show.say(f"  {e.id:>4}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10} {who}{over}{_filtered(e)}")
+    pieces = stretches(entries)
+    if len(pieces) > 1:
+        show.say("  time                        spent       left")
+        for piece in pieces:
+            name = str(piece.span or "other days, or none")
+            left = "" if budget is None else str(show.exact(budget - piece.spent))
+            show.say(f"  {name:<26}  {show.exact(piece.spent):<10}  {left}".rstrip())
+    spent = spent_by(entries)
+    known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} is left"
+    most = " at most" if len(pieces) > 1 else ""
+    show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
+
+
+def _filtered(entry: "Entry") -> str:
+    return f", where {entry.where}" if entry.where else ""
+
+
+def _account(opened: "Study", problems: tuple[str, ...] = (), *, verified: bool | None = None) -> dict[str, Any]:
+    from sfumato.stores import spent_by, stretches
+
+    budget = opened.declared.budget
+    entries = () if problems else opened.ledger.entries(opened.name)
+    spent = None if problems else spent_by(entries)
+    return {
+        "study": opened.name,
+        "entries": [_entry(e) for e in entries],
+        "spent": show.exact(spent),
+        "budget": show.exact(budget),
+        "left": None if spent is None or budget is None else show.exact(budget - spent),
+        "atoms": [
+            {
+                "time": None if piece.span is None else piece.span.of,
+                "start": None if piece.span is None else piece.span.start.isoformat(),
+                "stop": None if piece.span is None else piece.span.stop.isoformat(),
+                "spent": show.exact(piece.spent),
+                "left": None if budget is None else show.exact(budget - piece.spent),
+            }
+            for piece in (() if problems else stretches(entries))
+        ],
+        "verified": verified,
+        "problems": list(problems),
+    }
+
+
+def _export(opened: "Study", form: Form, out: Path | None) -> None:
+    """All that is known of the study; as JSON also the rows of the chain, which whoever has them can check."""
+    import json as encoding
+
+    account = _account(opened)
+    if form is Form.JSON:
+        account["rows"] = opened.ledger.rows()
+        text = encoding.dumps(account, ensure_ascii=False, indent=2) + "\n"
+    else:
+        written = io.StringIO()
+        names = list(_COLUMNS)
+        writer = csv.DictWriter(written, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: entry[name] for name in names} for entry in account["entries"])
+        text = written.getvalue()
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_new(out, text)
+        show.say(f"wrote {out}")
+
+
+_COLUMNS = (
+    "id", "at", "who", "state", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop", "where",
+    "recipe", "bundle", "hash",
+)  # fmt: skip
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "at": entry.at.isoformat(),
+        "who": entry.who,
+        "state": entry.state,
+        "purpose": entry.purpose,
+        "method": entry.method,
+        "promise": entry.promise,
+        "epsilon": show.exact(entry.epsilon),
+        "unit": entry.unit,
+        "time": None if entry.span is None else entry.span.of,
+        "start": None if entry.span is None else entry.span.start.isoformat(),
+        "stop": None if entry.span is None else entry.span.stop.isoformat(),
+        "where": entry.where,
+        "recipe": entry.recipe,
+        "bundle": entry.bundle,
+        "hash": entry.hash,
+    }
+
+
+def ask(
+    study: StudyFile,
+    epsilon: Annotated[str, typer.Option("--epsilon", help="What the answer may cost, such as 0.1.")],
+    question: Annotated[
+        str, typer.Argument(help='Such as "age >= 40 and sex = Male"; without one, all records.', metavar="QUESTION")
+    ] = "",
+    by: Annotated[str | None, typer.Option("--by", help="An attribute: one count for each of its values.")] = None,
+    span: Annotated[
+        str | None, typer.Option("--span", help="Only these days: 2004-01-01..2010-01-01, the last one not in it.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Ask the table itself: a noisy count or histogram, paid from the study's budget and entered into its ledger."""
+    from sfumato.api import Study
+
+    opened = Study.load(study)
+    with show.progress(shown=not json) as report:
+        found = opened.ask(question, epsilon=epsilon, by=by, span=span, progress=report)
+    if json:
+        show.as_json(_answer(found))
+        return
+    if by is None:
+        show.say(f"about {found.count:,} records, {found.error()}")
+    else:
+        width = max(len(label) for label in found.counts)
+        for label, count in found.counts.items():
+            show.say(f"  {label:<{width}}  {count:>10,}")
+        show.say(f"records by '{by}', {found.error()}; noise takes some below 0")
+    left = "" if found.left is None else f"; {show.exact(found.left)} is left"
+    show.say(f"it cost ε = {show.exact(found.question.epsilon)}{left}{'' if span is None else ' over these days'}")
+
+
+def _answer(found: "Answer") -> dict[str, Any]:
+    return {
+        "question": found.question.text,
+        "by": found.question.by,
+        "span": found.question.span,
+        "count": found.count,
+        "counts": None if found.question.by is None else found.counts,
+        "within": found.within,
+        "confidence": 0.95,
+        "deviation": found.deviation,
+        "epsilon": show.exact(found.question.epsilon),
+        "left": show.exact(found.left),
+        "entry": found.entry,
+    }

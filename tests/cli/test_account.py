@@ -1,0 +1,112 @@
+"""`ledger` and `ask` as people and programs call them."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from sfumato.stores import chain
+
+STUDY = """\
+name: people
+source: people.csv
+privacy: {unit: record, budget: 2}
+attributes:
+  day: {role: time, type: date, format: "%d.%m.%y"}
+  age: {role: quasi_identifier, type: integer, bounds: [0, 120], missing: keep}
+  job: {role: quasi_identifier, taxonomy: {Any: {Professional: [Engineer, Lawyer], Artist: [Dancer, Writer]}}}
+  income: {role: class, values: ["<=50K", ">50K"]}
+purposes:
+  first: {attributes: [job, income], span: [2012-01-01, 2013-01-01], where: {age: "[20, 60)"}}
+  second: {attributes: [job, income], span: [2012-07-01, 2014-01-01]}
+releases:
+  one: {method: contingency, epsilon: 0.5, purpose: first}
+  two: {method: contingency, epsilon: 0.25, purpose: second}
+  k5: {method: mondrian, k: 5, purpose: first}
+"""
+
+
+@pytest.fixture
+def dated(folder):
+    lines = (folder / "people.csv").read_text(encoding="utf-8").splitlines()
+    days = [f"{1 + n % 28}.{1 + n % 12}.{12 + n % 2}" for n in range(len(lines))]
+    (folder / "people.csv").write_text(
+        "\n".join([lines[0] + ",day", *(f"{line},{day}" for line, day in zip(lines[1:], days, strict=False))]) + "\n",
+        encoding="utf-8",
+    )
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    return folder / "study.yaml"
+
+
+def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
+    for name in ("one", "two"):
+        assert run("release", dated, name).code == 0
+    shown = run("ledger", dated).out
+    assert "ε = 0.5    contingency for first, by" in shown
+    assert ", over [2012-01-01, 2013-01-01), where age >= '20' and age < '60'" in shown
+    assert [line.split() for line in shown.splitlines()[2:7]] == [
+        ["time", "spent", "left"],
+        ["[2012-01-01,", "2012-07-01)", "0.5", "1.5"],
+        ["[2012-07-01,", "2013-01-01)", "0.75", "1.25"],
+        ["[2013-01-01,", "2014-01-01)", "0.25", "1.75"],
+        ["other", "days,", "or", "none", "0", "2"],
+    ]
+    assert shown.splitlines()[-1] == "ε = 0.75 is spent at most, 1.25 is left"
+    assert run("ledger", dated, "show").out == shown
+    found = run("ledger", dated, "--json").json
+    assert found["atoms"][1] == {
+        "time": "day as %d.%m.%y", "start": "2012-07-01", "stop": "2013-01-01", "spent": "0.75", "left": "1.25"
+    }  # fmt: skip
+    assert found["entries"][0]["stop"] == "2013-01-01"
+
+
+def test_verify_as_a_word_and_as_an_option(dated, run):
+    run("release", dated, "one")
+    assert run("ledger", dated, "verify").out == "the ledger verifies\n"
+    assert run("ledger", dated, "--verify").out.endswith("the ledger verifies\n")
+    assert run("ledger", dated, "verify", "--json").json["verified"] is True
+
+
+def test_an_exported_ledger_can_be_checked_elsewhere(dated, run):
+    run("release", dated, "one")
+    run("ask", dated, "age > 30", "--epsilon", "0.1")
+    found = run("ledger", dated, "export").json
+    rows = [chain.Row(**row) for row in found["rows"]]
+    assert chain.problems(rows) == ()
+    assert chain.problems([replace(rows[0], epsilon="1/100"), *rows[1:]]) != ()
+    assert run("ledger", dated, "export", "--out", "book.json").out == "wrote book.json\n"
+    assert json.loads((dated.parent / "book.json").read_text(encoding="utf-8")) == found
+    assert run("ledger", dated, "export", "--out", "book.json").code == 7
+    table = list(csv.DictReader(io.StringIO(run("ledger", dated, "export", "--format", "csv").out)))
+    assert [(row["method"], row["epsilon"], row["start"]) for row in table] == [
+        ("contingency", "0.5", "2012-01-01"), ("ask", "0.1", "")
+    ]  # fmt: skip
+    assert run("ledger", dated, "--out", "book.json").code == 2
+
+
+def test_questions_are_answered_and_paid_for(dated, run):
+    said = run("ask", dated, "age >= 40 and job = Professional", "--epsilon", "0.1")
+    assert said.code == 0
+    assert said.out.startswith("about ")
+    assert "records, within ±30 with 95 %\nit cost ε = 0.1; 1.9 is left\n" in said.out
+    found = run("ask", dated, "--by", "job", "--epsilon", "1", "--span", "2012-01-01..2013-01-01", "--json").json
+    assert list(found["counts"]) == ["Engineer", "Lawyer", "Dancer", "Writer"]
+    assert (found["within"], found["left"], found["epsilon"], found["entry"]) == (3, "0.9", "1", 3)
+    assert found["count"] == sum(found["counts"].values())
+    table = run("ask", dated, "--by", "job", "--epsilon", "0.1", "--span", "2012-01-01..2013-01-01").out
+    assert "records by 'job', each within ±30 with 95 %; noise takes some below 0" in table
+    assert "it cost ε = 0.1; 0.8 is left over these days" in table
+    refused = run("ask", dated, "age > 5", "--epsilon", "5")
+    assert refused.code == 5
+    assert "asks for ε = 5, and 0.8 is left of the study's 2" in refused.err
+    assert run("ask", dated, "age >", "--epsilon", "0.1").code == 2
+    assert run("ask", dated, "age > 5").code == 2, "ε has no default"
+
+
+def test_an_overlap_is_warned_of(dated, run):
+    assert run("release", dated, "k5").err == ""
+    again = run("release", dated, "k5", "--json")
+    assert again.err.startswith("warning: it may hold the same records as entry 1 ('first' by mondrian")
+    assert len(again.json["warnings"]) == 1

@@ -1,0 +1,225 @@
+"""Purposes: releases of some records, what they say of it, and what they cost together."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import sfumato as sf
+from sfumato.core.span import Span
+from sfumato.errors import BudgetError, StudyError
+from sfumato.publish import verify_bundle
+from sfumato.read import dump_study, study_from_text
+from tests.trust.purposes import SPANS, study, table
+
+HUGE = "1000000"  # so much ε that the noise is 0: what is published are the true counts
+
+
+def released(opened, method, out, purpose=None):
+    done = opened.release(method, out=out, purpose=purpose)
+    assert verify_bundle(done.bundle).ok
+    return done
+
+
+@pytest.mark.parametrize(("purpose", "records"), [("twelve", 40), ("thirteen", 60), (None, 220)])
+def test_a_release_is_made_from_the_records_of_its_span_alone(tmp_path, purpose, records):
+    opened = study(budget=10**7)
+    done = released(opened, sf.ContingencyTable(epsilon=HUGE), tmp_path / "dp", purpose)
+    assert done.draft.groups.counts.sum() == records
+    done = released(opened, sf.Mondrian(k=5), tmp_path / "k5", purpose)
+    assert done.rows == records
+
+
+def test_a_release_is_made_from_the_records_of_its_filter_alone(tmp_path):
+    opened = study(budget=10**7)
+    rows = [row for row in table().to_pylist() if row["job"] == "Lawyer" and 30 <= row["age"] < 60]
+    done = released(opened, sf.ContingencyTable(epsilon=HUGE), tmp_path / "dp", "lawyers")
+    assert done.draft.groups.counts.sum() == len(rows) > 0
+    as_query = study(budget=10**7, where="job in (Lawyer) and not (age < 30 or age >= 60)")
+    done = released(as_query, sf.ContingencyTable(epsilon=HUGE), tmp_path / "again", "lawyers")
+    assert done.draft.groups.counts.sum() == len(rows)
+
+
+@pytest.mark.parametrize("method", [sf.ContingencyTable(epsilon="0.5"), sf.Mondrian(k=5)], ids=["counts", "records"])
+def test_plan_manifest_and_readme_say_span_and_filter_in_words(tmp_path, method):
+    opened = study()
+    span = (
+        "only records with 'day' from 2013-01-01 up to, and not including, 2014-01-01 take part; one without a "
+        "readable 'day' does not"
+    )
+    where = "only records that satisfy this take part: job = 'Lawyer' and age >= '30' and age < '60'"
+    for purpose, says in (("thirteen", span), ("lawyers", where)):
+        plan = opened.plan(method, purpose=purpose)
+        assert says in plan.sentences
+        done = released(opened, method, tmp_path / purpose, purpose)
+        manifest = json.loads((done.bundle / "manifest.json").read_text(encoding="utf-8"))
+        assert says in manifest["rules"]
+        assert says[1:] in (done.bundle / "README.md").read_text(encoding="utf-8")
+        assert manifest["selection"] == (
+            {"time": "day", "span": SPANS["thirteen"], "where": None}
+            if purpose == "thirteen"
+            else {"time": None, "span": None, "where": "job = 'Lawyer' and age >= '30' and age < '60'"}
+        )
+    done = released(opened, method, tmp_path / "whole")
+    assert "selection" not in json.loads((done.bundle / "manifest.json").read_text(encoding="utf-8"))
+
+
+def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_span(tmp_path):
+    opened = study()
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
+    opened.release(sf.ContingencyTable(epsilon="1.5"), out=tmp_path / "b", purpose="thirteen")
+    assert opened.ledger.spent("clinic") == Fraction(3, 2)
+    plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
+    assert (plan.left, plan.fits) == (Fraction(3, 2), True)
+    assert "it costs ε = 1; 1.5 of 2 is left now over [2012-01-01, 2013-01-01)" in plan.sentences
+    assert any("releases over other days do not add to it" in sentence for sentence in plan.sentences)
+    plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="both")
+    assert (plan.left, plan.fits) == (Fraction(1, 2), False)
+    assert "that is more than is left, so `release` will refuse" in plan.sentences
+    plan = opened.plan(sf.Mondrian(k=5), purpose="twelve")
+    assert any("1.5 of 2 is left now over [2012-01-01" in sentence for sentence in plan.sentences)
+    done = opened.release(sf.ContingencyTable(epsilon="0.25"), out=tmp_path / "c")
+    assert (done.left, opened.ledger.spent("clinic")) == (Fraction(1, 4), Fraction(7, 4))
+
+
+def test_persons_get_no_discount(tmp_path):
+    opened = study(unit={"person": "who", "at_most": 2})
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
+    done = opened.release(sf.ContingencyTable(epsilon="1"), out=tmp_path / "b", purpose="thirteen")
+    assert (opened.ledger.spent("clinic"), done.left) == (Fraction(3, 2), Fraction(1, 2))
+    plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
+    assert (plan.left, plan.fits) == (Fraction(1, 2), False)
+    assert any("ε is charged to everybody, whatever the span" in sentence for sentence in plan.sentences)
+
+
+def test_a_request_over_what_is_left_fails_before_anything_is_read(tmp_path):
+    opened = study(source="there/is/no/such/table.csv")
+    with pytest.raises(BudgetError, match=r"asks for ε = 3 over \[2012-01-01, 2013-01-01\), and 2 is left"):
+        opened.release(sf.ContingencyTable(epsilon=3), out=tmp_path / "a", purpose="twelve")
+    with pytest.raises(BudgetError, match="asks for ε = 3, and 2 is left"):
+        opened.ask("age > 30", epsilon=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_span_by_another_way_to_read_the_time_gets_no_discount(tmp_path):
+    """Were the format changed, a record could be in both spans: the two add up."""
+    opened = study()
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
+    entry = opened.ledger.entries("clinic")[0]
+    assert entry.span == Span("day as %d/%m/%Y", entry.span.start, entry.span.stop)
+    other = Span("day as %m/%d/%Y", *(entry.span.stop.replace(year=year) for year in (2014, 2015)))
+    assert opened.ledger.spent("clinic", other) == Fraction(1, 2)
+
+
+def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
+    opened = study()
+
+    def warned(purpose, name):
+        plan = opened.plan(sf.Mondrian(k=5), purpose=purpose)
+        done = opened.release(sf.Mondrian(k=5), out=tmp_path / name, purpose=purpose)
+        assert set(done.warnings) <= set(plan.sentences)
+        return "".join(done.warnings)
+
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "dp")
+    assert warned("twelve", "a") == ""
+    assert warned("thirteen", "b") == "", "other records"
+    day = f"{opened.ledger.entries('clinic')[-1].at:%Y-%m-%d}"
+    assert warned("both", "c") == (
+        f"it may hold the same records as entry 3 ('twelve' by mondrian, {day}, [2012-01-01, 2013-01-01)); "
+        f"entry 5 ('thirteen' by mondrian, {day}, [2013-01-01, 2014-01-01)): whoever gets two such releases can "
+        "intersect their groups, and the promise of neither covers that"
+    )
+    assert "entry 3" in warned("lawyers", "d"), "a filter and a span may meet"
+
+
+def test_people_may_be_in_releases_of_different_days(tmp_path):
+    opened = study(unit={"person": "who", "at_most": 1})
+    assert opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve").warnings == ()
+    (warning,) = opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen").warnings
+    assert warning.startswith("it may hold the same people as entry 1 ('twelve'")
+
+
+def test_a_filter_on_a_domain_read_off_the_data_is_refused(tmp_path):
+    fields = {
+        "name": "s", "source": table(), "privacy": {"budget": 1},
+        "attributes": {
+            "age": {"role": "insensitive", "type": "integer", "bounds": [0, 99], "domain": "observed"},
+            "job": {"role": "quasi_identifier", "values": ["Lawyer", "Dancer", "Writer"]},
+            "ill": {"role": "class", "values": ["no", "yes"]},
+        },
+        "purposes": {"old": {"attributes": ["job", "ill"], "where": "age > 50"}},
+    }  # fmt: skip
+    opened = sf.Study.from_mapping(fields)
+    with pytest.raises(StudyError, match="the domain of 'age' was read off the data"):
+        opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old")
+    fields["attributes"]["age"] = {"role": "sensitive", "type": "integer", "bounds": [0, 99]}
+    opened = sf.Study.from_mapping(fields)
+    with pytest.raises(StudyError, match=r"selects records by the sensitive 'age'"):
+        opened.release(sf.Mondrian(k=2), out=tmp_path / "a", purpose="old")
+    opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old")
+
+
+TEXT = """\
+name: s
+source: t.csv
+attributes:
+  day: {{role: time, type: date{day}}}
+  age: {{role: quasi_identifier, type: integer, bounds: [0, 99]}}
+  job: {{role: quasi_identifier, values: [Lawyer, Dancer]}}
+  ssn: {{role: identifier}}
+purposes:
+  p: {{attributes: [age], {purpose}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("purpose", "says"),
+    [
+        ("span: [2012-01-01]", "line 9: a span is two days"),
+        ("span: 2012", "a list is wanted here"),
+        ("span: [2012-01-01, 2012-02-30]", "'2012-02-30' is not a date"),
+        ("span: [2012-01-01, 2012-01-01]", "holds no day"),
+        ("where: {age: [30, 40], jobb: Lawyer}", "the study has no attribute 'jobb'"),
+        ("where: job = Cook", "'job' has no value 'Cook'"),
+        ("where: {job: Cook}", "'job' has no value 'Cook'"),
+        ("where: {job: []}", "gives 'job' no value"),
+        ("where: {}", "a filter is a query"),
+        ("where: ssn = 5", "the study has no attribute 'ssn'"),
+        ("where: age >", "a value was expected"),
+        ("filter: age > 5", "there is no field 'filter'"),
+    ],
+)
+def test_what_is_wrong_with_a_purpose_is_told_with_its_line(purpose, says):
+    with pytest.raises(StudyError, match=says):
+        study_from_text(TEXT.format(day="", purpose=purpose))
+
+
+@pytest.mark.parametrize(
+    ("day", "says"),
+    [
+        (", format: '%d/%m'", "has no year"),
+        (", format: ['%d/%m/%Y', '%q']", "has '%q', which is not known here"),
+    ],
+)
+def test_what_is_wrong_with_a_format_is_told(day, says):
+    with pytest.raises(StudyError, match=says):
+        study_from_text(TEXT.format(day=day, purpose="span: [2012-01-01, 2013-01-01]"))
+    with pytest.raises(StudyError, match="`format` is for dates, and 'job' has none"):
+        study_from_text(TEXT.format(day="", purpose="").replace("[Lawyer, Dancer]", "[Lawyer], format: '%Y'"))
+
+
+def test_a_span_needs_one_time_with_dates():
+    text = TEXT.format(day="", purpose="span: [2012-01-01, 2013-01-01]")
+    with pytest.raises(StudyError, match="declares 0 attributes with the role `time`"):
+        study_from_text(text.replace("role: time, type: date", "role: insensitive"))
+    with pytest.raises(StudyError, match="the time 'day' has no dates"):
+        study_from_text(text.replace(", type: date", ""))
+
+
+def test_a_study_with_purposes_is_written_and_read_back():
+    text = TEXT.format(day=", format: '%d/%m/%Y'", purpose="span: [2012-01-01, 2013-01-01], where: {job: [Lawyer]}")
+    once = study_from_text(text)
+    again = study_from_text(dump_study(once))
+    assert again.purposes == once.purposes
+    assert again.attributes == once.attributes
+    assert dump_study(once, onto=text) == dump_study(again, onto=text)
