@@ -161,7 +161,7 @@ class SampleUniques(_Risk):
     def read(self, evidence: Evidence) -> Reading:
         """The share, and how many."""
         sizes = alike(evidence).sizes
-        unique = int((sizes <= 1).sum())
+        unique = float(sizes[sizes <= 1].sum())
         return Reading(value=unique / float(sizes.sum()), details={"records": unique})
 
 
