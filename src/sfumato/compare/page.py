@@ -25,11 +25,11 @@ tr.best td:first-child { font-weight: 600; }
 """
 
 
-_POINT = "Point at a mark for its numbers; click a name in the legend to see it alone."
 _READ = (
     "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
     "Crosses: nothing published, everything published. "
 )
+_TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
 
 
 def page(frontier: "Frontier", chosen: Choice | None) -> str:
@@ -44,7 +44,7 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         ),
         _said(frontier, chosen),
         f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
-        f"<p>{_READ if frontier.choosable else ''}{_POINT}</p>",
+        f"<p>{_READ if frontier.choosable else ''}{_TOUCH}</p>",
         "<h2>Every release</h2>",
         _points(frontier, chosen),
     ]
