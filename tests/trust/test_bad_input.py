@@ -407,7 +407,7 @@ def test_a_taxonomy_of_uneven_depth_is_fine(sfumato, tmp_path, tree):
             "method: diffgen",
             "method: difgen",
             "there is no method called 'difgen'",
-            "choose one of: anatomy, bucketization, contingency, diffgen",
+            "choose one of: anatomy, bucketization, capped-confidence, contingency, diffgen",
         ),
         ("role: identifier", "role: quasi_identifier", "'id' has no", "declare"),
     ],
