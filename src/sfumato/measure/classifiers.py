@@ -123,7 +123,8 @@ class SupportVectors:
 class GradientBoosting:
     """Gradient boosting on histograms, as XGBoost and LightGBM do it, with scikit-learn's own settings.
 
-    It counts rows in a leaf and not their weight, so a group of noisy count n is written out as n rows.
+    It counts rows in a leaf and not their weight, so a group of noisy count n is written out as n rows. It has one
+    thread: processes share the runs, and threads that wait for each other on a busy machine take minutes for seconds.
     """
 
     name: ClassVar[str] = "gradient-boosting"
@@ -201,12 +202,18 @@ class _WrittenOut:
         self.learner = learner
 
     def fit(self, rows: Floats, classes: Integers, sample_weight: Floats) -> None:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with scikit-learn, needed here alone
+
         whole = sample_weight.astype(np.int64)
-        if np.array_equal(whole, sample_weight) and whole.sum() <= _WRITTEN_OUT:
-            self.learner.fit(np.repeat(rows, whole, axis=0), np.repeat(classes, whole))
-        else:
-            self.learner.fit(rows, classes, sample_weight=sample_weight)
+        with threadpool_limits(limits=1):
+            if np.array_equal(whole, sample_weight) and whole.sum() <= _WRITTEN_OUT:
+                self.learner.fit(np.repeat(rows, whole, axis=0), np.repeat(classes, whole))
+            else:
+                self.learner.fit(rows, classes, sample_weight=sample_weight)
 
     def predict(self, rows: Floats) -> Integers:
-        found: Integers = self.learner.predict(rows)
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with scikit-learn, needed here alone
+
+        with threadpool_limits(limits=1):
+            found: Integers = self.learner.predict(rows)
         return found

@@ -12,8 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.core.attribute import Unfit
+from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
+from sfumato.core.partition import PartitionView
+from sfumato.core.progress import Progress
+from sfumato.core.shown import Shown
 from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
@@ -22,7 +26,7 @@ from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
-from sfumato.errors import SourceError, StudyError
+from sfumato.errors import SfumatoError, SourceError, StudyError
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
@@ -38,7 +42,8 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.publish import ManifestFacts, counts_report, write_bundle
+from sfumato.pipeline.reporting import MOST_ROWS, Measured, as_measured, evidence, quick_measures, too_large
+from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
 from sfumato.stores import RECORD, Ledger, NewEntry, check_budget
@@ -114,18 +119,18 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             progress("publishing", 0, 1)
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
-    entered.complete(written)
+        entered.complete(written)
+        beside, measured = _beside(view, counter, draft, progress)
     left = left_over(study, run.ledger, view.selection.span)
+    over = "" if view.selection.span is None else f" over {view.selection.span}"
+    made = Made(
+        study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
+        chosen=facts.chosen, rules=facts.rules, versions=facts.versions,
+    )  # fmt: skip
     report = counts_report(
-        draft,
-        study=study.name,
-        release=recipe.name,
-        method=recipe.method,
-        date=facts.date,
-        promise=_promised(facts),
-        receipt=facts.receipt,
-        left=show(left or Fraction(0)) + ("" if view.selection.span is None else f" over {view.selection.span}"),
-    )
+        draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over, beside=beside,
+        measures=measured.told, unmeasured=measured.unmeasured,
+    )  # fmt: skip
     done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
     progress("publishing", 1, 1)
     return done
@@ -140,6 +145,20 @@ def refuse_over_budget(
         span=span,
     )  # fmt: skip
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
+
+
+def _beside(
+    view: View, counter: CodedTable, draft: Draft, progress: Progress
+) -> tuple[tuple[PartitionView, Cells, Shown] | None, Measured]:
+    """The release next to the table, for the owner's report; the bundle is out, so nothing here may fail."""
+    try:
+        rows = counter.all_rows()
+        if rows > MOST_ROWS:
+            return None, Measured(unmeasured=too_large(rows))
+        looked = evidence(as_measured(view), counter.full_cells([a.name for a in as_measured(view).attributes]), draft)
+        return (looked.view, looked.raw, looked.shown), quick_measures(looked, progress)
+    except SfumatoError as error:
+        return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
 
 
 def refuse_guesses(table: SourceTable) -> None:

@@ -35,7 +35,8 @@ from sfumato.pipeline.made import (
     versions,
 )
 from sfumato.pipeline.population import with_population
-from sfumato.publish import LIMITS, RecordFacts, partition_report, write_records
+from sfumato.pipeline.reporting import evidence, quick_measures
+from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
 from sfumato.tailor import tailor_partition
@@ -109,8 +110,13 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         )
         written = write_records(draft, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
+    measured = quick_measures(evidence(view, cells, draft), progress)
     progress("writing your report", 0, 1)
-    report = partition_report(draft, study=study.name, release=recipe.name, method=recipe.method, date=facts.date)
+    made = Made(
+        study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
+        chosen=facts.chosen, rules=facts.rules, versions=facts.versions,
+    )  # fmt: skip
+    report = partition_report(draft, made, measures=measured.told, unmeasured=measured.unmeasured)
     left = left_over(study, run.ledger, view.selection.span)
     return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
 

@@ -10,6 +10,8 @@ from sfumato.publish.record_release import RecordsRelease
 from sfumato.publish.release import CountsRelease, Release
 from sfumato.publish.report import partition_report
 from sfumato.publish.report_counts import counts_report
+from sfumato.publish.report_page import Made
+from sfumato.publish.report_told import Told
 from sfumato.publish.verify import Check, Verification, verify_bundle
 
 __all__ = [
@@ -18,10 +20,12 @@ __all__ = [
     "Check",
     "CountsRelease",
     "Estimate",
+    "Made",
     "ManifestFacts",
     "RecordFacts",
     "RecordsRelease",
     "Release",
+    "Told",
     "Verification",
     "claim_folder",
     "counts_report",

@@ -1,172 +1,163 @@
-"""The owner's report of a release of records: what was promised, what it cost in detail, and where it is closest.
+"""The owner's report of a release of records: what was promised, what it costs, and where it is closest.
 
 It is made from the raw table and stays with the owner. Nothing of it goes into a bundle.
 """
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.domain import Domain, Grid
 from sfumato.core.loss import attribute_losses, general_loss
 from sfumato.core.partition import PartitionDraft
+from sfumato.core.shown import shown_records
 from sfumato.core.statistics import Statistics
 from sfumato.models import title
-from sfumato.publish import report_html as html
 from sfumato.publish.ranges import range_text
 from sfumato.publish.record_manifest import LIMITS
-from sfumato.publish.report_cap import cap_sections
-from sfumato.publish.report_svg import bars, histogram, pairs
+from sfumato.publish.report_cap import cap_section
+from sfumato.publish.report_chart import Chart, Plane, counts, plane, shares
+from sfumato.publish.report_distributions import distributions
+from sfumato.publish.report_page import Made, Page, Rows, Tile, render
+from sfumato.publish.report_told import Told
 
 _BINS: Final = 12
-_SHOWN: Final = 20  # values of one attribute
 _WORST: Final = 10
 
 
-def partition_report(draft: PartitionDraft, *, study: str, release: str, method: str, date: str) -> str:
+def partition_report(draft: PartitionDraft, made: Made, *, measures: Sequence[Told] = (), unmeasured: str = "") -> str:
     """One self-contained HTML page."""
     groups = draft.partition.statistics(draft.view)
-    name = f"{release} of {study}"
-    return html.page(
-        f"Owner's report: {name}",
-        [
-            f"<h1>{escape(name)}</h1>",
-            html.said(f"Owner's report, {date}. Method: {method}.", "quiet"),
-            html.said("For the owner only: this page is made from the raw table. Do not give it away.", "warning"),
-            "<h2>What was promised</h2>",
-            html.listed([model.sentence() for model in draft.models]),
-            html.said(
-                " ".join(dict.fromkeys([LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))])), "quiet"
+    generalised = draft.form == "generalised"
+    return render(
+        Page(
+            made=made,
+            promised=[model.sentence() for model in draft.models],
+            not_promised=list(dict.fromkeys([LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))])),
+            tiles=_tiles(draft, groups),
+            published=_published(draft),
+            left_out=_left_out(draft),
+            sizes=_sizes(draft, groups),
+            cap=cap_section(draft),
+            losses=_losses(draft) if generalised else None,
+            losses_mean=(
+                "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
+                "suppressed record counts 100 %."
+                if generalised
+                else "Quasi-identifiers are published exactly, so none of them loses anything; what is lost is which "
+                "sensitive value belongs to whom within a bucket."
             ),
-            *_numbers(draft, groups),
-            *_losses(draft),
-            *cap_sections(draft),
-            *_distributions(draft, groups),
-            *_worst(draft, groups),
-            *_facts(draft),
-        ],
+            distributions=distributions(draft.view, draft.partition.cells, shown_records(draft)),
+            worst=_worst(draft, groups),
+            worst_missing="" if len(groups) else "No group is published.",
+            frontier=frontier_plane(made),
+            facts=facts_table(draft.facts),
+            measures=measures,
+            unmeasured=unmeasured,
+        )
     )
 
 
-def _numbers(draft: PartitionDraft, groups: Statistics) -> list[str]:
-    records = int(draft.partition.cells.counts.sum())
-    gone = draft.partition.suppressed
+def _what(draft: PartitionDraft) -> str:
+    return "buckets" if draft.form != "generalised" else "groups"
+
+
+def _tiles(draft: PartitionDraft, groups: Statistics) -> list[Tile]:
+    records, gone, what = int(draft.partition.cells.counts.sum()), draft.partition.suppressed, _what(draft)
     sizes = groups.sizes[groups.sizes > 0]
-    what = "buckets" if draft.form != "generalised" else "groups"
-    drawn = "records in the table" if draft.rate == 1 else f"records drawn, {float(draft.rate):.3g} of the table"
-    found = [(f"{records:,}", drawn), (f"{len(sizes):,}", what)]
+    drawn = (
+        "records of the table take part"
+        if draft.rate == 1
+        else f"records were drawn, {float(draft.rate):.3g} of the table"
+    )
+    found = [
+        Tile(f"{records:,}", drawn),
+        Tile(f"{len(sizes):,}", f"{what} are published"),
+    ]
     if len(sizes):
         found += [
-            (f"{int(sizes.min()):,}", f"smallest of the {what}"),
-            (f"{float(sizes.mean()):,.1f}", "average size"),
-            (f"{int(sizes.max()):,}", "largest"),
+            Tile(f"{int(sizes.min()):,}", f"records are in the smallest of the {what}"),
+            Tile(f"{float(sizes.mean()):,.1f}", f"records are in one of the {what} on average"),
+            Tile(f"{int(sizes.max()):,}", f"records are in the largest of the {what}"),
         ]
-    share = gone / records if records else 0.0
-    found += [(f"{gone:,}", f"suppressed records ({share:.2%})")]
+    found.append(Tile(f"{gone:,}", f"records are suppressed ({gone / max(records, 1):.2%} of the table)"))
     if draft.form == "generalised":
-        found.append((f"{general_loss(draft.partition, draft.view):.3f}", "loss (0: exact, 1: nothing left)"))
-    counts, labels = _binned(sizes)
-    return [
-        f"<h2>{what.capitalize()}</h2>",
-        html.tiles(found),
-        f"<h3>How many {what} have which size</h3>",
-        histogram(counts, labels, title=f"Number of {what} by size"),
-    ]
+        found.append(
+            Tile(
+                f"{general_loss(draft.partition, draft.view):.3f}",
+                "of each attribute's domain is covered by a published value on average (0: exact, 1: nothing left)",
+            )
+        )
+    return found
 
 
-def _binned(sizes: NDArray[np.int64]) -> tuple[list[int], list[str]]:
+def _published(draft: PartitionDraft) -> str:
+    return {
+        "generalised": "Records are published one by one. The quasi-identifiers of a record are replaced by a region "
+        "that all records of its group share; all other attributes stay as they are.",
+        "bucketized": "Records are published with their exact quasi-identifiers. The sensitive values are put into "
+        "random order within each bucket, so that nobody can tell whose is whose there.",
+        "anatomy": "Records are published with their exact quasi-identifiers and the number of their bucket; a second "
+        "table says how often each sensitive value occurs in each bucket.",
+    }.get(draft.form, "")
+
+
+def _left_out(draft: PartitionDraft) -> str:
+    gone = draft.partition.suppressed
+    if not gone:
+        return "No record is suppressed: every record of the table that takes part is published."
+    records = int(draft.partition.cells.counts.sum())
+    return (
+        f"{gone:,} records ({gone / max(records, 1):.2%}) are suppressed. With them their groups would have broken the "
+        "promise, or would have had to be generalised much further. They are published as rows that only say that "
+        "there was a record, and count as lost altogether in the numbers below."
+    )
+
+
+def _sizes(draft: PartitionDraft, groups: Statistics) -> Chart:
+    what = _what(draft)
+    labels = _binned(groups.sizes[groups.sizes > 0])
+    return counts(labels, title=f"How many {what} have which size", axis=f"number of {what}, by their size in records")
+
+
+def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     """Sizes in bins: one a size where there are few, else bins that grow by the same factor."""
     if not len(sizes):
-        return [], []
+        return []
     low, high = int(sizes.min()), int(sizes.max())
     if high - low < _BINS:
         edges = list(range(low, high + 2))
     else:
-        steps = np.unique(np.round(np.geomspace(low, high + 1, _BINS + 1)).astype(np.int64))
-        edges = [int(edge) for edge in steps]
-    counts, _ = np.histogram(sizes, bins=[*edges[:-1], high + 1] if len(edges) > 1 else [low, high + 1])
-    labels = [str(a) if b == a + 1 else f"{a} …" for a, b in pairwise(edges)]  # up to where the next bar begins
-    return [int(count) for count in counts], labels
+        edges = [int(edge) for edge in np.unique(np.round(np.geomspace(low, high + 1, _BINS + 1)).astype(np.int64))]
+    found, _ = np.histogram(sizes, bins=[*edges[:-1], high + 1])
+    names = [f"{a:,}" if b == a + 1 else f"{a:,} to {b - 1:,}" for a, b in pairwise(edges)]
+    return [(name, int(count)) for name, count in zip(names, found, strict=True)]
 
 
-def _losses(draft: PartitionDraft) -> list[str]:
-    if draft.form != "generalised":
-        return []
+def _losses(draft: PartitionDraft) -> Chart:
     losses = attribute_losses(draft.partition, draft.view)
-    return [
-        "<h2>Loss by attribute</h2>",
-        html.said(
-            "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
-            "suppressed record counts 100 %.",
-            "quiet",
-        ),
-        bars(list(losses.items()), title="Loss by attribute"),
-    ]
-
-
-def _distributions(draft: PartitionDraft, groups: Statistics) -> list[str]:
-    """Each sensitive attribute over the table, and over the published records."""
-    found: list[str] = []
-    cells = draft.partition.cells
-    for attribute in draft.view.sensitive:
-        domain = draft.view.domain(attribute.name)
-        codes = draft.partition.column(attribute.name)
-        labels, bins = _value_bins(domain, codes)
-        before = np.bincount(bins[codes], weights=cells.counts, minlength=len(labels))
-        after = np.bincount(bins, weights=groups.table[attribute.name], minlength=len(labels))
-        total, kept = max(before.sum(), 1), max(after.sum(), 1)
-        rows = [(label, before[n] / total, after[n] / kept) for n, label in enumerate(labels)]
-        if not isinstance(domain, Grid):
-            rows.sort(key=lambda row: -row[1])
-        rest = len(rows) - _SHOWN
-        found += [
-            f"<h3>{escape(attribute.name)}</h3>",
-            pairs(rows[:_SHOWN], title=f"{attribute.name}, before and after"),
-        ]
-        if rest > 0:
-            found.append(html.said(f"and {rest:,} rarer values", "quiet"))
-    if not found:
-        return []
-    key = (
-        '<p class="key quiet"><i style="background:#c9b79c"></i>table <i style="background:#2b6a6c"></i>published '
-        "records</p>"
+    return shares(
+        list(losses.items()), title="Loss by attribute", axis="share of the domain that a published value covers"
     )
-    return ["<h2>Sensitive attributes, before and after</h2>", key, *found]
 
 
-def _value_bins(domain: Domain, codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
-    """Names of bins, and the bin of each code: numbers in at most twenty steps, categories as they are."""
-    bins = np.arange(domain.size)
-    if isinstance(domain, Grid) and domain.size > _SHOWN:
-        low, high = (int(codes.min()), int(codes.max()) + 1) if len(codes) else (0, domain.size)
-        wide = max(-(-(high - low) // _SHOWN), 1)
-        bins = np.clip((np.arange(domain.size) - low) // wide, 0, (high - low - 1) // wide)
-        starts = [low + n * wide for n in range(int(bins.max()) + 1)]
-        return [range_text(domain, start, min(start + wide, high)) for start in starts], bins
-    return [range_text(domain, code, code + 1) for code in range(domain.size)], bins
-
-
-def _worst(draft: PartitionDraft, groups: Statistics) -> list[str]:
+def _worst(draft: PartitionDraft, groups: Statistics) -> list[tuple[str, str, Rows]]:
     """For each promise the groups that are closest to breaking it."""
-    if not len(groups):
-        return []
-    found = ["<h2>The worst groups</h2>"]
-    for model in draft.models:
-        found.append(f"<h3>{escape(title(model))}</h3>")
+    found: list[tuple[str, str, Rows]] = []
+    what = _what(draft)
+    for model in draft.models if len(groups) else ():
         needed = model.needs()
         names = tuple(groups.sensitive) if needed is None else needed
         if not names:
             worst = np.argsort(groups.sizes, kind="stable")[:_WORST]
-            found += [html.said("The smallest ones.", "quiet"), _table(draft, groups, worst, None)]
+            found.append((title(model), f"The smallest {what}.", _table(draft, groups, worst, None)))
         for name in names:
             share = _largest_share(groups, name)
             worst = np.lexsort((groups.sizes, -share))[:_WORST]
-            told = f"Those in which one value of {name} has the largest share."
-            found += [html.said(told, "quiet"), _table(draft, groups, worst, name)]
+            told = f"The {what} in which one value of {name} has the largest share."
+            found.append((title(model), told, _table(draft, groups, worst, name)))
     return found
 
 
@@ -174,15 +165,13 @@ def _largest_share(groups: Statistics, name: str) -> NDArray[np.float64]:
     values = groups.sensitive[name]
     largest = np.zeros(len(groups), dtype=np.int64)
     np.maximum.at(largest, values.group, values.counts)
-    shares: NDArray[np.float64] = largest / np.maximum(groups.sizes, 1)
-    return shares
+    found: NDArray[np.float64] = largest / np.maximum(groups.sizes, 1)
+    return found
 
 
-def _table(
-    draft: PartitionDraft, groups: Statistics, worst: Sequence[int] | NDArray[np.int64], name: str | None
-) -> str:
+def _table(draft: PartitionDraft, groups: Statistics, worst: NDArray[np.int64], name: str | None) -> Rows:
     boxes = draft.partition.boxes
-    heads = ["size", *([] if name is None else ["share", f"of {name}"]), *boxes.attributes]
+    heads = ["records", *([] if name is None else ["largest share", f"of {name}"]), *boxes.attributes]
     lines = []
     for group in map(int, worst):
         regions = [
@@ -191,7 +180,8 @@ def _table(
         ]
         most = [] if name is None else _most(groups, name, group)
         lines.append([f"{int(groups.sizes[group]):,}", *most, *regions])
-    return html.rows(heads, lines, numbers=(0,) if name is None else (0, 1))
+    numbers = (0,) if name is None else (0, 1)
+    return Rows(f"The {len(lines)} {_what(draft)} that are closest to breaking the promise", heads, lines, numbers)
 
 
 def _most(groups: Statistics, name: str, group: int) -> list[str]:
@@ -205,10 +195,27 @@ def _most(groups: Statistics, name: str, group: int) -> list[str]:
     return [f"{share:.1%}", range_text(groups.domains[name], code, code + 1)]
 
 
-def _facts(draft: PartitionDraft) -> list[str]:
-    if not draft.facts:
-        return []
-    return [
-        "<h2>What the method tells</h2>",
-        html.rows(["fact", "value"], [(str(k), str(v)) for k, v in draft.facts.items()]),
-    ]
+def facts_table(facts: Mapping[str, Any]) -> Rows | None:
+    """What a method tells of its run."""
+    lines = [(str(key).replace("_", " "), _text(value)) for key, value in facts.items()]
+    return Rows("What the method tells of its run", ["fact", "value"], lines) if lines else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_text(inner) for inner in value)
+    return str(value)
+
+
+def frontier_plane(made: Made) -> Plane | None:
+    """Every candidate of the study's frontier as a point, this release among them; None if no frontier was made."""
+    if not made.frontier:
+        return None
+    return plane(
+        made.frontier, title="Candidate releases of this study", across="privacy loss (less is better)",
+        up="utility loss (less is better)",
+    )  # fmt: skip

@@ -1,54 +1,101 @@
-"""The owner's report of a differentially private release: its promise, its receipt and its noise, no raw number."""
+"""The owner's report of a differentially private release: its promise, its receipt, its noise, and what it costs.
+
+What is measured against the raw table is covered by no promise: the page stays with the owner.
+"""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
+from sfumato.core.counts import Cells
 from sfumato.core.draft import Draft
-from sfumato.publish import report_html as html
-from sfumato.publish.report_svg import bars
+from sfumato.core.partition import PartitionView
+from sfumato.core.shown import Shown
+from sfumato.publish.report import facts_table, frontier_plane
+from sfumato.publish.report_chart import shares
+from sfumato.publish.report_distributions import distributions
+from sfumato.publish.report_page import Made, Page, Rows, Tile, render
+from sfumato.publish.report_told import Told
+
+_ONE = (
+    "The promise is about one unit's presence. What holds for many people alike, such as that smokers fall ill more "
+    "often, can be learnt from the release and applied to anybody."
+)
+_OTHERS = (
+    "Other releases of the same people add up: the ledger keeps the account of this study, and knows nothing of what "
+    "others publish."
+)
+_RAW = "Numbers on this page that compare the release with the raw table are not covered by ε. Do not give them away."
 
 
 def counts_report(
     draft: Draft,
+    made: Made,
     *,
-    study: str,
-    release: str,
-    method: str,
-    date: str,
     promise: Sequence[str],
     receipt: Sequence[Mapping[str, str]],
     left: str,
+    beside: tuple[PartitionView, Cells, Shown] | None = None,
+    measures: Sequence[Told] = (),
+    unmeasured: str = "",
 ) -> str:
-    """One self-contained HTML page, made from what the bundle tells as well."""
-    name = f"{release} of {study}"
+    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at."""
     facts: Mapping[str, Any] = draft.facts
-    found = [(f"{len(draft.groups):,}", "groups listed"), (left, "ε left of the study's budget")]
-    if "noise_scale" in facts:
-        found.append((f"{float(facts['noise_scale']):.3g}", "scale of the noise on a count"))
-    return html.page(
-        f"Owner's report: {name}",
-        [
-            f"<h1>{escape(name)}</h1>",
-            html.said(f"Owner's report, {date}. Method: {method}.", "quiet"),
-            "<h2>What was promised</h2>",
-            html.listed(promise),
-            "<h2>Numbers</h2>",
-            html.tiles(found),
-            "<h2>Where ε went</h2>",
-            html.rows(
-                ["for", "ε", "mechanism"],
-                [(step["on"], step["epsilon"], step["mechanism"]) for step in receipt],
-                numbers=(1,),
+    steps = [(step["on"], step["epsilon"], step["mechanism"]) for step in receipt]
+    return render(
+        Page(
+            made=made,
+            promised=promise[:1],
+            not_promised=(_ONE, _OTHERS, _RAW),
+            tiles=_tiles(draft, left),
+            published=(
+                "Groups are published with a noisy count each. A group is a region of every attribute together with a "
+                "class; a group that is not listed has count 0. No record is published."
             ),
-            "<h2>Regions by attribute</h2>",
-            bars(_regions(draft), title="Regions by attribute, of all values", most=1.0),
-            html.said("How many regions an attribute is published in, as a share of its values.", "quiet"),
-            "<h2>What the method tells</h2>",
-            html.rows(["fact", "value"], [(str(key), str(value)) for key, value in facts.items()]),
-        ],
+            left_out=_left_out(facts),
+            losses=shares(
+                [(f"{cut.attribute} ({len(cut):,} of {cut.size:,})", len(cut) / cut.size) for cut in draft.groups.cuts],
+                title="Regions by attribute",
+                axis="regions as a share of the values of the domain",
+            ),
+            losses_mean=(
+                "In how many regions an attribute is published, of how many values it has. One region says nothing of "
+                "the attribute; 100 % is exact."
+            ),
+            distributions=() if beside is None else distributions(*beside),
+            worst_missing=(
+                "There are no worst groups: noise is added to every count alike, and the promise is the same for "
+                "everybody, whatever group they are in."
+            ),
+            frontier=frontier_plane(made),
+            receipt=Rows("Where ε went, step by step", ["spent on", "ε", "mechanism"], steps, (1,)),
+            receipt_means=[*promise[1:], f"ε = {left} is left of the study's budget for everything that follows."],
+            facts=facts_table(facts),
+            measures=measures,
+            unmeasured=unmeasured,
+        )
     )
 
 
-def _regions(draft: Draft) -> list[tuple[str, float]]:
-    return [(f"{cut.attribute} ({len(cut):,})", len(cut) / cut.size) for cut in draft.groups.cuts]
+def _tiles(draft: Draft, left: str) -> list[Tile]:
+    groups = draft.groups
+    total = int(groups.counts.sum())
+    found = [
+        Tile(f"{len(groups):,}", "groups are listed, each with a noisy count"),
+        Tile(f"{total:,}", "records they count together; with noise, so not the number of records in the table"),
+        Tile(left, "of the study's ε is left for everything that follows"),
+    ]
+    if "noise_scale" in draft.facts:
+        scale = float(draft.facts["noise_scale"])
+        found.append(
+            Tile(f"± {2**0.5 * scale:.3g}", "records is how far noise moves one count, as a standard deviation")
+        )
+    return found
+
+
+def _left_out(facts: Mapping[str, Any]) -> str:
+    threshold = facts.get("threshold")
+    return (
+        "No record is suppressed one by one. A record takes no part if the study's rules leave it out (see the rules "
+        "below); how many those are is not published."
+        + (f" Groups with a noisy count below {threshold} are not listed." if threshold is not None else "")
+    )

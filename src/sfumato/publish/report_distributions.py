@@ -1,0 +1,93 @@
+"""Attributes before and after: their distribution in the table, and what a receiver would take it for."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.counts import Cells
+from sfumato.core.domain import Domain, Grid
+from sfumato.core.partition import PartitionView
+from sfumato.core.shown import Shown
+from sfumato.publish.ranges import range_text
+from sfumato.publish.report_chart import Chart, pairs
+
+Floats = NDArray[np.float64]
+
+_MOST = 12  # values, or bins, of one attribute
+_QUASI = 8  # quasi-identifiers that are shown
+
+
+def distributions(view: PartitionView, raw: Cells, shown: Shown) -> list[tuple[str, str, Chart, str]]:
+    """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what it leaves out."""
+    protected = [*view.sensitive, *(a for a in view.others if a.role is Role.CLASS)]
+    found = []
+    for attribute in (*protected, *view.quasi[:_QUASI]):
+        chart, rest = _before_and_after(attribute, view.domain(attribute.name), raw, shown)
+        found.append((attribute.name, _role(attribute), chart, rest))
+    return found
+
+
+def _role(attribute: Attribute) -> str:
+    return attribute.role.value.replace("_", "-")
+
+
+def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: Shown) -> tuple[Chart, str]:
+    codes = raw.codes[:, raw.attributes.index(attribute.name)]
+    edges = _edges(domain, codes)
+    before = _binned(codes, codes + 1, raw.counts.astype(np.float64), edges)
+    if attribute.name in shown.attributes:
+        place = shown.attributes.index(attribute.name)
+        after = _binned(shown.starts[:, place], shown.stops[:, place], shown.weights, edges)
+    else:
+        after = _beside(attribute.name, shown, edges)
+    labels = [range_text(domain, int(a), int(b)) for a, b in itertools.pairwise(edges)]
+    rows = [(label, float(b), float(a)) for label, b, a in zip(labels, _part(before), _part(after), strict=True)]
+    if not isinstance(domain, Grid):
+        rows.sort(key=lambda row: -row[1])
+    rest = rows[_MOST:]
+    told = (
+        f"{len(rest):,} rarer values are not drawn; together they are {sum(row[1] for row in rest):.1%} of the table "
+        f"and {sum(row[2] for row in rest):.1%} of the release."
+        if rest
+        else ""
+    )
+    return pairs(rows[:_MOST], title=f"{attribute.name}, before and after", axis="share of records"), told
+
+
+def _edges(domain: Domain, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where bins begin, and the end of the last: numbers in equal steps between the codes that occur."""
+    if not isinstance(domain, Grid) or domain.size <= _MOST:
+        return np.arange(domain.size + 1)
+    low, high = (int(codes.min()), int(codes.max()) + 1) if len(codes) else (0, domain.size)
+    wide = max(-(-(high - low) // _MOST), 1)
+    inner = np.arange(low, high, wide)
+    return np.unique([*inner, min(int(inner[-1]) + wide, domain.size)])
+
+
+def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
+    """The weight in each bin, with every region's weight spread evenly over its codes; the ends take what is beyond."""
+    ranges, place = np.unique(np.stack([starts, stops], axis=1), axis=0, return_inverse=True)
+    weight = np.bincount(place.ravel(), weights=weights, minlength=len(ranges))
+    low, high = ranges[:, :1], ranges[:, 1:]
+    inner = edges[None, 1:-1]
+    below = np.clip((inner - low) / (high - low), 0.0, 1.0)  # the share of each region below each inner edge
+    reached = np.concatenate([[0.0], weight @ below, [weight.sum()]])
+    return np.asarray(np.diff(reached))
+
+
+def _beside(name: str, shown: Shown, edges: NDArray[np.int64]) -> Floats:
+    values = shown.values[name]
+    totals = np.asarray(values.counts.sum(axis=1), dtype=np.float64).ravel()
+    used = np.bincount(values.pool, weights=shown.weights, minlength=len(totals))
+    scale = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+    by_code = np.asarray(scale @ values.counts, dtype=np.float64).ravel()
+    codes = np.arange(len(by_code))
+    return _binned(codes, codes + 1, by_code, edges)
+
+
+def _part(weights: Floats) -> Sequence[float]:
+    found: list[float] = (weights / max(float(weights.sum()), 1e-9)).tolist()
+    return found

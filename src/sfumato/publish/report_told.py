@@ -1,0 +1,105 @@
+"""Measures as the owner's report tells them: each number with a sentence that says what it means."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What one measure says of a release, in plain values; ``reason`` is why it says nothing, if so."""
+
+    name: str
+    title: str
+    summary: str
+    kind: str  # privacy loss, utility loss, risk, utility
+    unit: str
+    better: str  # lower, higher
+    bounds: tuple[float | None, float | None] = (None, None)
+    value: float | None = None
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The number as text."""
+        return "–" if self.value is None else number(self.value, self.unit)
+
+    @property
+    def range(self) -> str:
+        """The least and the largest it can be, and which way is better."""
+        low, high = (None if bound is None else number(bound, self.unit) for bound in self.bounds)
+        told = f"{self.better} is better"
+        if low is not None and high is not None:
+            return f"from {low} to {high}; {told}"
+        return told if low is None else f"at least {low}; {told}"
+
+    @property
+    def means(self) -> str:
+        """A sentence on this number."""
+        if self.value is None:
+            return f"Not measured: {self.reason}."
+        plain = _PLAIN.get(self.name)
+        return self.summary[:1].upper() + self.summary[1:] + "." if plain is None else plain(self.value)
+
+    @property
+    def more(self) -> tuple[tuple[str, str], ...]:
+        """The details as text."""
+        return tuple((str(key), _detail(value, self.unit)) for key, value in self.details.items())
+
+
+def number(value: float, unit: str) -> str:
+    """A number with its unit, as far as it is worth reading.
+
+    >>> number(0.1234, "share"), number(0.48812, "nats"), number(12345.0, "records")
+    ('12.3 %', '0.488 nats', '12,345 records')
+    """
+    if unit == "share":
+        return f"{100 * value:.3g} %"
+    if float(value).is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
+        return f"{value:,.0f} {unit}".strip()
+    return f"{value:.3g} {unit}".strip()
+
+
+def _detail(value: Any, unit: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, Mapping) else str(value)
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{100 * value:.3g} %" if unit == "share" else f"{value:.3g}"
+
+
+def _off(what: str) -> Callable[[float], str]:
+    return lambda value: f"{what} is off by {100 * value:.3g} % of its true answer."
+
+
+_PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
+    "ploss": lambda value: (
+        f"Of the person who is worst off, the release tells {100 * value / 0.6931471805599453:.3g} % of what it could "
+        "tell at most: how far the sensitive values of their group are from those of the whole table."
+    ),
+    "mean-ploss": lambda value: (
+        f"Of a person on average, the release tells {100 * value / 0.6931471805599453:.3g} % of what it could tell at "
+        "most. A small mean says nothing of the worst."
+    ),
+    "uloss": lambda value: (
+        f"What one would say of the sensitive values of a large part of the population is {value:.3g} nats from the "
+        "truth on average; 0 means that nothing is lost."
+    ),
+    "query-error": _off("An average count query"),
+    "query-error-small": _off("An average query that counts less than 1 % of the records"),
+    "query-error-large": _off("An average query that counts more than 10 % of the records"),
+    "general-loss": lambda value: f"A published value covers {100 * value:.3g} % of its domain on average.",
+    "suppressed": lambda value: f"{100 * value:.3g} % of the table's records are not published.",
+    "average-group-size": lambda value: f"A published record looks like {value:.3g} records on average.",
+    "classification-loss": lambda value: (
+        f"A decision tree that learns from the release gets the class of {100 * value:.3g} % of the table's own "
+        "records wrong. On records that it has not seen, `sfumato worth` measures it."
+    ),
+    "marginals-1": lambda value: (
+        f"{100 * value:.3g} % of the records would have to move for one attribute's distribution to be the table's."
+    ),
+    "marginals-2": lambda value: (
+        f"{100 * value:.3g} % of the records would have to move for two attributes' distribution to be the table's."
+    ),
+}
