@@ -67,8 +67,8 @@ def quick_measures(looked: Evidence, progress: Progress) -> Measured:
 def too_large(size: int) -> str:
     """Why some measures are left out."""
     return (
-        f"The table has {size:,} distinct records, so measures that take long were left out; `sfumato measure` takes "
-        "them."
+        f"The table has {size:,} distinct records, so measures that take long were left out; the command “sfumato "
+        "measure” takes them."
     )
 
 

@@ -20,14 +20,25 @@ _MOST = 12  # values, or bins, of one attribute
 _QUASI = 8  # quasi-identifiers that are shown
 
 
-def distributions(view: PartitionView, raw: Cells, shown: Shown) -> list[tuple[str, str, Chart, str]]:
-    """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what it leaves out."""
+def distributions(view: PartitionView, raw: Cells, shown: Shown) -> list[tuple[str, str, Chart | None, str]]:
+    """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what is to be said.
+
+    A quasi-identifier of which nothing is published has no chart.
+    """
     protected = [*view.sensitive, *(a for a in view.others if a.role is Role.CLASS)]
-    found = []
+    found: list[tuple[str, str, Chart | None, str]] = []
     for attribute in (*protected, *view.quasi[:_QUASI]):
-        chart, rest = _before_and_after(attribute, view.domain(attribute.name), raw, shown)
-        found.append((attribute.name, _role(attribute), chart, rest))
+        domain = view.domain(attribute.name)
+        if attribute.name in shown.attributes and _nothing(attribute.name, domain, shown):
+            found.append((attribute.name, _role(attribute), None, "The release says nothing of this attribute."))
+        else:
+            found.append((attribute.name, _role(attribute), *_before_and_after(attribute, domain, raw, shown)))
     return found
+
+
+def _nothing(name: str, domain: Domain, shown: Shown) -> bool:
+    place = shown.attributes.index(name)
+    return bool(np.all(shown.stops[:, place] - shown.starts[:, place] == domain.size)) and domain.size > 1
 
 
 def _role(attribute: Attribute) -> str:
@@ -45,8 +56,10 @@ def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: S
         after = _beside(attribute.name, shown, edges)
     labels = [range_text(domain, int(a), int(b)) for a, b in itertools.pairwise(edges)]
     rows = [(label, float(b), float(a)) for label, b, a in zip(labels, _part(before), _part(after), strict=True)]
-    if not isinstance(domain, Grid):
-        rows.sort(key=lambda row: -row[1])
+    if isinstance(domain, Grid):
+        rows = _trimmed(rows)
+        return pairs(rows, title=f"{attribute.name}, before and after", axis="share of records"), ""
+    rows.sort(key=lambda row: -row[1])
     rest = rows[_MOST:]
     told = (
         f"{len(rest):,} rarer values are not drawn; together they are {sum(row[1] for row in rest):.1%} of the table "
@@ -58,17 +71,22 @@ def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: S
 
 
 def _edges(domain: Domain, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where bins begin, and the end of the last: numbers in equal steps between the codes that occur."""
+    """Where bins begin, and the end of the last: numbers in equal steps between the codes that occur, and beyond."""
     if not isinstance(domain, Grid) or domain.size <= _MOST:
         return np.arange(domain.size + 1)
     low, high = (int(codes.min()), int(codes.max()) + 1) if len(codes) else (0, domain.size)
-    wide = max(-(-(high - low) // _MOST), 1)
-    inner = np.arange(low, high, wide)
-    return np.unique([*inner, min(int(inner[-1]) + wide, domain.size)])
+    inner = np.arange(low, high, max(-(-(high - low) // _MOST), 1))
+    return np.unique([0, *inner, high, domain.size])
+
+
+def _trimmed(rows: list[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """Without bins at the ends that nobody is in, neither before nor after."""
+    there = [place for place, (_, before, after) in enumerate(rows) if before or after]
+    return rows[there[0] : there[-1] + 1] if there else rows[:1]
 
 
 def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
-    """The weight in each bin, with every region's weight spread evenly over its codes; the ends take what is beyond."""
+    """The weight in each bin, with every region's weight spread evenly over its codes."""
     ranges, place = np.unique(np.stack([starts, stops], axis=1), axis=0, return_inverse=True)
     weight = np.bincount(place.ravel(), weights=weights, minlength=len(ranges))
     low, high = ranges[:, :1], ranges[:, 1:]

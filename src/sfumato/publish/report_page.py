@@ -60,7 +60,7 @@ class Page:
     cap: Cap | None = None
     losses: Chart | None = None
     losses_mean: str = ""
-    distributions: Sequence[tuple[str, str, Chart, str]] = ()  # a name, its role, the chart, what is left out of it
+    distributions: Sequence[tuple[str, str, Chart | None, str]] = ()  # a name, its role, a chart, what is to be said
     worst: Sequence[tuple[str, str, Rows]] = ()  # a promise, what is shown, the groups
     worst_missing: str = ""
     frontier: Plane | None = None

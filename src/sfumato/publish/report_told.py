@@ -94,7 +94,7 @@ _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "average-group-size": lambda value: f"A published record looks like {value:.3g} records on average.",
     "classification-loss": lambda value: (
         f"A decision tree that learns from the release gets the class of {100 * value:.3g} % of the table's own "
-        "records wrong. On records that it has not seen, `sfumato worth` measures it."
+        "records wrong. How it does on records that it has not seen, the command “sfumato worth” measures."
     ),
     "marginals-1": lambda value: (
         f"{100 * value:.3g} % of the records would have to move for one attribute's distribution to be the table's."
