@@ -19,7 +19,7 @@ from sfumato.errors import SfumatoError
 from sfumato.measure import MEASURES, Evidence
 from sfumato.publish import Told
 
-MOST_ROWS: Final = 2_000_000  # records up to which a table is counted again for the report of noisy counts
+MOST_ROWS: Final = 300_000  # records up to which a table is counted again for the report of noisy counts
 _MOST_CELLS: Final = 100_000  # distinct records up to which every measure is quick
 _QUICK: Final = frozenset({"ploss", "mean-ploss", "suppressed", "average-group-size", "discernibility", "general-loss"})
 

@@ -48,7 +48,7 @@ def _role(attribute: Attribute) -> str:
 def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: Shown) -> tuple[Chart, str]:
     codes = raw.codes[:, raw.attributes.index(attribute.name)]
     edges = _edges(domain, codes)
-    before = _binned(codes, codes + 1, raw.counts.astype(np.float64), edges)
+    before = _counted(codes, raw.counts.astype(np.float64), edges)
     if attribute.name in shown.attributes:
         place = shown.attributes.index(attribute.name)
         after = _binned(shown.starts[:, place], shown.stops[:, place], shown.weights, edges)
@@ -85,10 +85,18 @@ def _trimmed(rows: list[tuple[str, float, float]]) -> list[tuple[str, float, flo
     return rows[there[0] : there[-1] + 1] if there else rows[:1]
 
 
+def _counted(codes: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
+    """The weight in each bin."""
+    place = np.searchsorted(edges, codes, side="right") - 1
+    return np.bincount(place, weights=weights, minlength=len(edges) - 1).astype(np.float64)
+
+
 def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
     """The weight in each bin, with every region's weight spread evenly over its codes."""
-    ranges, place = np.unique(np.stack([starts, stops], axis=1), axis=0, return_inverse=True)
-    weight = np.bincount(place.ravel(), weights=weights, minlength=len(ranges))
+    wide = int(stops.max(initial=0)) + 1
+    keys, place = np.unique(starts * wide + stops, return_inverse=True)
+    ranges = np.stack([keys // wide, keys % wide], axis=1)
+    weight = np.bincount(place, weights=weights, minlength=len(ranges))
     low, high = ranges[:, :1], ranges[:, 1:]
     inner = edges[None, 1:-1]
     below = np.clip((inner - low) / (high - low), 0.0, 1.0)  # the share of each region below each inner edge
@@ -102,8 +110,7 @@ def _beside(name: str, shown: Shown, edges: NDArray[np.int64]) -> Floats:
     used = np.bincount(values.pool, weights=shown.weights, minlength=len(totals))
     scale = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     by_code = np.asarray(scale @ values.counts, dtype=np.float64).ravel()
-    codes = np.arange(len(by_code))
-    return _binned(codes, codes + 1, by_code, edges)
+    return _counted(np.arange(len(by_code)), by_code, edges)
 
 
 def _part(weights: Floats) -> Sequence[float]:
