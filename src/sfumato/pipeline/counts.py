@@ -42,7 +42,8 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.pipeline.reporting import MOST_ROWS, Measured, as_measured, evidence, quick_measures, too_large
+from sfumato.pipeline.measuring import evidence_of_draft, measuring_view
+from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
@@ -120,7 +121,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
         entered.complete(written)
-        beside, measured = _beside(view, counter, draft, progress)
+        beside, measured = _beside(study, recipe, counter, draft, progress)
     left = left_over(study, run.ledger, view.selection.span)
     over = "" if view.selection.span is None else f" over {view.selection.span}"
     made = Made(
@@ -148,14 +149,16 @@ def refuse_over_budget(
 
 
 def _beside(
-    view: View, counter: CodedTable, draft: Draft, progress: Progress
+    study: Study, recipe: Recipe, counter: CodedTable, draft: Draft, progress: Progress
 ) -> tuple[tuple[PartitionView, Cells, Shown] | None, Measured]:
     """The release next to the table, for the owner's report; the bundle is out, so nothing here may fail."""
     try:
         rows = counter.all_rows()
         if rows > MOST_ROWS:
             return None, Measured(unmeasured=too_large(rows))
-        looked = evidence(as_measured(view), counter.full_cells([a.name for a in as_measured(view).attributes]), draft)
+        view = measuring_view(study, recipe.purpose)
+        cells = counter.full_cells([a.name for a in view.attributes])
+        looked = evidence_of_draft(study, recipe.purpose, draft, cells, view)
         return (looked.view, looked.raw, looked.shown), quick_measures(looked, progress)
     except SfumatoError as error:
         return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")

@@ -34,8 +34,9 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
+from sfumato.pipeline.measuring import evidence_of_draft
 from sfumato.pipeline.population import with_population
-from sfumato.pipeline.reporting import evidence, quick_measures
+from sfumato.pipeline.reporting import quick_measures
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
@@ -110,7 +111,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         )
         written = write_records(draft, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
-    measured = quick_measures(evidence(view, cells, draft), progress)
+    measured = quick_measures(evidence_of_draft(study, recipe.purpose, draft, cells, view), progress)
     progress("writing your report", 0, 1)
     made = Made(
         study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,

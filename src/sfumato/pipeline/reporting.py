@@ -7,21 +7,21 @@ after the bundle is out, so nothing that fails here can take it back: a measure 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sfumato.core.attribute import Role
-from sfumato.core.counts import Cells
-from sfumato.core.draft import Draft
-from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
-from sfumato.core.shown import shown_counts, shown_records
-from sfumato.core.unit import RecordUnit
-from sfumato.core.view import View
 from sfumato.errors import SfumatoError
 from sfumato.measure import MEASURES, Evidence
 from sfumato.publish import Told
 
 MOST_ROWS: Final = 300_000  # records up to which a table is counted again for the report of noisy counts
-_MOST_CELLS: Final = 100_000  # distinct records up to which every measure is quick
-_QUICK: Final = frozenset({"ploss", "mean-ploss", "suppressed", "average-group-size", "discernibility", "general-loss"})
+_FEW: Final = 5_000  # distinct records up to which every measure is quick
+_SOME: Final = 50_000  # up to which all but the slow ones are
+_SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
+_QUICK: Final = frozenset(
+    {
+        "average-group-size", "discernibility", "general-loss", "journalist-risk", "marketer-risk", "mean-ploss", "ploss",
+        "prosecutor-risk", "records-at-risk", "sample-uniques", "suppressed",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,36 +32,15 @@ class Measured:
     unmeasured: str = ""
 
 
-def as_measured(view: View) -> PartitionView:
-    """The attributes of noisy counts as measures see them: by their roles, the class among the others."""
-
-    def having(role: Role) -> tuple[Any, ...]:
-        return tuple(a for a in view.predictors if a.role is role)
-
-    return PartitionView(
-        quasi=having(Role.QUASI_IDENTIFIER),
-        sensitive=having(Role.SENSITIVE),
-        others=(*having(Role.INSENSITIVE), view.target),
-        unit=RecordUnit(),
-    )
-
-
-def evidence(view: PartitionView, cells: Cells, draft: Draft | PartitionDraft) -> Evidence:
-    """A draft beside the records of the table."""
-    if isinstance(draft, PartitionDraft):
-        return Evidence(view=view, raw=cells, shown=shown_records(draft))
-    return Evidence(view=view, raw=cells, shown=shown_counts(draft, tuple(a.name for a in view.quasi)))
-
-
 def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     """What every measure says that is quick at this size."""
-    small = len(looked.raw) <= _MOST_CELLS
-    names = [name for name in MEASURES if small or name in _QUICK]
+    size = len(looked.raw)
+    names = [name for name in MEASURES if size <= _FEW or name in _QUICK or (size <= _SOME and name not in _SLOW)]
     told = []
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
         told.append(_told(MEASURES[name](), looked))
-    return Measured(told=tuple(told), unmeasured="" if small else too_large(len(looked.raw)))
+    return Measured(told=tuple(told), unmeasured="" if len(names) == len(MEASURES) else too_large(size))
 
 
 def too_large(size: int) -> str:

@@ -12,7 +12,7 @@ from sfumato.publish.report_chart import Chart, Plane
 from sfumato.publish.report_rows import Rows
 from sfumato.publish.report_told import Told
 
-ATTACKS = ("link", "intersect")  # how the names of measures begin that are attacks and no formulas
+ATTACKS = ("link", "guessed", "intersect")  # how the names of measures begin that are attacks and no formulas
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,10 +55,14 @@ def number(value: float, unit: str) -> str:
     ('12.3 %', '0.488 nats', '12,345 records')
     """
     if unit == "share":
-        return f"{100 * value:.3g} %"
+        return _share(value)
     if float(value).is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
         return f"{value:,.0f} {unit}".strip()
     return f"{value:.3g} {unit}".strip()
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:,.0f} %" if value >= 10 else f"{100 * value:.3g} %"  # noqa: PLR2004 - no digits are worth reading
 
 
 def _detail(value: Any, unit: str) -> str:
@@ -66,11 +70,11 @@ def _detail(value: Any, unit: str) -> str:
         return ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, Mapping) else str(value)
     if isinstance(value, int) or float(value).is_integer():
         return f"{value:,.0f}"
-    return f"{100 * value:.3g} %" if unit == "share" else f"{value:.3g}"
+    return _share(value) if unit == "share" else f"{value:.3g}"
 
 
 def _off(what: str) -> Callable[[float], str]:
-    return lambda value: f"{what} is off by {100 * value:.3g} % of its true answer."
+    return lambda value: f"{what} is off by {_share(value)} of its true answer."
 
 
 _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
