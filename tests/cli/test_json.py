@@ -114,3 +114,21 @@ def test_an_error_has_one_shape_in_both_forms(study, run, args, code):
     assert said.code == code
     assert said.out == ""
     assert said.err == f"error: {error['problem']}.\n  To fix: {error['fix']}.\n"
+
+
+def test_worth(study, run):
+    asked = ("worth", study, "table", "--classifier", "decision-tree", "--classifier", "svm", "--runs", "2")
+    found = run(*asked, "--protocol", "folds", "--workers", "1", "--json").json
+    assert set(found) == {"release", "protocol", "runs", "accuracy"}
+    assert (found["release"], found["protocol"], found["runs"]) == ("table", "folds", 2)
+    assert list(found["accuracy"]) == ["decision-tree", "svm"]
+    for one in found["accuracy"].values():
+        assert set(one) == {"ca", "ba", "la"} and set(one["ca"]) == {"mean", "deviation"}
+        assert 0 <= one["ca"]["mean"] <= 1
+    assert "there is no protocol called 'thirds'" in run("worth", study, "table", "--protocol", "thirds").err
+
+
+def test_worth_in_words(study, run):
+    said = run("worth", study, "table", "--classifier", "all", "--runs", "2", "--workers", "1").out
+    assert all(name in said for name in ("decision-tree", "naive-bayes", "gradient-boosting", "CA", "BA", "LA"))
+    assert "covered by no promise" in said

@@ -18,8 +18,8 @@ _SOME: Final = 50_000  # up to which all but the slow ones are
 _SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
 _QUICK: Final = frozenset(
     {
-        "average-group-size", "discernibility", "general-loss", "journalist-risk", "marketer-risk", "mean-ploss", "ploss",
-        "prosecutor-risk", "records-at-risk", "sample-uniques", "suppressed",
+        "average-group-size", "discernibility", "general-loss", "journalist-risk", "marketer-risk", "mean-ploss",
+        "ploss", "prosecutor-risk", "records-at-risk", "sample-uniques", "suppressed",
     }
 )  # fmt: skip
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 
+_SHARES: Final = ("share", "probability")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """What one measure says of a release, in plain values; ``reason`` is why it says nothing, if so."""
@@ -45,7 +48,7 @@ class Told:
     @property
     def more(self) -> tuple[tuple[str, str], ...]:
         """The details as text."""
-        return tuple((str(key), _detail(value, self.unit)) for key, value in self.details.items())
+        return tuple((str(key), _detail(str(key), value, self.unit)) for key, value in self.details.items())
 
 
 def number(value: float, unit: str) -> str:
@@ -54,7 +57,7 @@ def number(value: float, unit: str) -> str:
     >>> number(0.1234, "share"), number(0.48812, "nats"), number(12345.0, "records")
     ('12.3 %', '0.488 nats', '12,345 records')
     """
-    if unit == "share":
+    if unit in _SHARES:
         return _share(value)
     if float(value).is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
         return f"{value:,.0f} {unit}".strip()
@@ -65,12 +68,13 @@ def _share(value: float) -> str:
     return f"{100 * value:,.0f} %" if value >= 10 else f"{100 * value:.3g} %"  # noqa: PLR2004 - no digits are worth reading
 
 
-def _detail(value: Any, unit: str) -> str:
+def _detail(key: str, value: Any, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, Mapping) else str(value)
     if isinstance(value, int) or float(value).is_integer():
         return f"{value:,.0f}"
-    return _share(value) if unit == "share" else f"{value:.3g}"
+    part = unit in _SHARES and (value <= 1 or "error" in key)  # beside shares there may be counts
+    return _share(value) if part else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def _off(what: str) -> Callable[[float], str]:
