@@ -129,8 +129,8 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         chosen=facts.chosen, rules=facts.rules, versions=facts.versions,
     )  # fmt: skip
     report = counts_report(
-        draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over, beside=beside,
-        measures=measured.told, unmeasured=measured.unmeasured,
+        draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over,
+        beside=beside, measures=measured.told, unmeasured=measured.unmeasured,
     )  # fmt: skip
     done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
     progress("publishing", 1, 1)

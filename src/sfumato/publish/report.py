@@ -20,7 +20,8 @@ from sfumato.publish.record_manifest import LIMITS
 from sfumato.publish.report_cap import cap_section
 from sfumato.publish.report_chart import Chart, Plane, counts, plane, shares
 from sfumato.publish.report_distributions import distributions
-from sfumato.publish.report_page import Made, Page, Rows, Tile, render
+from sfumato.publish.report_page import Made, Page, Tile, render
+from sfumato.publish.report_rows import Rows
 from sfumato.publish.report_told import Told
 
 _BINS: Final = 12

@@ -74,8 +74,8 @@ def _capped(of: Mapping[str, Any], published: int) -> Capped:
         up="observed confidence",
     )
     free = (
-        f"{of['uncapped'] / published:.1%} of the records are expected with more confidence than the sample rate: those "
-        "the cap does not bind at all."
+        f"{of['uncapped'] / published:.1%} of the records are expected with more confidence than the sample rate: the "
+        "cap does not bind those at all."
     )
     return Capped(name, shown, free, _closest(name, of["closest"]))
 

@@ -13,7 +13,8 @@ from sfumato.core.shown import Shown
 from sfumato.publish.report import facts_table, frontier_plane
 from sfumato.publish.report_chart import shares
 from sfumato.publish.report_distributions import distributions
-from sfumato.publish.report_page import Made, Page, Rows, Tile, render
+from sfumato.publish.report_page import Made, Page, Tile, render
+from sfumato.publish.report_rows import Rows
 from sfumato.publish.report_told import Told
 
 _ONE = (
