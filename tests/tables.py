@@ -32,7 +32,7 @@ def view(unit=None, target=("N", "Y"), **domains):
 
 def counter(of, codes):
     """A counter over codes, the class last."""
-    return ArrayCounter({n: np.asarray(c, dtype=np.int64) for n, c in codes.items()}, {"class": len(of.classes)})
+    return ArrayCounter({n: np.asanyarray(c, dtype=np.int64) for n, c in codes.items()}, {"class": len(of.classes)})
 
 
 JOB = Categories(

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.counts import Cells, Margin
+from sfumato.core.counts import Cells, Margin, SetMargin, tally
 from sfumato.core.cut import Cut
 from sfumato.core.domain import DROP
+from sfumato.core.sets import SetCodes
 from sfumato.errors import OursError
 
 
@@ -34,13 +35,16 @@ class ArrayCounter:
         for name in attributes:
             codes, place = np.unique(self._codes[name], return_inverse=True)
             flat = np.bincount(place * classes + self._codes[by], minlength=len(codes) * classes)
-            found[name] = Margin(codes, flat.reshape(len(codes), classes).astype(np.int64))
+            counts = flat.reshape(len(codes), classes).astype(np.int64)
+            column = self._codes[name]
+            found[name] = Margin(codes, counts)
+            if isinstance(column, SetCodes):
+                found[name] = SetMargin(np.asarray(codes), counts, column.sets)
         return found
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:
         """The occupied combinations of regions, in order."""
         if not cuts:
             raise OursError("cells were asked for without a cut")
-        rows = np.stack([cut.regions(self._codes[cut.attribute]) for cut in cuts], axis=1)
-        codes, counts = np.unique(rows, axis=0, return_counts=True)
-        return Cells(tuple(cut.attribute for cut in cuts), codes, counts.astype(np.int64))
+        codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts])
+        return Cells(tuple(cut.attribute for cut in cuts), codes, counts)

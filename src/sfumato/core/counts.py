@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.cut import Cut
+from sfumato.core.cut import Cut, Range
+from sfumato.core.set_cut import Sets
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Margin:
     """One attribute against the class: the codes that occur, in order, and a row of class counts for each.
 
@@ -39,13 +41,56 @@ class Margin:
         total: NDArray[np.int64] = self.within(start, stop).counts.sum(axis=0)
         return total
 
+    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:  # noqa: ARG002 - see `SetMargin`
+        """The class counts of the parts that a region falls into, a row each: here its children."""
+        return np.stack([self.total(*child) for child in children])
+
+
+@dataclass(frozen=True, eq=False)
+class SetMargin(Margin):
+    """Sets against the class; ``codes`` are places in the dictionary ``sets``.
+
+    A record contains several nodes of a cut at once, so it takes part in several candidates' scores. The exponential
+    mechanism asks of each candidate alone how far one record can move its score, and that is unchanged: among the
+    records that contain a node, one record is in exactly one part. No step here draws for several candidates in
+    parallel, which would need their records to be disjoint.
+    """
+
+    sets: Sets
+
+    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:
+        """The class counts by which of the children records contain: a row a subset that occurs.
+
+        Records without any of them are no part, except at the root, which everybody is under.
+        """
+        leaves, rows = self._by_leaf
+        first, last = np.searchsorted(leaves, region)
+        child = np.searchsorted([start for start, _ in children], leaves[first:last], side="right") - 1
+        pattern = np.zeros(len(self.codes), dtype=np.int64)
+        np.bitwise_or.at(pattern, rows[first:last], np.int64(1) << child)
+        under = np.ones(len(pattern), dtype=np.bool_) if region == (0, self.sets.size) else pattern > 0
+        distinct, place = np.unique(pattern[under], return_inverse=True)
+        found = np.zeros((len(distinct), self.classes), dtype=np.int64)
+        np.add.at(found, place.ravel(), self.counts[under])
+        return found
+
+    @cached_property
+    def _by_leaf(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All leaves of the sets that occur, in order, and the row of counts that each belongs to."""
+        row = np.full(len(self.sets), -1, dtype=np.int64)
+        row[self.codes] = np.arange(len(self.codes))
+        rows = row[self.sets.owner]
+        kept = rows >= 0
+        order = np.argsort(self.sets.leaves[kept], kind="stable")
+        return self.sets.leaves[kept][order], rows[kept][order]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
     """Distinct combinations of codes with how many records have each; every combination once, none with 0."""
 
     attributes: tuple[str, ...]
-    codes: NDArray[np.int64]  # (cells, attributes)
+    codes: NDArray[np.int64]  # (cells, attributes); of Python's integers where regions of sets need them
     counts: NDArray[np.int64]  # (cells,)
 
     def __post_init__(self) -> None:
@@ -53,6 +98,23 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+
+def tally(
+    columns: Sequence[NDArray[Any]], counts: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct rows in order, and how many there are of each; numbers of sets may be too large for machine integers."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        _, place = np.unique(column, return_inverse=True)
+        place = place.ravel()
+        _, key = np.unique(key * (int(place.max(initial=0)) + 1) + place, return_inverse=True)
+        key = key.ravel()
+    _, first = np.unique(key, return_index=True)
+    found = np.stack([column[first] for column in columns], axis=1)
+    totals = np.zeros(len(first), dtype=np.int64)
+    np.add.at(totals, key, 1 if counts is None else counts)
+    return found, totals
 
 
 class Counter(Protocol):

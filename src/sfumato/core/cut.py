@@ -1,7 +1,7 @@
 """Cuts: a partition of one attribute's codes into ranges, exactly one node on each root-to-leaf path."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
@@ -55,6 +55,11 @@ class Cut:
         """Every region as a half-open range of codes."""
         return tuple(pairwise((*self.starts, self.size)))
 
+    @property
+    def total(self) -> int:
+        """How many regions there are; of sets it may be more than `len` can say."""
+        return len(self.starts)
+
     def __len__(self) -> int:
         return len(self.starts)
 
@@ -63,7 +68,7 @@ class Cut:
         if region not in self.ranges or into[0][0] != region[0] or into[-1][1] != region[1]:
             raise OursError(f"the children do not make up the region they replace in '{self.attribute}'")
         starts = sorted({*self.starts, *(start for start, _ in into)})
-        return Cut(self.attribute, tuple(starts), self.size)
+        return replace(self, starts=tuple(starts))
 
     def regions(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which region each code falls into; `DROP` stays what it is."""
@@ -75,4 +80,4 @@ class Cut:
 
 def cross_product(cuts: Sequence[Cut]) -> int:
     """How many groups the cuts make together, occupied or not."""
-    return prod(len(cut) for cut in cuts)
+    return prod(cut.total for cut in cuts)

@@ -12,6 +12,8 @@ from typing import Any, Final, cast, get_args
 from sfumato.core.cut import Cut
 from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Domain, Grid, Unit
+from sfumato.core.set_cut import SetCut
+from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.errors import OursError, StudyError, VerifyError
 
@@ -51,13 +53,25 @@ def domain_to_json(domain: Domain) -> Json:
             "missing_label": domain.missing_label,
             "taxonomy": None if domain.taxonomy is None else _taxonomy_to_json(domain.taxonomy),
         }
+    if isinstance(domain, SetDomain):
+        return {
+            "kind": "sets",
+            "declared": domain.declared,
+            "separator": domain.separator,
+            "columns": list(domain.columns),
+            "most": domain.most,
+            "level": domain.level,
+            "other": domain.other,
+            "empty": domain.empty,
+            "taxonomy": _taxonomy_to_json(domain.taxonomy),
+        }
     raise OursError(f"a domain of kind {type(domain).__name__} has no JSON form")
 
 
 def domain_from_json(data: Mapping[str, Any]) -> Domain:
     """Read what `domain_to_json` wrote."""
     kind = _of(data, "kind", str)
-    domain: Categories | Grid
+    domain: Categories | Grid | SetDomain
     if kind == "categories":
         _refuse_strangers(data, {"kind", "declared", "missing", "other", "taxonomy"})
         domain = Categories(
@@ -70,6 +84,9 @@ def domain_from_json(data: Mapping[str, Any]) -> Domain:
     elif kind == "grid":
         domain = _grid_from_json(data)
         codes = [domain.missing]
+    elif kind == "sets":
+        domain = _sets_from_json(data)
+        codes = [domain.other]
     else:
         raise _broken(f"a domain is of kind '{kind}'")
     if domain.taxonomy is not None and domain.taxonomy.size != domain.size:
@@ -85,22 +102,26 @@ def cut_to_json(cut: Cut) -> Json:
     >>> cut_to_json(Cut("age", (0, 40), 121)), cut_to_json(Cut.finest("age", 10**9))["starts"]
     ({'attribute': 'age', 'size': 121, 'starts': [0, 40]}, 'finest')
     """
+    if isinstance(cut, SetCut):
+        return {"attribute": cut.attribute, "size": cut.size, "nodes": list(cut.starts), "most": cut.most}
     starts = _FINEST if isinstance(cut.starts, range) else list(cut.starts)
     return {"attribute": cut.attribute, "size": cut.size, "starts": starts}
 
 
 def cut_from_json(data: Mapping[str, Any]) -> Cut:
     """Read what `cut_to_json` wrote."""
-    _refuse_strangers(data, {"attribute", "size", "starts"})
-    attribute, size, starts = _of(data, "attribute", str), _of(data, "size", int), data.get("starts")
+    sets = "nodes" in data
+    _refuse_strangers(data, {"attribute", "size", "nodes", "most"} if sets else {"attribute", "size", "starts"})
+    attribute, size = _of(data, "attribute", str), _of(data, "size", int)
+    starts = data["nodes"] if sets else data.get("starts")
     if size < 1:
         raise _broken(f"the cut of '{attribute}' is over {size} codes")
-    if starts == _FINEST:
+    if starts == _FINEST and not sets:
         return Cut.finest(attribute, size)
     numbers = _whole_numbers(starts, "starts")
     if numbers[:1] != (0,) or not all(a < b for a, b in pairwise((*numbers, size))):
         raise _broken(f"the cut of '{attribute}' is not a partition of its {size} codes")
-    return Cut(attribute, numbers, size)
+    return SetCut(attribute, numbers, size, _above_0(data, "most")) if sets else Cut(attribute, numbers, size)
 
 
 def _taxonomy_to_json(taxonomy: Taxonomy) -> Json:
@@ -165,6 +186,35 @@ def _formats(value: object) -> tuple[str, ...]:
     found = tuple(value)
     formats_of(found)
     return found
+
+
+def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:
+    fields = {"kind", "declared", "separator", "columns", "most", "level", "other", "empty", "taxonomy"}
+    _refuse_strangers(data, fields)
+    separator, columns = data.get("separator"), _of(data, "columns", list)
+    if separator is not None and (not isinstance(separator, str) or not separator):
+        raise _broken("the separator of a set is not text")
+    if not all(isinstance(column, str) for column in columns):
+        raise _broken("the columns of a set are not text")
+    try:
+        return SetDomain(
+            taxonomy=_taxonomy_from_json(_of(data, "taxonomy", dict)),
+            separator=separator,
+            columns=tuple(columns),
+            most=_above_0(data, "most"),
+            level=_above_0(data, "level"),
+            other=_code(data, "other"),
+            empty=_of(data, "empty", bool),
+            declared=_of(data, "declared", bool),
+        )
+    except (StudyError, OursError) as error:
+        raise _broken(error.problem) from None
+
+
+def _above_0(data: Mapping[str, Any], field: str) -> int | None:
+    if data.get(field) == 0:
+        raise _broken(f"'{field}' is 0")
+    return _code(data, field)
 
 
 def _exact(data: Mapping[str, Any], field: str) -> Fraction:

@@ -1,20 +1,23 @@
-"""Regions as numbers that a learner can use: one column a numerical attribute, one a node of a categorical cut."""
+"""Regions as numbers that a learner can use: one column a numerical attribute, one a node of a cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
+from sfumato.core.set_cut import SetCut
 
 
 @dataclass(frozen=True)
 class Features:
     """How region numbers of some cuts become columns; an attribute with one region says nothing and gets none.
 
-    A numerical attribute becomes the middle of its interval, a categorical one an indicator a node. A region that
+    A numerical attribute becomes the middle of its interval, a categorical one an indicator a node, and so do sets, of
+    which a record may have several nodes. A region that
     holds a declared missing value gets an indicator too, and its middle is that of its numbers alone. A region number
     of -1 (a record that the release's rules leave out) becomes all zeros, and the middle of the whole domain.
 
@@ -42,14 +45,25 @@ class Features:
 
     def matrix(self, regions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows of region numbers (one a cut) to rows of features."""
-        blocks = [table[regions[:, column]] for column, _, table in self._blocks()]
+        blocks = [
+            _held(table, regions[:, column])
+            if isinstance(table, SetCut)
+            else table[regions[:, column].astype(np.int64)]
+            for column, _, table in self._blocks()
+        ]
         return np.hstack(blocks) if blocks else np.zeros((len(regions), 0))
 
-    def _blocks(self) -> list[tuple[int, tuple[str, ...], NDArray[np.float64]]]:
-        """For each cut that says something: its place, column names, and a row of values a region, the last for -1."""
-        blocks = []
+    def _blocks(self) -> list[tuple[int, tuple[str, ...], NDArray[np.float64] | SetCut]]:
+        """For each cut that says something: its place, column names, and a row of values a region, the last for -1.
+
+        Sets have too many regions to list: of them, the cut.
+        """
+        blocks: list[tuple[int, tuple[str, ...], NDArray[np.float64] | SetCut]] = []
         for column, (cut, domain) in enumerate(zip(self.cuts, self.domains, strict=True)):
-            if len(cut) > 1:
+            if isinstance(cut, SetCut):
+                names = tuple(f"{cut.attribute}={domain.label(*node)}" for node in cut.ranges)
+                blocks += [] if cut.whole else [(column, names, cut)]
+            elif len(cut) > 1:
                 names, table = _numbers(cut, domain) if isinstance(domain, Grid) else _indicators(cut, domain)
                 blocks.append((column, names, table))
         return blocks
@@ -58,6 +72,13 @@ class Features:
 def _indicators(cut: Cut, domain: Domain) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     names = tuple(f"{cut.attribute}={domain.label(*region)}" for region in cut.ranges)
     return names, np.vstack([np.eye(len(cut)), np.zeros(len(cut))])
+
+
+def _held(cut: SetCut, regions: NDArray[Any]) -> NDArray[np.float64]:
+    """A 1 for each node that a region contains."""
+    held = np.zeros((len(regions), len(cut.starts)))
+    held[cut.members(regions)] = 1.0
+    return held
 
 
 def _numbers(cut: Cut, grid: Grid) -> tuple[tuple[str, ...], NDArray[np.float64]]:

@@ -23,7 +23,7 @@ from sfumato.methods.scores import Score
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A region of one attribute's cut and the ranges it would be replaced by."""
+    """A region of one attribute's cut and the ranges it would be replaced by; of sets, a node and those below it."""
 
     attribute: str
     region: Range
@@ -110,7 +110,7 @@ class Frontier:
             children: tuple[Range, ...] = ((start, split), (split, stop))
         else:
             children = domain.children(start, stop)
-        parts = np.stack([self._margins[attribute].total(*child) for child in children])
+        parts = self._margins[attribute].parts(region, children)
         self._scores[Candidate(attribute, region, children)] = int(self._score.ticks(parts))
 
     def scored(self) -> tuple[list[Candidate], list[int]]:

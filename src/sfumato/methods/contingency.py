@@ -10,13 +10,17 @@ from sfumato.core.counts import Counter
 from sfumato.core.cut import Cut
 from sfumato.core.draft import Draft
 from sfumato.core.progress import Progress, silent
+from sfumato.core.sets import SetDomain
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import parse_epsilon
 from sfumato.dp.sampling import RandomSource
+from sfumato.errors import StudyError
 from sfumato.methods.diffgen_plan import count_sentences
 from sfumato.methods.method import METHODS, Exact, Forecast, refuse_observed
 from sfumato.methods.noisy_groups import Finish, noise_scale
+
+_MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
 
 
 @METHODS.add
@@ -25,6 +29,7 @@ class ContingencyTable:
     """Noise on the count of every combination of leaf values, present or not: DiffGen with no limit on h.
 
     Neighbours differ by one record, so the vector of counts changes by 1 in one place (Δ = 1) and all of ε goes there.
+    Sets are counted by the sets of nodes at their declared level, or of leaves; a record has one of them.
     The cross product is usually astronomical; the release costs only what it publishes (see `noisy_sparse`).
     """
 
@@ -49,13 +54,19 @@ class ContingencyTable:
         return parse_epsilon(self.epsilon)
 
     def check(self, view: View) -> None:
-        """Refuse observed domains."""
+        """Refuse observed domains, and sets with more codes than their combinations can be written down for."""
         refuse_observed(view)
+        for cut in _finest(view):
+            if cut.total.bit_length() > _MOST_BITS:
+                raise StudyError(
+                    f"'{cut.attribute}' has {len(cut.starts):,} codes, and each set of them would be a value",
+                    f"declare a `level` of '{cut.attribute}' with fewer nodes, or `most`: how many codes a set holds",
+                )
 
     def forecast(self, view: View) -> Forecast:
         """How many combinations there are, and what the noise does to them."""
         self.check(view)
-        total = prod(len(cut) for cut in _finest(view)) * len(view.classes)
+        total = prod(cut.total for cut in _finest(view)) * len(view.classes)
         scale = noise_scale(self.spends / view.unit.stability)
         sentences, facts = count_sentences(view, total, total, scale=scale, threshold=self.threshold)
         return Forecast(sentences=tuple(sentences), numbers=facts)
@@ -70,10 +81,13 @@ class ContingencyTable:
 
 def _finest(view: View) -> tuple[Cut, ...]:
     """Every predictor cut into the leaves of its taxonomy, or into single grid points."""
-    cuts = []
+    cuts: list[Cut] = []
     for attribute in view.predictors:
         domain = attribute.domain
         assert domain is not None, "a predictor has a domain"
+        if isinstance(domain, SetDomain):
+            cuts.append(domain.finest(attribute.name))
+            continue
         if domain.taxonomy is not None and domain.size > len(domain.taxonomy.widths):
             starts = accumulate(domain.taxonomy.widths[:-1], initial=0)
             cuts.append(Cut(attribute.name, tuple(starts), domain.size))

@@ -9,6 +9,7 @@ from sfumato.core.counts import Counter, Margin
 from sfumato.core.cut import Cut, Range
 from sfumato.core.draft import Draft
 from sfumato.core.progress import Progress, silent
+from sfumato.core.sets import root_cut
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import parse_epsilon
@@ -40,6 +41,8 @@ class DiffGen:
     - ε' that a round does not use (a categorical choice needs no split points; no candidate is left) goes to the
       counts. Which rounds those are follows from choices already drawn, and budgets that depend on earlier outputs
       compose like fixed ones as long as their sum stays under ε (see `Accountant`).
+    - Sets (Zaman & Obimbo 2014) are specialized by which of a node's children a record contains (`SetMargin`); every
+      record is in one region of the subsets of a cut's nodes (`SetCut`), so nothing of the argument below changes.
     - A score depends only on (attribute × class) counts, so the table is counted once for all h specializations.
 
     Privacy, for tables that differ by one record: every numerical root costs ε' (all records), every round ε' for the
@@ -148,7 +151,7 @@ class _Descent:
         self._accountant = accountant
         self._source = source
         self._frontier = Frontier(view.predictors, margins, score)
-        self._cuts = {name: Cut(name, (0,), domain.size) for name, domain in self._domains.items()}
+        self._cuts: dict[str, Cut] = {name: root_cut(name, domain) for name, domain in self._domains.items()}
         self.history: list[str] = []
         for name, domain in self._domains.items():
             self._open(name, [(0, domain.size)])

@@ -1,15 +1,18 @@
 """What DiffGen will do, worked out beforehand from domains and parameters: how many groups, how much noise, which h."""
 
 from fractions import Fraction
-from math import exp, floor, isfinite, log, sqrt
+from math import exp, floor, isfinite, log, log10, sqrt
 from statistics import fmean
 from typing import Any
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import Domain
+from sfumato.core.set_cut import SetCut
+from sfumato.core.sets import SetDomain
 from sfumato.core.view import View
 from sfumato.methods.noisy_groups import FEW_NOISE_ROWS, MOST_NOISE_ROWS, noise_rows, safe_threshold
 
+_WRITTEN = 10**15  # numbers up to this are written out
 _CLEARANCE = 2  # `h: auto` keeps the average group at this many standard deviations of its noise
 
 
@@ -33,7 +36,8 @@ def _fan_out(attribute: Attribute) -> int:
     assert domain is not None, "a predictor has a domain"
     if domain.free:
         return 2 if domain.size > 1 else 1
-    return max(1, len(domain.children(0, domain.size)))
+    # Sets: as if a record had one of the children, or none. How many it has of them is not public.
+    return max(1, len(domain.children(0, domain.size)) + isinstance(domain, SetDomain))
 
 
 def group_range(view: View, h: int) -> tuple[int, int]:
@@ -60,7 +64,15 @@ def _cut_sizes(domain: Domain, h: int) -> list[tuple[int, int]]:
     """The smallest and largest cut of a domain after 0, 1, … specializations, as far as it can be specialized."""
     if domain.free:
         return [(n, n) for n in range(1, min(h + 1, domain.size) + 1)]
-    return [(1 + few, 1 + most) for few, most in _gains(domain, 0, domain.size, h)]
+    nodes = [(1 + few, 1 + most) for few, most in _gains(domain, 0, domain.size, h)]
+    if isinstance(domain, SetDomain):
+        return [(_subsets(domain, few), _subsets(domain, most)) for few, most in nodes]
+    return nodes
+
+
+def _subsets(domain: SetDomain, nodes: int) -> int:
+    """How many regions sets have in a cut of so many nodes."""
+    return SetCut("", tuple(range(nodes)), nodes, domain.most).total
 
 
 def _gains(domain: Domain, start: int, stop: int, h: int) -> list[tuple[int, int]]:
@@ -129,4 +141,9 @@ def _rows(least: float, most: float) -> str:
 
 
 def _between(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"between {low:,} and {high:,}"
+    return _written(low) if low == high else f"between {_written(low)} and {_written(high)}"
+
+
+def _written(number: int) -> str:
+    """A number, or about which power of ten it is: sets make numbers that nobody reads."""
+    return f"{number:,}" if number < _WRITTEN else f"10^{log10(number):.0f}"

@@ -62,11 +62,12 @@ class CrossProduct:
 
     def rows(self, flat: NDArray[Any]) -> NDArray[np.int64]:
         """Flat numbers back to rows of region numbers."""
-        rows = np.empty((len(flat), len(self.sizes)), dtype=np.int64)
+        large = max(self.sizes, default=0) > _WORD  # sets have numbers of regions that fit no machine integer
+        rows = np.empty((len(flat), len(self.sizes)), dtype=object if large else np.int64)
         rest = flat
         for column in range(len(self.sizes) - 1, -1, -1):
             size = self.sizes[column]
-            rows[:, column] = (rest % size).astype(np.int64)
+            rows[:, column] = (rest % size).astype(rows.dtype)
             rest = rest // size
         return rows
 
@@ -84,7 +85,7 @@ def publish_counts(
 
     ``cells`` holds the occupied groups: region numbers of the cuts in their order, then the class.
     """
-    product = CrossProduct((*(len(cut) for cut in cuts), classes))
+    product = CrossProduct((*(cut.total for cut in cuts), classes))
     flat = product.number(cells.codes)
     order = np.argsort(flat, kind="stable")
     found, counts = noisy_sparse(
@@ -98,7 +99,7 @@ def publish_counts(
     )
     order = np.argsort(found, kind="stable")
     rows = product.rows(found[order])
-    return Groups(tuple(cuts), rows[:, :-1], rows[:, -1], counts[order])
+    return Groups(tuple(cuts), rows[:, :-1], rows[:, -1].astype(np.int64), counts[order])
 
 
 def check_threshold(asked: int | str) -> None:
