@@ -28,6 +28,8 @@ attributes:
         taxonomy: {intervals: {width: 10, levels: 3}}, at_least: 2.5}
   day: {role: time, type: date, bounds: [2003-05-05, 2012-01-31], taxonomy: {dates: [decade, quarter]}}
   zip: {role: quasi_identifier, values: ["01053", "13068", "14850"], taxonomy: {prefix: [1, 3]}, outside: else}
+  codes: {role: sensitive, type: set, columns: [p, q], separator: "|", most: 3, level: 1, missing: error, outside: keep,
+          taxonomy: {Any: {1*: ["15", "16"], 3*: ["31"]}}}
   sex: {role: class, values: [f, m, "null", "1", no], domain: observed, description: "as written: here"}
 purposes:
   p: {attributes: [age, sex]}

@@ -6,6 +6,7 @@ import pytest
 
 from sfumato.core.attribute import Role, Unfit
 from sfumato.core.domain import DROP, Categories, Grid
+from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy_build import flat
 from sfumato.core.unit import PersonUnit, RecordUnit
 from sfumato.errors import StudyError, TaxonomyError
@@ -337,8 +338,31 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
         ("{role: [identifier]}", "a single value is wanted here", "write one text or number"),
         ("{rolle: time}", "there is no field 'rolle' in 'x'", "write 'role'; there are role, type"),
         ("{role: time, type: datum}", "there is no type 'datum'", "write 'date'"),
-        ("{role: sensitive, type: set}", "the type 'set' is not supported yet", "leave the column out for now"),
-        ("{role: sensitive, values: [a], separator: ;}", "sets are not supported yet", "take `separator` out"),
+        ("{role: quasi_identifier, type: set}", "the quasi_identifier 'x' has no domain", "declare a `taxonomy`"),
+        (
+            "{role: sensitive, values: [a], separator: ;}",
+            "`separator` does not go with the type `category`",
+            "add `type: set`",
+        ),
+        (
+            "{role: time, type: integer, bounds: [0, 9], most: 3}",
+            "`most` does not go with the type `integer`",
+            "add `type: set`",
+        ),
+        ("{role: class, type: set, values: [a, b]}", "'x' is a set, and a class is one value", "choose another class"),
+        (
+            "{role: sensitive, type: set, values: [a, b], missing: gone}",
+            "a record without codes has the empty set, not 'gone'",
+            "write `keep`",
+        ),
+        (
+            "{role: sensitive, type: set, values: [a, b], columns: [p, p]}",
+            "'x' is joined from one column twice",
+            "name each",
+        ),
+        ("{role: sensitive, type: set, values: [a, b], level: 2}", "the level of a set is 2", "choose one"),
+        ("{role: sensitive, type: set, values: ['a, b', b]}", "the name 'a, b' in a set's taxonomy", "rename it"),
+        ("{role: sensitive, type: set, bounds: [1, 2]}", "`bounds` does not go with the type `set`", "take it out"),
         ("{role: sensitive, values: [a], domain: guessed}", "there is no kind of domain 'guessed'", "choose one of"),
         ("{role: quasi_identifier}", "the quasi_identifier 'x' has no domain", "declare `values: [...]`"),
         ("{role: class}", "the class 'x' has no domain", "declare `values: [...]`"),
@@ -515,10 +539,33 @@ def test_a_study_from_python():
     assert study.releases["dp"]["epsilon"] == Fraction(1, 2)
 
 
+TREE = "taxonomy: {Any: {1*: ['15', '16'], 3*: ['31', '32']}}"
+
+
+def test_sets_of_codes():
+    found = attribute(
+        f"{{role: quasi_identifier, type: set, separator: ',', {TREE}, outside: keep, most: 3, level: 1}}"
+    )
+    domain = found.domain
+    assert isinstance(domain, SetDomain)
+    assert (domain.separator, domain.columns, domain.most, domain.level, domain.empty) == (",", (), 3, 1, True)
+    assert (found.missing, found.outside) == (Unfit.KEEP, Unfit.KEEP)
+    assert domain.taxonomy.leaves[domain.other] == "(other)"
+
+
+def test_a_set_joined_from_columns_holds_no_more_codes_than_there_are_columns():
+    domain = attribute(f"{{role: quasi_identifier, type: set, columns: [p, q], {TREE}}}").domain
+    assert (domain.separator, domain.columns, domain.most) == (None, ("p", "q"), 2)
+    several = attribute(f"{{role: quasi_identifier, type: set, columns: [p, q], separator: '|', {TREE}}}").domain
+    assert (several.separator, several.most) == ("|", None)
+    left_out = attribute(f"{{role: quasi_identifier, type: set, missing: suppress, {TREE}}}")
+    assert (left_out.domain.separator, left_out.domain.empty, left_out.missing) == (";", False, Unfit.SUPPRESS)
+
+
 def test_a_mistake_in_python_is_named_by_its_place():
     with pytest.raises(StudyError) as caught:
-        study_from_mapping({"name": "a", "source": "b", "attributes": {"x": {"role": "time", "type": "set"}}})
-    assert caught.value.problem == "the study, attributes.x.type: the type 'set' is not supported yet"
+        study_from_mapping({"name": "a", "source": "b", "attributes": {"x": {"role": "time", "type": "sets"}}})
+    assert caught.value.problem == "the study, attributes.x.type: there is no type 'sets'"
 
 
 def test_sweeps_are_one_part_or_several_with_exact_values():

@@ -15,10 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.core.attribute import Attribute
-from sfumato.core.counts import Cells, Margin
+from sfumato.core.counts import Cells, Margin, SetMargin, tally
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
 from sfumato.core.selection import EVERYTHING, Selection
+from sfumato.core.set_cut import SetCut, Sets
+from sfumato.core.sets import SetCodes
 from sfumato.core.unit import PersonUnit, Unit
 from sfumato.engines.engine import Format, SourceTable
 from sfumato.engines.folding import Narrow, fold, in_order, region
@@ -70,6 +72,8 @@ class CodedTable:
             if cut.size != self._domain(cut.attribute).size:
                 raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
         names = tuple(cut.attribute for cut in cuts)
+        if any(isinstance(cut, SetCut) for cut in cuts):
+            return self._cells_of_sets(names, cuts)
         fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
         columns, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
         if fine:
@@ -101,6 +105,24 @@ class CodedTable:
         if not fits.all():
             columns, counts = [column[fits] for column in columns], counts[fits]
         return Cells(names, *in_order(columns, counts, self._sizes(names))), rows
+
+    @property
+    def sets(self) -> dict[str, Sets]:
+        """The dictionaries that codes of sets point into; internal, as the codes are."""
+        return {self.attributes[place].name: found.read.codes.sets for place, found in self.records.sets.items()}
+
+    def _cells_of_sets(self, names: tuple[str, ...], cuts: Sequence[Cut]) -> Cells:
+        """The same with cuts of sets, whose regions are found here, by their dictionaries."""
+        here = [isinstance(cut, SetCut) or _COARSE < len(cut) < cut.size for cut in cuts]
+        columns, counts = self._group(names, [None if fine else cut for cut, fine in zip(cuts, here, strict=True)])
+        for place, cut in enumerate(cuts):
+            codes = columns[place].astype(np.int64)
+            if isinstance(cut, SetCut):
+                codes = cut.regions(SetCodes.of(codes, self.sets[cut.attribute]))
+            elif here[place]:
+                codes = cut.regions(codes)
+            columns[place] = codes
+        return Cells(names, *tally(columns, counts))
 
     def rows(self) -> int:
         """How many records take part; for the owner's eyes."""
@@ -175,7 +197,8 @@ class CodedTable:
         return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
 
     def _sizes(self, names: Sequence[str]) -> list[int]:
-        return [self._domain(name).size for name in names]
+        sets = self.sets
+        return [len(sets[name]) if name in sets else self._domain(name).size for name in names]
 
     def _margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
         """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.
@@ -201,6 +224,8 @@ class CodedTable:
             here = sets_of == (-1 if name == by else others.index(name))
             of = classes if name == by else codes
             margins[name] = _margin(of[here], classes[here], counts[here], self._domain(by).size)
+            if name in self.sets:
+                margins[name] = SetMargin(margins[name].codes, margins[name].counts, self.sets[name])
         return margins
 
 

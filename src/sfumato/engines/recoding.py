@@ -8,6 +8,8 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.core.cut import Cut
+from sfumato.core.set_cut import SetCut
+from sfumato.core.sets import SetDomain
 from sfumato.engines.coding import FEW
 from sfumato.engines.engine import Format, SourceTable
 from sfumato.engines.folding import region
@@ -22,7 +24,11 @@ def recode(records: Records, cuts: Sequence[Cut], *, keep: Sequence[str] = ()) -
     if len(set(names)) != len(names) or not names:
         raise OursError("a recoding publishes columns, each once")
     table = records.coded(keep)
-    regions = {f"l{n}": region(table[f"c{places[cut.attribute]}"], cut) for n, cut in enumerate(cuts)}
+    codes = [table[f"c{places[cut.attribute]}"] for cut in cuts]
+    regions = {
+        f"l{n}": code if isinstance(cut, SetCut) else region(code, cut)
+        for n, (cut, code) in enumerate(zip(cuts, codes, strict=True))
+    }
     found = table.select(**regions, **{f"k{n}": table[f"k{n}"] for n in range(len(keep))})
     columns: dict[str, ir.Column] = {}
     words = {n: _labels(records, cut, places) for n, cut in enumerate(cuts)}
@@ -51,6 +57,10 @@ def write(source: SourceTable, expression: ir.Table, path: Path, form: Format) -
 def _labels(records: Records, cut: Cut, places: dict[str, int]) -> list[str]:
     domain = records.attributes[places[cut.attribute]].domain
     assert domain is not None, "coded attributes have domains"
+    if isinstance(cut, SetCut):  # by the place of a set in its dictionary: there are too many regions to list
+        assert isinstance(domain, SetDomain), "a cut of sets is of a domain of sets"
+        sets = records.sets[places[cut.attribute]].read.codes.sets
+        return cut.labels(domain.taxonomy, cut.numbers(sets))
     return [domain.label(start, stop) for start, stop in cut.ranges]
 
 

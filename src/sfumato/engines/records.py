@@ -11,17 +11,19 @@ import pyarrow as pa
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import Categories
 from sfumato.core.selection import EVERYTHING, Selection
+from sfumato.core.sets import SetDomain
 from sfumato.core.unit import PersonUnit, RecordUnit, Unit
 from sfumato.engines.coding import FEW, Coding, category_key, code_column, is_missing, known_values, refuse_unfit_type
 from sfumato.engines.engine import SourceTable
 from sfumato.engines.selecting import select_records
+from sfumato.engines.sets import SetDictionary, refuse_unfit_sets, set_key, source_columns
 from sfumato.errors import OursError, SourceError
 
 _JOINS = 16  # in one query; the attributes beyond get a CASE, however long
 
 
 class Records:
-    """A source seen through the study's attributes, as expressions; nothing is read here.
+    """A source seen through the study's attributes, as expressions; nothing is read here but which sets there are.
 
     Columns get names of our own (``r0``, ``c0``, …): whatever the table calls them, nothing clashes.
     """
@@ -41,9 +43,13 @@ class Records:
         names = [attribute.name for attribute in self.attributes]
         if not names or len(set(names)) != len(names):
             raise OursError("a coded table needs attributes, each once")
-        refuse_unknown(source, [*names, self.unit.column] if isinstance(self.unit, PersonUnit) else names)
+        columns = [column for attribute in self.attributes for column in source_columns(attribute)]
+        refuse_unknown(source, [*columns, self.unit.column] if isinstance(self.unit, PersonUnit) else columns)
         for attribute in self.attributes:
-            refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
+            if isinstance(attribute.domain, SetDomain):
+                refuse_unfit_sets(attribute, source.table, source.name)
+            else:
+                refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
         by = [*selection.attributes, *([] if selection.time is None else [selection.time])]
         refuse_unknown(source, [attribute.name for attribute in by])
         for attribute in by:
@@ -86,19 +92,38 @@ class Records:
     def codings(self, keep: Sequence[str] = ()) -> tuple[ir.Table, list[Coding]]:
         """The source with raw columns ``r0, r1, …`` (kept ones ``k0, …``, the person ``p``), and every coding."""
         table = self.table
-        raw = {f"r{place}": table[attribute.name] for place, attribute in enumerate(self.attributes)}
+        sets = {place: set_key(table, self.attributes[place]) for place in self.sets}
+        raw = {
+            f"r{place}": sets[place] if place in sets else table[attribute.name]
+            for place, attribute in enumerate(self.attributes)
+        }
         raw |= {f"k{place}": table[name] for place, name in enumerate(keep)}
         if isinstance(self.unit, PersonUnit):
             raw["p"] = table[self.unit.column]
         keys = {f"j{place}": category_key(table[self.attributes[place].name]) for place in self._dictionaries}
+        keys |= {f"j{place}": key for place, key in sets.items()}
         joined = table.select(**raw, **keys)
-        for place, dictionary in self._dictionaries.items():
+        dictionaries = self._dictionaries | {place: found.table for place, found in self.sets.items()}
+        for place, dictionary in dictionaries.items():
             joined = joined.left_join(dictionary, joined[f"j{place}"] == dictionary[f"v{place}"])
-        joined = joined.select(*raw, *(f"g{place}" for place in self._dictionaries))
+        found = [name for d in dictionaries.values() for name in d.columns if not name.startswith("v")]
+        joined = joined.select(*raw, *found)
         return joined, [
-            code_column(attribute, joined[f"r{place}"], joined[f"g{place}"] if place in self._dictionaries else None)
+            self.sets[place].coding(joined, place)
+            if place in self.sets
+            else code_column(attribute, joined[f"r{place}"], joined[f"g{place}"] if f"g{place}" in found else None)
             for place, attribute in enumerate(self.attributes)
         ]
+
+    @cached_property
+    def sets(self) -> dict[int, SetDictionary]:
+        """The dictionaries of the attributes that are sets, by place; reading them looks at their distinct values.
+
+        The codes of a dictionary are in the order of the sets themselves, so which of two comes first does not depend
+        on any other record: `coded` bounds a person's records by that order.
+        """
+        places = [place for place, a in enumerate(self.attributes) if isinstance(a.domain, SetDomain)]
+        return {place: SetDictionary.of(self.source, self.attributes[place], place) for place in places}
 
     @cached_property
     def _dictionaries(self) -> dict[int, ir.Table]:

@@ -12,6 +12,7 @@ import ibis.expr.types as ir
 from sfumato.core.domain import Grid
 from sfumato.engines.coding import NO, Coding, is_missing
 from sfumato.engines.records import Records
+from sfumato.engines.sets import outside_codes
 
 SHOWN = 20  # distinct values a report holds at most
 _TOGETHER = 200  # attributes counted by one query
@@ -19,7 +20,7 @@ _TOGETHER = 200  # attributes counted by one query
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfitReport:
-    """One attribute: how many values are missing, how many outside the declared domain.
+    """One attribute: how many values are missing, how many outside the declared domain (of sets, how many codes).
 
     Text that should be a number or a date and is not counts as missing. ``values`` are up to 20 distinct values that
     are outside, or such text.
@@ -70,7 +71,7 @@ def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places:
     for place in places:
         odd = codings[place].outside | _unreadable(records, table, codings, place)
         sums[f"m{place}"] = codings[place].missing.sum()
-        sums[f"o{place}"] = codings[place].outside.sum()
+        sums[f"o{place}"] = (outside_codes(table, place) if place in records.sets else codings[place].outside).sum()
         sums[f"u{place}"] = odd.sum()
     counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
     return [
@@ -93,6 +94,8 @@ def _unreadable(records: Records, table: ir.Table, codings: Sequence[Coding], pl
 
 
 def _values(records: Records, table: ir.Table, codings: Sequence[Coding], place: int) -> tuple[str, ...]:
+    if place in records.sets:
+        return records.sets[place].read.strangers
     odd = codings[place].outside | _unreadable(records, table, codings, place)
     texts = table.filter(odd).select(value=table[f"r{place}"].cast("string")).distinct()
     shown = records.source.fetch(texts.order_by("value").limit(SHOWN))

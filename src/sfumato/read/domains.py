@@ -8,6 +8,7 @@ from fractions import Fraction
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Grid, Unit
+from sfumato.core.sets import TEXT_SEPARATOR, SetDomain
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_build import flat
 from sfumato.core.taxonomy_check import compare
@@ -23,7 +24,8 @@ MISSING, OTHER = "(missing)", "(other)"
 MOST_POINTS = 2**53  # beyond this a float cannot tell neighbouring points apart
 
 _UNITS: dict[Type, Unit] = {Type.INTEGER: "integer", Type.NUMBER: "number", Type.DATE: "day"}
-_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside", "format")
+_SET_FIELDS = ("separator", "columns", "most", "level")
+_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside", "format", *_SET_FIELDS)
 _NEEDS_DOMAIN = (Role.QUASI_IDENTIFIER, Role.CLASS)
 
 
@@ -40,7 +42,10 @@ def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadT
         if fields.role in _NEEDS_DOMAIN:
             raise here.error("role", f"the {fields.role.value} '{name}' has no domain", _domain_fix(kind))
         return replace(bare, role=fields.role)
-    built = _category(here, bare) if kind is Type.CATEGORY else _grid(here, bare, _UNITS[kind])
+    if kind is Type.SET:
+        built = sets(here, bare)
+    else:
+        built = _category(here, bare) if kind is Type.CATEGORY else _grid(here, bare, _UNITS[kind])
     with places.at("attributes", name, "role"):
         return replace(built, role=fields.role)
 
@@ -66,28 +71,35 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
         )
     if fields.format is not None and fields.type is not Type.DATE:
         raise here.error("format", f"`format` is for dates, and '{name}' has none", f"add `type: date` to '{name}'")
-    if fields.separator is not None:
-        raise here.error("separator", "sets are not supported yet", "take `separator` out")
     kind = fields.type or Type.CATEGORY
     numeric = ("bounds", "step", "at_least")
-    misplaced = [f for f in written if (f in numeric) == (kind is Type.CATEGORY) and f in (*numeric, "values")]
+    named = kind in (Type.CATEGORY, Type.SET)
+    misplaced = [f for f in written if (f in numeric) == named and f in (*numeric, "values")]
+    misplaced += [f for f in written if f in _SET_FIELDS and kind is not Type.SET]
     if misplaced:
-        fix = (
-            f"add `type: integer`, `type: number` or `type: date` to '{name}'"
-            if kind is Type.CATEGORY
-            else "use `bounds` for it, or take `type` out: its values are then matched as text"
+        raise here.error(
+            misplaced[0],
+            f"`{misplaced[0]}` does not go with the type `{kind.value}` of '{name}'",
+            _type_fix(misplaced[0], kind, name),
         )
-        raise here.error(misplaced[0], f"`{misplaced[0]}` does not go with the type `{kind.value}` of '{name}'", fix)
-    if (
-        kind is not Type.CATEGORY
-        and written
-        and fields.bounds is None
-        and not (fields.role is Role.TIME and kind is Type.DATE)
-    ):
+    timed = fields.role is Role.TIME and kind is Type.DATE
+    if not named and written and fields.bounds is None and not timed:
         raise here.error(written[0], f"'{name}' has `{written[0]}` and no `bounds`", _domain_fix(kind))
 
 
+def _type_fix(field: str, kind: Type, name: str) -> str:
+    if field in _SET_FIELDS:
+        return "add `type: set`, or take it out"
+    if kind is Type.SET:
+        return "take it out: a set has codes, which its `taxonomy` lists"
+    if kind is Type.CATEGORY:
+        return f"add `type: integer`, `type: number` or `type: date` to '{name}'"
+    return "use `bounds` for it, or take `type` out: its values are then matched as text"
+
+
 def _domain_fix(kind: Type) -> str:
+    if kind is Type.SET:
+        return "declare a `taxonomy` of its codes"
     if kind is Type.CATEGORY:
         return "declare `values: [...]` or a `taxonomy`, or for a number its `type` and `bounds`"
     example = "[2000-01-01, 2030-12-31]" if kind is Type.DATE else "[0, 120]"
@@ -108,6 +120,41 @@ def _category(here: _Here, bare: Attribute) -> Attribute:
     with here.places.at("attributes", here.name, "outside"):
         taxonomy, other = _with_value(taxonomy, outside, _label(fields.outside, OTHER))
     domain = Categories(taxonomy=taxonomy, declared=fields.domain == "declared", missing=lost, other=other)
+    return replace(bare, domain=domain, missing=missing, outside=outside)
+
+
+def sets(here: _Here, bare: Attribute) -> Attribute:
+    """An attribute whose values are sets of codes; a record without codes has the empty set unless it is left out."""
+    fields = here.fields
+    if fields.role is Role.CLASS:
+        raise here.error("role", f"'{here.name}' is a set, and a class is one value", "choose another class")
+    with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
+        if fields.taxonomy is None:
+            taxonomy = flat(fields.values or [])
+        else:
+            taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
+            _refuse_other_values(taxonomy, fields.values)
+    missing, outside = _policy(fields.missing, Unfit.KEEP), _policy(fields.outside, Unfit.ERROR)
+    if fields.missing is not None and fields.missing not in list(Unfit):
+        raise here.error("missing", f"a record without codes has the empty set, not '{fields.missing}'",
+                         "write `keep`, `suppress` or `error`")  # fmt: skip
+    with here.places.at("attributes", here.name, "outside"):
+        taxonomy, other = _with_value(taxonomy, outside, _label(fields.outside, OTHER))
+    columns = tuple(fields.columns or ())
+    if fields.columns is not None and len(set(columns)) != len(columns):
+        raise here.error("columns", f"'{here.name}' is joined from one column twice", "name each column once")
+    single = bool(columns) and fields.separator is None  # a code a column, so no set has more than columns
+    with here.places.at("attributes", here.name, "level" if fields.level is not None else "taxonomy"):
+        domain = SetDomain(
+            taxonomy=taxonomy,
+            separator=fields.separator or (None if columns else TEXT_SEPARATOR),
+            columns=columns,
+            most=min(fields.most or len(columns), len(columns)) if single else fields.most,
+            level=fields.level,
+            other=other,
+            empty=missing is Unfit.KEEP,
+            declared=fields.domain == "declared",
+        )
     return replace(bare, domain=domain, missing=missing, outside=outside)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.domain import Categories, Grid
+from sfumato.core.sets import SetDomain
 from sfumato.core.study import Purpose, Study
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import to_nested
@@ -100,6 +101,20 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         fields |= _tree(domain.taxonomy)
         fields |= _unless("missing", _kept(attribute.missing, domain, domain.missing), Unfit.ERROR)
         fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), Unfit.ERROR)
+    elif isinstance(domain, SetDomain):
+        fields |= {"type": "set", **_tree(domain.taxonomy)}
+        fields |= {
+            name: value
+            for name, value in (
+                ("separator", domain.separator),
+                ("columns", list(domain.columns) or None),
+                ("most", domain.most),
+                ("level", domain.level),
+            )
+            if value is not None
+        }
+        fields |= _unless("missing", attribute.missing.value, Unfit.KEEP)
+        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), Unfit.ERROR)
     elif isinstance(domain, Grid):
         fields |= {
             "type": _TYPES[domain.unit],
@@ -132,7 +147,7 @@ def _unless(field: str, value: str, default: Unfit) -> dict[str, object]:
     return {} if value == default.value else {field: value}
 
 
-def _kept(policy: Unfit, domain: Categories, code: int | None) -> str:
+def _kept(policy: Unfit, domain: Categories | SetDomain, code: int | None) -> str:
     return policy.value if code is None else domain.taxonomy.leaves[code]
 
 

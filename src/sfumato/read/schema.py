@@ -29,6 +29,7 @@ class Type(StrEnum):
     NUMBER = "number"
     CATEGORY = "category"
     DATE = "date"
+    SET = "set"
 
 
 def _wrong(problem: str, fix: str) -> PydanticCustomError:
@@ -172,13 +173,7 @@ class AttributeFields(_Fields):
     type: (
         Annotated[
             Type,
-            BeforeValidator(
-                _choice(
-                    "type",
-                    [t.value for t in Type],
-                    {"set": "leave the column out for now, or declare one column with one code a record"},
-                )
-            ),
+            BeforeValidator(_choice("type", [t.value for t in Type])),
         ]
         | None
     ) = Field(default=None, description="How values are read. Without it: `category`.")
@@ -217,7 +212,18 @@ class AttributeFields(_Fields):
         description="How dates are written, such as `%d/%m/%Y`, or a list of formats: the first that fits wins.",
     )
     separator: Text | None = Field(
-        default=None, description="What stands between the codes of a set. Not supported yet."
+        default=None, description="What stands between the codes of a set. Without it, and without `columns`: `;`."
+    )
+    columns: Scalars | None = Field(
+        default=None, description="The columns that a set is joined from, where it is not one column of its own name."
+    )
+    most: Whole | None = Field(
+        default=None,
+        description="How many codes a record may have at most, from public knowledge; of more, the first are taken.",
+    )
+    level: Whole | None = Field(
+        default=None,
+        description="The depth of a set's taxonomy below which nothing is published; methods on groups need it.",
     )
     description: Text | None = Field(default=None, description="A sentence for those who receive a release.")
 
