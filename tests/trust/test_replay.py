@@ -160,13 +160,13 @@ def test_domain_inference(tmp_path):
     strange = [
         {"id": "x1", "age": "140", "job": "Zookeeper", "sex": "q", "ill": "no", "note": ""},
         {"id": "x2", "age": "-7", "job": "Engineer", "sex": "diverse", "ill": "perhaps", "note": ""},
-        {"id": "x3", "age": "4711", "job": "Lawyer", "sex": "hidden", "ill": "yes", "note": ""},
+        {"id": "x3", "age": "4711", "job": "Lawyer", "sex": "undisclosed", "ill": "yes", "note": ""},
     ] * 30
     study = on_disk(tmp_path, records() + strange)
     for number, what in enumerate((recipe(h=6), recipe("contingency"))):
         done = released(study, tmp_path / f"out{number}", what=what, source=InsecureSource(SEED))
         for name, content in everything(done.folder).items():
-            for value in (b"Zookeeper", b"diverse", b"perhaps", b"hidden", b"4711", b"140"):
+            for value in (b"Zookeeper", b"diverse", b"perhaps", b"undisclosed", b"4711", b"140"):
                 assert re.search(rb"(?<![0-9a-z.])" + value + rb"(?![0-9a-z])", content) is None, (name, value)
         table = pd.read_csv(done.bundle / "data.csv", dtype=str)
         assert set(table["ill"]) <= {"no", "yes"}

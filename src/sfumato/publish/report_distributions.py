@@ -107,7 +107,7 @@ def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats
 def _beside(name: str, shown: Shown, edges: NDArray[np.int64]) -> Floats:
     values = shown.values[name]
     totals = np.asarray(values.counts.sum(axis=1), dtype=np.float64).ravel()
-    used = np.bincount(values.pool, weights=shown.weights, minlength=len(totals))
+    used = np.bincount(values.pool, weights=shown.weights, minlength=len(totals)).astype(np.float64)  # also if empty
     scale = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     by_code = np.asarray(scale @ values.counts, dtype=np.float64).ravel()
     return _counted(np.arange(len(by_code)), by_code, edges)
