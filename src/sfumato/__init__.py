@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.api import Study, describe, frontier, sweep, verify_table
     from sfumato.errors import SfumatoError
+    from sfumato.interactive import DiffPC45
     from sfumato.measure import audit, classification
     from sfumato.methods import (
         Anatomy,
@@ -54,6 +55,7 @@ _HOMES = {
     "DeltaDisclosure": "sfumato.models",
     "DeltaPresence": "sfumato.models",
     "DiffGen": "sfumato.methods",
+    "DiffPC45": "sfumato.interactive",
     "DistinctLDiversity": "sfumato.models",
     "EnhancedBetaLikeness": "sfumato.models",
     "EntropyLDiversity": "sfumato.models",
@@ -89,6 +91,7 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "DiffGen",
+    "DiffPC45",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
@@ -117,6 +120,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name == "interactive":  # `sf.interactive.DiffPC45`, without an import of its own
+        return import_module("sfumato.interactive")
     raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato import pipeline
 from sfumato.compare import Frontier, Sweep, sweep
@@ -30,6 +30,9 @@ from sfumato.pipeline import Answer, Plan, Published, Question, TableCheck, veri
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import
+    from sfumato.interactive import DiffPC45
 
 __all__ = ["Frontier", "Study", "TableCheck", "describe", "frontier", "next_folder", "sweep", "verify_table"]
 
@@ -125,6 +128,34 @@ class Study:
             ledger=self.ledger,
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
+        )
+
+    def learn(
+        self,
+        estimator: "DiffPC45",
+        *,
+        out: str | Path | None = None,
+        purpose: str | None = None,
+        chosen: Chosen | str = Chosen.IN_ADVANCE,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+        insecure_seed: int | None = None,
+    ) -> "DiffPC45":
+        """Fit a private estimator to the table, at the cost of its ε, and enter that into the ledger.
+
+        What comes out is one model: it predicts the class and answers nothing else, and its budget is gone. ``out`` is
+        a file that does not exist yet, for the model as JSON, which may be published. Gives the estimator back, fitted.
+        """
+        return pipeline.learn(
+            self.declared,
+            estimator,
+            purpose=purpose,
+            chosen=_chosen(chosen),
+            out=None if out is None else Path(out),
+            ledger=self.ledger,
+            source=None if insecure_seed is None else InsecureSource(insecure_seed),
+            progress=progress,
+            memory_limit=memory_limit,
         )
 
     def worth(

@@ -20,6 +20,7 @@ PUBLIC = {
     "DeltaDisclosure",
     "DeltaPresence",
     "DiffGen",
+    "DiffPC45",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",

@@ -51,6 +51,7 @@ def test_the_commands_are_those_of_the_interface():
         "worth",
         "ledger",
         "ask",
+        "learn",
         "audit",
         "max-k",
         "measure",

@@ -8,6 +8,7 @@ from the same budget.
 from sfumato.pipeline.asking import Answer, Question, ask
 from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import run_frontier
+from sfumato.pipeline.learning import learn
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
@@ -27,6 +28,7 @@ __all__ = [
     "audit_recipe",
     "evidence_of_bundle",
     "evidence_of_draft",
+    "learn",
     "ledger_of",
     "max_k",
     "measure",

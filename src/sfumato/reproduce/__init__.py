@@ -3,6 +3,7 @@
 from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced
 from sfumato.reproduce.li_2009 import LiFigure2a, LiFigure2b
 from sfumato.reproduce.li_2009_queries import LiFigure3a, LiFigure3b, LiFigure3c
+from sfumato.reproduce.mohammed_2011 import MohammedFigure4
 
 __all__ = [
     "FIGURES",
@@ -13,5 +14,6 @@ __all__ = [
     "LiFigure3a",
     "LiFigure3b",
     "LiFigure3c",
+    "MohammedFigure4",
     "Reproduced",
 ]

@@ -1,0 +1,62 @@
+"""The command that learns one private model from a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json, Seed, StudyFile
+
+
+def learn(  # noqa: PLR0913, PLR0917 - an option each
+    study: StudyFile,
+    epsilon: Annotated[str, typer.Option("--epsilon", help="What the model costs, such as 1, 0.5 or 1/3.")],
+    depth: Annotated[int, typer.Option("--depth", help="How many questions the tree asks at most.")] = 5,
+    score: Annotated[str, typer.Option("--score", help="What a good split is: max, gini, info_gain.")] = "max",
+    branch: Annotated[
+        str, typer.Option("--branch", help="Split categories as the `taxonomy` says, or into all `values` at once.")
+    ] = "taxonomy",
+    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Prune by the noisy counts, at no cost.")] = True,
+    purpose: Annotated[str | None, typer.Option("--purpose", help="A purpose of the study; else all of it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file that does not exist yet, for the model as JSON.")
+    ] = None,
+    insecure_seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Learn one private decision tree (DiffP-C4.5) and enter what it cost into the ledger.
+
+    The model may be published. It predicts the class and answers nothing else, and its budget is gone.
+    """
+    from sfumato.api import Study
+    from sfumato.interactive import DiffPC45
+
+    opened = Study.load(study)
+    if insecure_seed is not None:
+        show.warn("--insecure-seed makes repeatable noise: this model promises nothing, and says so")
+    estimator = DiffPC45(epsilon, depth=depth, score=score, prune=prune, branch=branch)
+    with show.progress(shown=not json) as report:
+        opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed)
+    budget = opened.declared.budget
+    left = None if budget is None else show.exact(budget - opened.ledger.spent(opened.name))
+    tree = estimator.model_.tree
+    if json:
+        show.as_json(
+            {
+                "model": estimator.to_json(),
+                "out": None if out is None else str(out),
+                "leaves": tree.leaves,
+                "depth": tree.depth,
+                "epsilon": show.exact(estimator.method().spends),
+                "left": left,
+            }
+        )
+        return
+    show.say(estimator.to_text())
+    show.say(f"a tree of {tree.leaves} leaves; in brackets the noisy counts of {', '.join(estimator.model_.classes)}")
+    show.say(f"it cost ε = {show.exact(estimator.method().spends)}; {left} is left")
+    if out is None:
+        show.say("it was not written to a file (--out), and making it again costs again")
+    else:
+        show.say(f"the model, to give away: {show.place(out)}")

@@ -1,0 +1,297 @@
+"""DiffP-C4.5: a decision tree grown through private choices and noisy counts (Friedman & Schuster, KDD 2010)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from sfumato.core.counts import Cells, Counter, Margin
+from sfumato.core.cut import Cut, Range
+from sfumato.core.domain import Categories
+from sfumato.core.progress import Progress, silent
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.budget import parse_epsilon
+from sfumato.dp.mechanisms.laplace import noisy_counts
+from sfumato.dp.mechanisms.noisy_max import noisy_max
+from sfumato.dp.sampling import RandomSource
+from sfumato.errors import OursError, StudyError
+from sfumato.interactive.pruning import prune
+from sfumato.interactive.tree import Integers, Node, Tree
+from sfumato.methods.candidates import can_split, domain_of, split_point
+from sfumato.methods.method import BEST_OF, NOISE_ON, POINT_OF, Exact, refuse_observed, refuse_one_class
+from sfumato.methods.scores import SCORES
+
+DEEPEST: Final = 30
+BRANCHES: Final = ("taxonomy", "values")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffPTree:
+    """Grow a tree level by level, count its leaves, prune it.
+
+    Paper -> here: the instances T at a node -> the cells below it, A -> the attributes that its regions can still be
+    split on, q(A, T) -> `Score`, d -> ``depth``, B -> ε. With a numerical attributes (those that need split points)
+
+        ε' = ε / ((2 + a)·d + 2),    which is the paper's ε / (2(d + 1)) where a = 0.
+
+    What one share ε' buys, for neighbours that differ by one record:
+
+    - *The sizes of all nodes of a level.* Nodes of a level hold disjoint records, so the vector of their sizes changes
+      by 1 in one place: Δ = 1, one share a level. A node stays a leaf if its noisy size, shared out evenly over classes
+      and the most children it could get, is below the standard deviation of the noise that class counts get.
+    - *The split points of one numerical attribute* in all nodes of a level, by the exponential mechanism over the
+      public grid. Each draw sees the records of its node alone: parallel composition, one share an attribute and level.
+      Attributes see the same records and compose sequentially: a shares a level.
+    - *The choice of the split* in all nodes of a level, by noisy max, in parallel for the same reason: one share.
+    - *The class counts of all leaves*, whatever their level: every record is in one leaf, so Δ = 1. Two shares are kept
+      for them (the paper spends one of these two on the sizes of the deepest nodes, on which nothing depends), and all
+      that the levels leave over: a level without open nodes costs nothing, nor does an attribute that nowhere splits.
+
+    Levels compose sequentially: at most ((2 + a)·d + 2)·ε' = ε. Which nodes are open, which attributes can be split
+    there and how many shares are left follows from the domains and from outputs already drawn, never from a record, so
+    shares that depend on them compose like fixed ones (see `Accountant`). Inner counts are sums of the leaves', and
+    pruning looks at these alone. For persons with at most m records everything runs at ε/m (group privacy).
+
+    We differ, within the same ε: choices are by noisy max with exponential noise, which is never worse than the
+    exponential mechanism; monotone scores use their halved cost; split points are drawn exactly from the public grid;
+    a category is split as its taxonomy says, and may be split again further down (``branch: values`` splits it into all
+    its values at once, as the paper does); `info_gain` is that of DiffGen.
+
+    The table is counted once, into its full cells; no node goes back to it.
+    """
+
+    name: ClassVar[str] = "diffp-c4.5"
+    epsilon: Exact
+    depth: int = 5
+    score: str = "max"
+    prune: bool = True
+    branch: str = "taxonomy"
+
+    def __post_init__(self) -> None:
+        parse_epsilon(self.epsilon)
+        if type(self.depth) is not int or not 1 <= self.depth <= DEEPEST:
+            raise StudyError(f"the depth is {self.depth!r}", f"use a whole number from 1 to {DEEPEST}")
+        if type(self.prune) is not bool:
+            raise StudyError(f"prune is {self.prune!r}", "say True or False")
+        if self.branch not in BRANCHES:
+            raise StudyError(f"branch is {self.branch!r}", f"use one of: {', '.join(BRANCHES)}")
+        _ = SCORES[self.score]
+
+    @property
+    def spends(self) -> Fraction:
+        """ε, exactly."""
+        return parse_epsilon(self.epsilon)
+
+    def parameters(self) -> dict[str, Any]:
+        """What the ledger and the model say of it."""
+        return {
+            "epsilon": str(self.epsilon), "depth": self.depth, "score": self.score, "prune": self.prune,
+            "branch": self.branch,
+        }  # fmt: skip
+
+    def check(self, view: View) -> None:
+        """Refuse observed domains and fewer than two classes, before anything is read or spent."""
+        refuse_observed(view)
+        refuse_one_class(view)
+
+    def share(self, epsilon: Fraction, numerical: int) -> Fraction:
+        """ε' for a budget and so many numerical attributes."""
+        return epsilon / ((2 + numerical) * self.depth + 2)
+
+    def run(
+        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
+    ) -> Tree:
+        """Count once, grow, count the leaves with noise, prune."""
+        self.check(view)
+        progress("counting", 0, 1)
+        cells = counter.cells([Cut.finest(a.name, domain_of(a).size) for a in view.attributes])
+        growth = _Growth(self, view, _Records(view, cells), accountant=accountant, source=source)
+        for level in range(self.depth):
+            progress("growing the tree", level, self.depth)
+            growth.level(level)
+        grown = growth.counted()
+        if accountant.spent > accountant.budget:
+            raise OursError("a tree spent more than its budget")
+        return prune(grown) if self.prune else grown
+
+
+class _Records:
+    """The full cells in memory: what every count of the tree is made from."""
+
+    def __init__(self, view: View, cells: Cells) -> None:
+        place = {name: column for column, name in enumerate(cells.attributes)}
+        self.classes = len(view.classes)
+        self.counts = cells.counts
+        self._target = cells.codes[:, place[view.target.name]]
+        self.codes: dict[str, Integers] = {}
+        self._ranks: dict[str, tuple[Integers, Integers]] = {}
+        for attribute in view.predictors:
+            column = np.ascontiguousarray(cells.codes[:, place[attribute.name]], dtype=np.int64)
+            self.codes[attribute.name] = column
+            self._ranks[attribute.name] = np.unique(column, return_inverse=True)
+
+    def class_counts(self, rows: Integers) -> Integers:
+        """How many records of each class some cells hold."""
+        counts: Integers = self.by_part(np.zeros(len(rows), dtype=np.int64), rows, 1)[0]
+        return counts
+
+    def by_part(self, part: Integers, rows: Integers, parts: int) -> Integers:
+        """The class counts of some cells by the part that each is in."""
+        flat = np.bincount(
+            part * self.classes + self._target[rows], weights=self.counts[rows], minlength=parts * self.classes
+        )
+        return flat.reshape(parts, self.classes).astype(np.int64)
+
+    def margin(self, name: str, rows: Integers) -> Margin:
+        """One attribute against the class, in some cells."""
+        distinct, ranks = self._ranks[name]
+        here = ranks[rows]
+        if len(rows) < len(distinct):  # few cells of an attribute with many values: number those that occur
+            found, here = np.unique(here, return_inverse=True)
+            distinct = distinct[found]
+        table = self.by_part(here, rows, len(distinct))
+        real = table.any(axis=1)
+        return Margin(distinct[real], table[real])
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A node on its way: the cells below it and the regions they are in; a leaf until it is split."""
+
+    rows: Integers
+    regions: dict[str, Range]
+    attribute: str | None = None
+    ranges: tuple[Range, ...] = ()
+    children: list[int] = field(default_factory=list)
+
+
+class _Growth:
+    """The tree while it grows."""
+
+    def __init__(
+        self, plan: DiffPTree, view: View, records: _Records, *, accountant: Accountant, source: RandomSource
+    ) -> None:
+        self._plan = plan
+        self._domains = {a.name: domain_of(a) for a in view.predictors}
+        self._records = records
+        self._score = SCORES[plan.score]
+        self._sensitivity = self._score.sensitivity(records.classes)
+        self._accountant = accountant
+        self._source = source
+        self._share = plan.share(accountant.left, len(view.numerical))
+        # The noise that class counts get has at most this standard deviation: two shares are theirs for certain.
+        self._deviation = sqrt(2) / float(2 * self._share)
+        whole = {name: (0, domain.size) for name, domain in self._domains.items()}
+        self._nodes = [_Growing(np.arange(len(records.counts)), whole)]
+        self._open = [0]
+
+    def level(self, level: int) -> None:
+        """Split the nodes of one level that are worth it."""
+        going = self._large([number for number in self._open if self._able(number)], level)
+        splits = self._candidates(going, level)
+        parts = [f"split of node {number} (level {level})" for number in going]
+        grants = self._accountant.parallel(self._share, on=parts, mechanism=BEST_OF)
+        self._open = []
+        for number, grant in zip(going, grants, strict=True):
+            scores = []
+            for name, ranges in splits[number].items():
+                scores.append(int(self._score.ticks(self._parts(number, name, ranges))))
+            place = noisy_max(
+                scores, sensitivity=self._sensitivity, monotone=self._score.monotone, grant=grant, source=self._source
+            )
+            self._split(number, *list(splits[number].items())[place])
+
+    def counted(self) -> Tree:
+        """The tree with noisy class counts: all that is left goes to the leaves, which hold disjoint records."""
+        leaves = [number for number, node in enumerate(self._nodes) if node.attribute is None]
+        exact = np.stack([self._records.class_counts(self._nodes[number].rows) for number in leaves])
+        if self._accountant.left < 2 * self._share:
+            raise OursError("less than two shares are left for the class counts")
+        grant = self._accountant.grant(self._accountant.left, on="class counts of all leaves", mechanism=NOISE_ON)
+        noisy = noisy_counts(exact.ravel(), sensitivity=1, grant=grant, source=self._source)
+        counts: dict[int, Integers] = dict(zip(leaves, noisy.reshape(exact.shape), strict=True))
+        for number in range(len(self._nodes) - 1, -1, -1):  # children stand after their parents
+            if number not in counts:
+                counts[number] = np.sum([counts[child] for child in self._nodes[number].children], axis=0)
+        return Tree(
+            tuple(
+                Node(tuple(counts[number].tolist()), node.attribute, node.ranges, tuple(node.children))
+                for number, node in enumerate(self._nodes)
+            )
+        )
+
+    def _able(self, number: int) -> bool:
+        """Whether any attribute can be split here; looks at the domains alone."""
+        return any(can_split(self._domains[name], region) for name, region in self._nodes[number].regions.items())
+
+    def _large(self, numbers: list[int], level: int) -> list[int]:
+        """Those of the nodes that are large against the noise of the counts that their children would get."""
+        if not numbers:
+            return []
+        sizes = np.array([self._records.counts[self._nodes[n].rows].sum() for n in numbers], dtype=np.int64)
+        grant = self._accountant.grant(
+            self._share, on=f"sizes of {len(numbers)} nodes (level {level})", mechanism=NOISE_ON
+        )
+        noisy = noisy_counts(sizes, sensitivity=1, grant=grant, source=self._source)
+        return [n for n, size in zip(numbers, noisy.tolist(), strict=True) if size >= self._least(n)]
+
+    def _least(self, number: int) -> float:
+        most = max(self._fan_out(name, region) for name, region in self._nodes[number].regions.items())
+        return self._deviation * most * self._records.classes
+
+    def _fan_out(self, name: str, region: Range) -> int:
+        return 2 if self._domains[name].free else len(self._children(name, region))
+
+    def _children(self, name: str, region: Range) -> tuple[Range, ...]:
+        """What a region of categories splits into."""
+        domain, (start, stop) = self._domains[name], region
+        if self._plan.branch == "values" and isinstance(domain, Categories):
+            return tuple((code, code + 1) for code in range(start, stop)) if stop - start > 1 else ()
+        return domain.children(start, stop)
+
+    def _candidates(self, numbers: Sequence[int], level: int) -> dict[int, dict[str, tuple[Range, ...]]]:
+        """For each node the ranges that each attribute would split it into; those of free grids are drawn here."""
+        found: dict[int, dict[str, tuple[Range, ...]]] = {number: {} for number in numbers}
+        for name, domain in self._domains.items():
+            able = [number for number in numbers if can_split(domain, self._nodes[number].regions[name])]
+            points = self._split_points(name, able, level) if domain.free else {}
+            for number in able:
+                region = self._nodes[number].regions[name]
+                if domain.free:
+                    found[number][name] = ((region[0], points[number]), (points[number], region[1]))
+                else:
+                    found[number][name] = self._children(name, region)
+        return found
+
+    def _split_points(self, name: str, numbers: Iterable[int], level: int) -> dict[int, int]:
+        """One split point a node, in parallel: the nodes of a level hold disjoint records."""
+        able = list(numbers)
+        parts = [f"split point of '{name}' at node {number} (level {level})" for number in able]
+        grants = self._accountant.parallel(self._share, on=parts, mechanism=POINT_OF)
+        points = {}
+        for number, grant in zip(able, grants, strict=True):
+            node = self._nodes[number]
+            margin = self._records.margin(name, node.rows)
+            points[number] = split_point(margin, node.regions[name], self._score, grant=grant, source=self._source)
+        return points
+
+    def _parts(self, number: int, name: str, ranges: Sequence[Range]) -> Integers:
+        """The class counts of the children that a node would get."""
+        rows = self._nodes[number].rows
+        starts = np.array([start for start, _ in ranges])
+        way = np.searchsorted(starts, self._records.codes[name][rows], side="right") - 1
+        return self._records.by_part(way, rows, len(ranges))
+
+    def _split(self, number: int, name: str, ranges: tuple[Range, ...]) -> None:
+        node = self._nodes[number]
+        node.attribute, node.ranges = name, ranges
+        starts = np.array([start for start, _ in ranges])
+        way = np.searchsorted(starts, self._records.codes[name][node.rows], side="right") - 1
+        for place, region in enumerate(ranges):
+            node.children.append(len(self._nodes))
+            self._open.append(len(self._nodes))
+            self._nodes.append(_Growing(node.rows[way == place], {**node.regions, name: region}))

@@ -1,0 +1,184 @@
+"""Learning a model through private answers: the order of a release, with one file in place of a bundle.
+
+What can fail without looking at a record fails first; then the file is claimed; then the ledger entry is committed;
+only then is the table counted and noise drawn. Killed anywhere, the process leaves at most spent budget and an empty
+file: never half a model, never a spend that is not in the ledger.
+"""
+
+import datetime as dt
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from sfumato.core.domain import Categories
+from sfumato.core.progress import Progress, silent
+from sfumato.core.study import Study
+from sfumato.core.view import View
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.budget import show
+from sfumato.dp.sampling import RandomSource, SecureSource
+from sfumato.engines import CodedTable, open_source
+from sfumato.errors import OursError, PublishError, StudyError
+from sfumato.interactive.growing import DiffPTree
+from sfumato.interactive.model import Model
+from sfumato.interactive.tree import Tree
+from sfumato.methods.candidates import domain_of
+from sfumato.models import DifferentialPrivacy
+from sfumato.pipeline.counts import refuse_guesses
+from sfumato.pipeline.frame import Entered
+from sfumato.pipeline.made import Run, ledger_of, unit_words, versions
+from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
+from sfumato.recipe import Chosen, Recipe
+from sfumato.stores import Ledger
+from sfumato.tailor import tailor
+
+
+class Learner(Protocol):
+    """An estimator that says what it asks for, and takes what was learnt."""
+
+    def method(self) -> DiffPTree:
+        """The parameters, checked."""
+        ...
+
+    def take(self, model: Model) -> Any:
+        """Be fitted by a model."""
+        ...
+
+
+L = TypeVar("L", bound=Learner)
+
+
+def learn(  # noqa: PLR0913 - all but the first two come by keyword
+    study: Study,
+    learner: L,
+    *,
+    purpose: str | None = None,
+    chosen: Chosen = Chosen.IN_ADVANCE,
+    out: Path | None = None,
+    ledger: Ledger | None = None,
+    source: RandomSource | None = None,
+    progress: Progress = silent,
+    clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    memory_limit: str | None = None,
+) -> L:
+    """Fit an estimator to a study's table, at the cost of its ε, and write the model to ``out`` if that is given."""
+    method = learner.method()
+    view = tailor(study, purpose)
+    method.check(view)
+    if study.budget is None:
+        raise StudyError(
+            f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
+        )
+    if ledger is None and study.base == Path() and study.ledger is None:
+        raise StudyError(
+            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
+            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+        )
+    run = Run(
+        folder=Path(), ledger=ledger or ledger_of(study), source=source or SecureSource(), progress=progress,
+        clock=clock, memory_limit=memory_limit,
+    )  # fmt: skip
+    recipe = Recipe(
+        name=method.name, method=method.name, purpose=purpose, parameters=method.parameters(), chosen=chosen
+    )
+    promise = DifferentialPrivacy(epsilon=method.spends, unit=unit_words(view.unit)).sentence()
+    progress("opening the table", 0, 1)
+    with open_source(study.source, base=study.base, memory_limit=memory_limit) as table, _claimed(out):
+        refuse_guesses(table)
+        counter = CodedTable(table, view.attributes, unit=view.unit)
+        entered = Entered.reserve(
+            study,
+            recipe,
+            run,
+            promise=promise if run.source.secure else NO_GUARANTEE,
+            epsilon=method.spends,
+            unit=view.unit.key,
+        )
+        with entered.making():
+            accountant = Accountant(method.spends / view.unit.stability)
+            tree = method.run(view, counter, accountant=accountant, source=run.source, progress=progress)
+            model = _model(study, recipe, method, view, tree, accountant, run, entered.entry.hash)
+            text = model.to_text_json().encode()
+            if out is not None:
+                _put(out, text)
+    run.ledger.complete(entered.entry.id, hashlib.sha256(text).hexdigest(), at=run.clock())
+    learner.take(model)
+    return learner
+
+
+def _model(
+    study: Study, recipe: Recipe, method: DiffPTree, view: View, tree: Tree, accountant: Accountant, run: Run, link: str
+) -> Model:
+    if not isinstance(view.target.domain, Categories):
+        raise OursError(f"the class '{view.target.name}' has no values")
+    secure = run.source.secure
+    return Model(
+        tree=tree,
+        domains={a.name: domain_of(a) for a in view.predictors},
+        target=view.target.name,
+        target_domain=view.target.domain,
+        facts={
+            "method": method.name,
+            "parameters": recipe.plain_parameters(),
+            "study": study.name,
+            "purpose": recipe.purpose,
+            "chosen": recipe.chosen.value,
+            "guarantee": guarantee(
+                model=DifferentialPrivacy.name, epsilon=method.spends, unit=unit_words(view.unit), secure=secure,
+                chosen=recipe.chosen.value,
+            ),
+            "epsilon": show(method.spends) if secure else None,
+            "unit": unit_words(view.unit),
+            "neighbouring": view.unit.sentence(),
+            "receipt": [
+                {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism}
+                for spend in accountant.receipt
+            ],
+            "ledger": link,
+            "date": run.clock().date().isoformat(),
+            "versions": versions(),
+        },
+    )  # fmt: skip
+
+
+@contextmanager
+def _claimed(out: Path | None) -> Iterator[None]:
+    """Make the file, empty; if the block fails before the model is in it, it goes again."""
+    if out is None:
+        yield
+        return
+    try:
+        out.open("x").close()
+    except FileExistsError:
+        raise PublishError(
+            f"'{out}' exists already, and a model is never overwritten", "name another file, or move this one away"
+        ) from None
+    except OSError as error:
+        raise PublishError(
+            f"'{out}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
+        ) from None
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if out.stat().st_size == 0:
+                out.unlink()
+        raise
+
+
+def _put(out: Path, text: bytes) -> None:
+    """Replace the claimed file by the whole model, in one step."""
+    beside = out.with_name(f".{out.name}.{os.getpid()}.partial")
+    try:
+        with beside.open("xb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(out)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise PublishError(f"'{out}' could not be written ({error.strerror})", "check the disk") from None
