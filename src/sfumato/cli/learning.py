@@ -35,7 +35,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
     opened = Study.load(study)
     if insecure_seed is not None:
         show.warn("--insecure-seed makes repeatable noise: this model promises nothing, and says so")
-    estimator = DiffPC45(epsilon, depth=depth, score=score, prune=prune, branch=branch)
+    estimator = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
     with show.progress(shown=not json) as report:
         opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed)
     budget = opened.declared.budget

@@ -27,9 +27,10 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     arrays and lists with the predictors in order. Values are read by the study's domains; a record without a usable
     value for a question is judged by the node that asks.
 
-    ``depth`` is how many questions are asked at most; ``score`` is `max`, `gini` or `info_gain`; ``prune`` makes leaves
-    of what pays for nothing, from noisy counts, at no cost; ``branch`` splits categories as the `taxonomy` says or into
-    all their `values` at once.
+    ``depth`` is how many questions are asked at most; ``criterion`` is the score of a split: `max`, `gini` or
+    `info_gain` (called so here because scikit-learn's ``score(X, y)`` is the accuracy); ``prune`` makes leaves of what
+    pays for nothing, from noisy counts, at no cost; ``branch`` splits categories as the `taxonomy` says or into all
+    their `values` at once.
     """
 
     def __init__(
@@ -37,13 +38,13 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: Exact = "1",
         *,
         depth: int = 5,
-        score: str = "max",
+        criterion: str = "max",
         prune: bool = True,
         branch: str = "taxonomy",
     ) -> None:
         self.epsilon = epsilon
         self.depth = depth
-        self.score = score
+        self.criterion = criterion
         self.prune = prune
         self.branch = branch
 
@@ -59,7 +60,9 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def method(self) -> DiffPTree:
         """The parameters, checked."""
-        return DiffPTree(epsilon=self.epsilon, depth=self.depth, score=self.score, prune=self.prune, branch=self.branch)
+        return DiffPTree(
+            epsilon=self.epsilon, depth=self.depth, score=self.criterion, prune=self.prune, branch=self.branch
+        )
 
     def take(self, model: Model) -> "DiffPC45":
         """Be fitted by a model that was learnt."""
@@ -109,8 +112,9 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (OSError, ValueError):
             raise VerifyError(f"'{path}' cannot be read as a model", "give a file that `learn` wrote") from None
         model = Model.from_json(content)
-        known = {key: value for key, value in dict(model.facts.get("parameters", {})).items() if key in cls._names()}
-        return cls(**known).take(model)
+        told = model.facts.get("parameters")
+        named = {"criterion" if key == "score" else key: value for key, value in (told or {}).items()}
+        return cls(**{key: value for key, value in named.items() if key in cls._names()}).take(model)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
