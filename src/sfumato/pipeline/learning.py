@@ -27,7 +27,7 @@ from sfumato.interactive.model import Model
 from sfumato.interactive.tree import Tree
 from sfumato.methods.candidates import domain_of
 from sfumato.models import DifferentialPrivacy
-from sfumato.pipeline.counts import refuse_guesses
+from sfumato.pipeline.counts import refuse_guesses, refuse_over_budget
 from sfumato.pipeline.frame import Entered
 from sfumato.pipeline.made import Run, ledger_of, unit_words, versions
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
@@ -85,10 +85,13 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         name=method.name, method=method.name, purpose=purpose, parameters=method.parameters(), chosen=chosen
     )
     promise = DifferentialPrivacy(epsilon=method.spends, unit=unit_words(view.unit)).sentence()
+    refuse_over_budget(
+        study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
+    )
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=memory_limit) as table, _claimed(out):
         refuse_guesses(table)
-        counter = CodedTable(table, view.attributes, unit=view.unit)
+        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         entered = Entered.reserve(
             study,
             recipe,
@@ -96,6 +99,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
             promise=promise if run.source.secure else NO_GUARANTEE,
             epsilon=method.spends,
             unit=view.unit.key,
+            selection=view.selection,
         )
         with entered.making():
             accountant = Accountant(method.spends / view.unit.stability)
@@ -125,6 +129,7 @@ def _model(
             "parameters": recipe.plain_parameters(),
             "study": study.name,
             "purpose": recipe.purpose,
+            "selection": view.selection.as_json(),
             "chosen": recipe.chosen.value,
             "guarantee": guarantee(
                 model=DifferentialPrivacy.name, epsilon=method.spends, unit=unit_words(view.unit), secure=secure,
