@@ -124,23 +124,33 @@ def reproduce(
     ] = None,
     workers: Workers = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plot and table; may exist.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="The folder of public tables, for figures on one that is not packaged."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Run a paper's figure again on the packaged table, and put its plot and numbers beside what was printed."""
-    from sfumato.reproduce import FIGURES
+    """Run a paper's figure again, and put its plot and numbers beside what was printed."""
+    from sfumato.reproduce import FIGURES, figure_on
 
     if figure is None:
-        figures = [{"figure": kind.name, "title": kind.title, "paper": kind.paper} for kind in FIGURES.values()]
+        figures = [
+            {"figure": kind.name, "title": kind.title, "paper": kind.paper, "needs": kind.needs}
+            for kind in FIGURES.values()
+        ]
         if json:
             show.as_json(figures)
             return
-        for one in figures:
-            show.say(f"  {one['figure']:<8} {one['title']} ({one['paper']})")
+        for row in figures:
+            show.say(f"  {row['figure']:<8} {row['title']} ({row['paper']})")
+            if row["needs"]:
+                show.say(f"           needs --data FOLDER: {row['needs']}")
         show.say("run one with `sfumato reproduce FIGURE`")
         return
-    folder = out or Path("reproduced") / FIGURES[figure].name
+    one = figure_on(figure, data)
+    folder = out or Path("reproduced") / one.name
     with show.progress(shown=not json) as report:
-        found = FIGURES[figure]().run(folder, workers=workers, progress=report)
+        found = one.run(folder, workers=workers, progress=report)
     if json:
         show.as_json(found.as_json())
         return

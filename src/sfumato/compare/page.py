@@ -1,9 +1,11 @@
 """The page of a frontier: one HTML file with all it needs, for the owner."""
 
 import hashlib
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+import altair as alt
 import vl_convert
 
 from sfumato.compare.choose import Choice
@@ -50,6 +52,11 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
     ]
     if frontier.failures:
         parts += ["<h2>Not made or not measured</h2>", _failures(frontier)]
+    return whole(title, parts)
+
+
+def whole(title: str, parts: Sequence[str]) -> str:
+    """A page of some parts, which are HTML."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -72,11 +79,15 @@ def fragment(frontier: "Frontier", chosen: Choice | None) -> str:
 
 
 def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> str:
-    """The plot with the programs that draw it.
+    return embedded(chart(frontier, chosen, width=width))
+
+
+def embedded(built: alt.TopLevelMixin) -> str:
+    """A plot with the programs that draw it.
 
     The specification holds names that people typed: without a ``<`` in it, it cannot end the script it stands in.
     """
-    spec = chart(frontier, chosen, width=width).to_json(indent=None).replace("<", "\\u003c")
+    spec = str(built.to_json(indent=None)).replace("<", "\\u003c")
     name = "frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12]
     drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
     options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'

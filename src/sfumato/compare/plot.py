@@ -34,7 +34,7 @@ def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640
     if chosen is not None and chosen.point.has(x.name, y.name):
         layers.append(_ring(chosen.point, x, y))
     if not layers:
-        layers = [alt.Chart(_data([])).mark_point().encode(x=_x(x), y=_y(y))]
+        layers = [alt.Chart(data_of([])).mark_point().encode(x=_x(x), y=_y(y))]
     built: alt.LayerChart = (
         alt.layer(*layers)
         .properties(width=width, height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
@@ -46,7 +46,7 @@ def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640
     return built
 
 
-def image(built: alt.LayerChart, form: str) -> str | bytes:
+def image(built: alt.TopLevelMixin, form: str) -> str | bytes:
     """The chart as PNG, SVG or the JSON of its specification; drawn without a network."""
     if form == "json":
         return str(built.to_json())
@@ -57,7 +57,8 @@ def image(built: alt.LayerChart, form: str) -> str | bytes:
     return out.getvalue()
 
 
-def _data(rows: Sequence[dict[str, Any]]) -> alt.Data:
+def data_of(rows: Sequence[dict[str, Any]]) -> alt.Data:
+    """Rows as a chart takes them."""
     return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
@@ -104,7 +105,7 @@ def _efficient(points: Sequence[Point], x: Axis, y: Axis) -> alt.Chart:
     """Steps: with this much of x, the best y that can be had."""
     rows = [{"x": p.numbers[x.name], "y": p.numbers[y.name]} for p in points]
     found: alt.Chart = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_line(
             interpolate="step-after" if x.better == "lower" else "step-before",
             color="#BBBBBB",
@@ -129,7 +130,7 @@ def _families(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -
     ]
     legend = alt.Legend(orient="bottom", columns=1, title=frontier.legend)
     pick = alt.selection_point(fields=["series"], bind="legend", name="series")
-    base = alt.Chart(_data(rows)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         x=_x(x),
         y=_y(y),
         color=alt.Color("series:N", scale=colours, legend=legend),
@@ -150,7 +151,7 @@ def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") 
     for right in (False, True):
         here = [row for row in rows if (row["x"] > middle) == right]
         if here:
-            base = alt.Chart(_data(here)).encode(x=_x(x), y=_y(y))
+            base = alt.Chart(data_of(here)).encode(x=_x(x), y=_y(y))
             found.append(
                 base.mark_point(shape="stroke", angle=45, size=160, strokeWidth=2.5, color=_INK, opacity=1).encode(
                     tooltip=_tips(frontier)
@@ -165,7 +166,7 @@ def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") 
             place: dict[str, Any] = {"align": "left", "dx": 10, "dy": -11}
             if right:
                 place = {"align": "right", "dx": 4, "dy": -27, "baseline": "line-bottom", "lineBreak": "\n"}
-                base = alt.Chart(_data([{**row, "words": row["release"].replace(" ", "\n")} for row in here])).encode(
+                base = alt.Chart(data_of([{**row, "words": row["release"].replace(" ", "\n")} for row in here])).encode(
                     x=_x(x), y=_y(y)
                 )
             halo = base.mark_text(**place, color="white", stroke="white", strokeWidth=3, fontSize=12)
@@ -179,7 +180,7 @@ def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") 
 def _ring(point: Point, x: Axis, y: Axis) -> alt.Chart:
     rows = [{"x": point.numbers[x.name], "y": point.numbers[y.name]}]
     found: alt.Chart = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_point(shape="circle", size=420, strokeWidth=2.5, color=_INK, opacity=1, filled=False, tooltip=None)
         .encode(x=_x(x), y=_y(y))
     )

@@ -1,9 +1,11 @@
 """The papers' figures as programs: each is run again, drawn, and put beside what was printed."""
 
-from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced
+from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced, figure_on
 from sfumato.reproduce.li_2009 import LiFigure2a, LiFigure2b
 from sfumato.reproduce.li_2009_queries import LiFigure3a, LiFigure3b, LiFigure3c
 from sfumato.reproduce.mohammed_2011 import MohammedFigure4
+from sfumato.reproduce.sattar_2014 import SattarFigure2
+from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
 
 __all__ = [
     "FIGURES",
@@ -16,4 +18,7 @@ __all__ = [
     "LiFigure3c",
     "MohammedFigure4",
     "Reproduced",
+    "SattarFigure2",
+    "SattarFigure3",
+    "figure_on",
 ]

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Protocol
 
 from sfumato.core.progress import Progress
 from sfumato.core.registry import Registry
-from sfumato.errors import PublishError
+from sfumato.errors import PublishError, UsageError
 
-_MARKS = {True: "yes", False: "no", None: "–"}
+MARKS = {True: "yes", False: "no", None: "–"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +54,16 @@ class Reproduced:
 
 
 class Figure(Protocol):
-    """A figure or table of a paper, as a program over a packaged or public table."""
+    """A figure or table of a paper, as a program over a packaged or public table.
+
+    ``needs`` says what a folder of public tables has to hold, which the figure takes as ``data``; it is empty where the
+    packaged table does.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
+    needs: ClassVar[str]
 
     def run(self, folder: Path, *, workers: int | None, progress: Progress) -> Reproduced:
         """Run it, and write plot, table and comparison into the folder."""
@@ -68,12 +73,21 @@ class Figure(Protocol):
 FIGURES: Registry[type[Any]] = Registry("figure")
 
 
+def figure_on(name: str, data: Path | None) -> Figure:
+    """A figure by name, on the public tables in a folder where it needs one."""
+    kind = FIGURES[name]
+    if not kind.needs and data is not None:
+        raise UsageError(f"'{name}' runs on the packaged table, and takes no folder", "leave --data out")
+    found: Figure = kind(data=data) if kind.needs else kind()
+    return found
+
+
 def write_comparison(folder: Path, title: str, paper: str, facts: Sequence[Fact]) -> tuple[Path, Path]:
     """The facts as a page to read and as JSON."""
     rows = [
         "| what | printed | ours | agrees | why it may differ |",
         "|---|---|---|---|---|",
-        *(f"| {f.what} | {f.printed} | {f.ours} | {_MARKS[f.agrees]} | {f.why} |" for f in facts),
+        *(f"| {f.what} | {f.printed} | {f.ours} | {MARKS[f.agrees]} | {f.why} |" for f in facts),
     ]
     page, data = folder / "comparison.md", folder / "comparison.json"
     try:

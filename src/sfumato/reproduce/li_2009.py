@@ -65,6 +65,7 @@ class LiFigure2a:
     name: ClassVar[str] = "li-2a"
     title: ClassVar[str] = "Figure 2a: utility loss against privacy loss, varied privacy requirements"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 generalisations."""
@@ -82,6 +83,7 @@ class LiFigure2b:
     name: ClassVar[str] = "li-2b"
     title: ClassVar[str] = "Figure 2b: utility loss against privacy loss, generalisation and bucketization"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 16 generalisations and as many bucketizations."""

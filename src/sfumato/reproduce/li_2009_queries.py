@@ -45,6 +45,7 @@ class LiFigure3a:
     name: ClassVar[str] = "li-3a"
     title: ClassVar[str] = "Figure 3a: query error against privacy loss, varied privacy requirements"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 bucketizations."""
@@ -76,6 +77,7 @@ class LiFigure3b:
     name: ClassVar[str] = "li-3b"
     title: ClassVar[str] = "Figure 3b: query error against privacy loss, varied query selectivity"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make eight bucketizations with t-closeness, and ask four kinds of queries of each."""
@@ -94,6 +96,7 @@ class LiFigure3c:
     name: ClassVar[str] = "li-3c"
     title: ClassVar[str] = "Figure 3c: query error against privacy loss, varied query dimension"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make eight bucketizations with t-closeness, and ask four kinds of queries of each."""
