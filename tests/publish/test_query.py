@@ -129,7 +129,7 @@ def test_the_noise_scale_of_the_manifest_gives_the_deviation(release):
     ("text", "problem", "fix"),
     [
         ("", "the name of an attribute was expected and the end found, at character 1", "write the name"),
-        ("age", "one of =, !=, <, <=, >, >= or `in` was expected and the end found, at character 4", ""),
+        ("age", "one of =, !=, <, <=, >, >=, `in` or `contains` was expected and the end found, at character 4", ""),
         ("age >= ", "a value was expected and the end found", "write a value"),
         ("age >= 40 job", "`and`, `or` or the end was expected and 'job' found", ""),
         ("age >= 40 and", "the name of an attribute was expected and the end found", ""),

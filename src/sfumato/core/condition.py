@@ -5,13 +5,25 @@ that the study keeps it under, or none, and then the record satisfies no compari
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.query_codes import Codes, codes_of
-from sfumato.core.query_text import Comparison, Either, Every, Not, Token, Tree, listed, parse_query, query_error
+from sfumato.core.query_text import (
+    RESERVED,
+    Comparison,
+    Either,
+    Every,
+    Not,
+    Token,
+    Tree,
+    listed,
+    parse_query,
+    query_error,
+)
+from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy_check import near
 
 _INTERVAL: Final = re.compile(r"\[\s*([^\s,\[\]()]+)\s*,\s*([^\s,\[\]()]+)\s*([\])])")
@@ -37,10 +49,18 @@ Condition = Leaf | Join
 
 ALWAYS: Final = Join(every=True, parts=())
 
+HeldAs = Callable[[Comparison, SetDomain], str]
+"""Names an attribute of its own for what a comparison asks of a set: 1 for records that have it, 0 for others."""
 
-def read_condition(text: str, domains: Mapping[str, Domain], *, whose: str = "the study") -> Condition:
-    """Read a query over attributes with these domains; ``whose`` attributes they are is for messages."""
-    return _resolved(parse_query(text), domains, text, whose, negated=False)
+
+def read_condition(
+    text: str, domains: Mapping[str, Domain], *, whose: str = "the study", held: HeldAs | None = None
+) -> Condition:
+    """Read a query over attributes with these domains; ``whose`` attributes they are is for messages.
+
+    Sets are refused unless ``held`` says how to ask for them.
+    """
+    return _Reader(text, domains, whose, held).resolved(parse_query(text), negated=False)
 
 
 def condition_text(wanted: Mapping[str, Sequence[str]], domains: Mapping[str, Domain]) -> str:
@@ -108,7 +128,7 @@ def _meet(first: Codes, second: Codes) -> bool:
 
 
 def _one(name: str, value: str, domain: Domain | None) -> str:
-    shown = name if re.fullmatch(r"\w+", name) and name.lower() not in ("and", "or", "not", "in") else _quoted(name)
+    shown = name if re.fullmatch(r"\w+", name) and name.lower() not in RESERVED else _quoted(name)
     interval = _INTERVAL.fullmatch(value.strip())
     plain = domain is not None and domain.taxonomy is not None and value in domain.taxonomy.labels
     if isinstance(domain, Grid) and interval is not None and not plain:
@@ -121,20 +141,38 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _resolved(tree: Tree, domains: Mapping[str, Domain], text: str, whose: str, *, negated: bool) -> Condition:
+@dataclass(frozen=True, eq=False)
+class _Reader:
     """Names as attributes, values as codes, and nots down at the comparisons, where they are the other codes."""
-    match tree:
-        case Not(part):
-            return _resolved(part, domains, text, whose, negated=not negated)
-        case Every(parts) | Either(parts):
-            every = isinstance(tree, Every) != negated
-            return Join(every, tuple(_resolved(part, domains, text, whose, negated=negated) for part in parts))
-        case Comparison(name):
-            domain = domains.get(name.text)
-            if domain is None:
-                raise _unknown(name, list(domains), text, whose)
-            codes = codes_of(tree, domain, text)
-            return Leaf(name.text, codes.opposite(domain.size) if negated else codes)
+
+    text: str
+    domains: Mapping[str, Domain]
+    whose: str
+    held: HeldAs | None
+
+    def resolved(self, tree: Tree, *, negated: bool) -> Condition:
+        match tree:
+            case Not(part):
+                return self.resolved(part, negated=not negated)
+            case Every(parts) | Either(parts):
+                every = isinstance(tree, Every) != negated
+                return Join(every, tuple(self.resolved(part, negated=negated) for part in parts))
+            case Comparison():
+                return self._leaf(tree, negated=negated)
+
+    def _leaf(self, asked: Comparison, *, negated: bool) -> Leaf:
+        name = asked.name
+        domain = self.domains.get(name.text)
+        if domain is None:
+            raise _unknown(name, list(self.domains), self.text, self.whose)
+        if isinstance(domain, SetDomain):
+            if self.held is None:
+                problem = f"'{name.text}' has sets of codes, and records cannot be selected by those yet"
+                raise query_error(self.text, name.at, problem, "ask about other attributes, or query a release of it")
+            holds = negated == (asked.operator == "!=")
+            return Leaf(self.held(asked, domain), Codes.of([(1, 2) if holds else (0, 1)]))
+        codes = codes_of(asked, domain, self.text)
+        return Leaf(name.text, codes.opposite(domain.size) if negated else codes)
 
 
 def _unknown(name: Token, names: list[str], text: str, whose: str) -> Exception:

@@ -17,9 +17,9 @@ class Features:
     """How region numbers of some cuts become columns; an attribute with one region says nothing and gets none.
 
     A numerical attribute becomes the middle of its interval, a categorical one an indicator a node, and so do sets, of
-    which a record may have several nodes. A region that
-    holds a declared missing value gets an indicator too, and its middle is that of its numbers alone. A region number
-    of -1 (a record that the release's rules leave out) becomes all zeros, and the middle of the whole domain.
+    which a record may have several nodes. A region that holds a declared missing value gets an indicator too, and its
+    middle is that of its numbers alone. A region number of -1 (a record that the release's rules leave out) becomes all
+    zeros, and the middle of the whole domain.
 
     >>> from fractions import Fraction
     >>> age = Grid(lower=Fraction(0), upper=Fraction(100), step=Fraction(1), unit="integer")
@@ -38,10 +38,13 @@ class Features:
 
     @property
     def numbers(self) -> NDArray[np.bool_]:
-        """Which columns hold numbers; the others are indicators, of which one a cut is 1."""
-        return np.array(
-            [isinstance(self.domains[column], Grid) for column, names, _ in self._blocks() for _ in names], dtype=bool
-        )
+        """Which columns stand by themselves: numbers, and nodes of sets. Of the other indicators one a cut is 1."""
+        alone = [
+            isinstance(self.domains[column], Grid) or isinstance(table, SetCut)
+            for column, names, table in self._blocks()
+            for _ in names
+        ]
+        return np.array(alone, dtype=bool)
 
     def matrix(self, regions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows of region numbers (one a cut) to rows of features."""

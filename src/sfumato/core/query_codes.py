@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sfumato.core.cut import Range
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.query_text import Comparison, Token, listed, query_error
+from sfumato.core.set_cut import NONE
+from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy_check import near
 from sfumato.errors import UsageError
 
@@ -68,6 +70,9 @@ def codes_of(comparison: Comparison, domain: Domain, text: str) -> Codes:
     A number or date stands for its step of the grid; beyond the bounds it stands below or above all. A label stands for
     all values below its node. A missing value is equal to its label alone and not less or greater than anything.
     """
+    if comparison.operator == "contains":
+        problem = f"'{comparison.name.text}' has one value a record, not a set"
+        raise query_error(text, comparison.name.at, problem, "use =, != or `in`")
     places = [_place(value, domain, comparison, text) for value in comparison.values]
     if comparison.operator in ("=", "!="):
         equal = Codes.of(_within(place, domain) for place in places)
@@ -79,6 +84,16 @@ def codes_of(comparison: Comparison, domain: Domain, text: str) -> Codes:
     return Codes.of([(max(lower, 0), min(upper, points))])
 
 
+def nodes_of(comparison: Comparison, domain: SetDomain, text: str) -> Codes | None:
+    """The codes of which a record has at least one; None for a record without codes."""
+    if comparison.operator not in ("=", "!=", "contains"):
+        problem = f"'{comparison.name.text}' has sets of codes, which have no order"
+        raise query_error(text, comparison.name.at, problem, "use `contains`, =, != or `in`")
+    if [value.text for value in comparison.values] == [NONE]:
+        return None
+    return Codes.of(_place(value, domain, comparison, text) for value in comparison.values)
+
+
 def _within(place: Range, domain: Domain) -> Range:
     beyond = isinstance(domain, Grid) and place[0] >= domain.points and place != _missing_place(domain)
     return (0, 0) if place[0] < 0 or beyond else place
@@ -86,7 +101,7 @@ def _within(place: Range, domain: Domain) -> Range:
 
 def _place(value: Token, domain: Domain, comparison: Comparison, text: str) -> Range:
     """The codes a value stands for; on a grid (-1, 0) below the bounds, and one beyond the last point above them."""
-    ordered = comparison.operator not in ("=", "!=")
+    ordered = comparison.operator not in ("=", "!=", "contains")
     name = comparison.name.text
     if ordered and not isinstance(domain, Grid):
         problem = f"'{name}' has categories, which have no order"

@@ -3,7 +3,9 @@
     query      := all ("or" all)*
     all        := one ("and" one)*
     one        := "not" one | "(" query ")" | name comparison
-    comparison := ("=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") value | ["not"] "in" "(" value ("," value)* ")"
+    comparison := "contains" value
+                | ("=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") value
+                | ["not"] "in" "(" value ("," value)* ")"
 
 Names and values are words, or anything in '…' or "…" with the quote doubled inside. Words that look like part of the
 language, such as `and`, need quotes.
@@ -26,7 +28,8 @@ _TOKEN: Final = re.compile(
 )
 _SAME: Final = {"==": "=", "<>": "!="}
 _OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
-_RESERVED: Final = ("and", "or", "not", "in")
+RESERVED: Final = ("and", "or", "not", "in", "contains")
+_CONTAINS: Final = "contains"
 _DEEPEST: Final = 100  # parentheses and nots within each other
 _LONGEST: Final = 100_000
 
@@ -42,7 +45,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One attribute against values; ``operator`` is =, !=, <, <=, >, >=, or = with several values for `in`."""
+    """One attribute against values; ``operator`` is =, !=, <, <=, >, >= or contains; = has several values for `in`."""
 
     name: Token
     operator: str
@@ -165,9 +168,11 @@ class _Parser:
                 values.append(self._value("a value"))
             self._expect(")")
             return Comparison(name, "!=" if negated else "=", tuple(values))
+        if not negated and self._took(_CONTAINS):
+            return Comparison(name, _CONTAINS, (self._value("a value"),))
         operator = _SAME.get(self._next.text, self._next.text)
         if negated or self._next.kind != "mark" or operator not in _OPERATORS:
-            raise self._unexpected("`in`" if negated else f"one of {', '.join(_OPERATORS)} or `in`")
+            raise self._unexpected("`in`" if negated else f"one of {', '.join(_OPERATORS)}, `in` or `contains`")
         self._place += 1
         return Comparison(name, operator, (self._value("a value"),))
 
@@ -192,7 +197,7 @@ class _Parser:
 
     @staticmethod
     def _reserved(token: Token) -> bool:
-        return token.kind == "word" and token.text.lower() in _RESERVED
+        return token.kind == "word" and token.text.lower() in RESERVED
 
     def _unexpected(self, wanted: str) -> UsageError:
         token = self._next

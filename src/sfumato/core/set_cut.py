@@ -51,6 +51,13 @@ class Sets:
         """Which set each leaf is of."""
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
+    def take(self, places: Integers) -> "Sets":
+        """Some of the sets."""
+        lengths = np.diff(self.first)[places]
+        first = np.concatenate([[0], np.cumsum(lengths)])
+        within = np.arange(int(first[-1])) - np.repeat(first[:-1], lengths)
+        return Sets(first, self.leaves[np.repeat(self.first[places], lengths) + within], self.size)
+
     def __len__(self) -> int:
         return len(self.first) - 1
 
@@ -217,6 +224,14 @@ class SetCut(Cut):
             left[rows] -= choose[nodes, which]
             pairs.append((rows, nodes))
         return pairs
+
+
+def plain_numbers(cut: Cut, column: Numbers) -> Numbers:
+    """A column of region numbers as machine integers where its cut has no larger ones.
+
+    Beside a column that needs Python's integers, others in the same array are Python's, too.
+    """
+    return column.astype(np.int64) if column.dtype == object and cut.total < 2**WORD else column
 
 
 @lru_cache(maxsize=64)

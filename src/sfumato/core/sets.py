@@ -10,7 +10,7 @@ output: only regions of a `SetCut` are.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,15 @@ class SetCodes(np.ndarray[Any, np.dtype[np.int64]]):
 
     def __array_finalize__(self, made_from: Any) -> None:
         self.sets = getattr(made_from, "sets", None)  # type: ignore[assignment] # a view that is being made has none
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: an array alone would leave its dictionary behind."""
+        rebuild, arguments, state = cast("tuple[Any, Any, Any]", super().__reduce__())
+        return rebuild, arguments, (state, self.sets)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])
+        self.sets = state[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from sfumato.core.draft import Draft
 from sfumato.core.partition import SUPPRESSED, PartitionDraft
+from sfumato.core.set_cut import SetCut
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -101,11 +102,13 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...]) -> Shown:
     """What noisy counts show of the ``quasi`` attributes; all others stand beside them, the class among them.
 
     Published groups that differ only in what stands beside become one row. A value that was published as a region
-    stands for each code of it alike. Groups that are not listed have count 0, and there are no negative ones.
+    stands for each code of it alike. Groups that are not listed have count 0, and there are no negative ones. Sets are
+    left out, and counts are summed over them: their regions are no ranges of codes.
     """
     groups = draft.groups
-    place = [index for index, cut in enumerate(groups.cuts) if cut.attribute in quasi]
-    distinct, row = np.unique(groups.regions[:, place], axis=0, return_inverse=True)
+    plain = [index for index, cut in enumerate(groups.cuts) if not isinstance(cut, SetCut)]
+    place = [index for index in plain if groups.cuts[index].attribute in quasi]
+    distinct, row = np.unique(groups.regions[:, place].astype(np.int64), axis=0, return_inverse=True)
     row, rows, counts = row.ravel(), len(distinct), groups.counts.astype(np.float64)
     edges = [np.asarray((*groups.cuts[p].starts, groups.cuts[p].size), np.int64) for p in place]
     starts = np.stack([edge[distinct[:, n]] for n, edge in enumerate(edges)], axis=1) if place else distinct
@@ -113,10 +116,11 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...]) -> Shown:
     own = np.arange(rows)
     target = csr_array((counts, (row, groups.classes)), shape=(rows, len(draft.view.classes)))
     values = {draft.view.target.name: Values(own, target)}
-    for index, cut in enumerate(groups.cuts):
+    for index in plain:
         if index not in place:
+            cut, regions = groups.cuts[index], groups.regions[:, index].astype(np.int64)
             begin = np.asarray((*cut.starts, cut.size), np.int64)
-            first, widths = begin[groups.regions[:, index]], np.diff(begin)[groups.regions[:, index]]
+            first, widths = begin[regions], np.diff(begin)[regions]
             steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
             at = (np.repeat(row, widths), np.repeat(first, widths) + steps)
             values[cut.attribute] = Values(

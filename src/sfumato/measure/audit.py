@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import inf, log
 
 from sfumato.core.draft import Draft
+from sfumato.core.set_cut import SetCut
 from sfumato.errors import OursError, UsageError
 
 _FEWEST = 200  # runs on each table below which no event can be told from chance
@@ -80,11 +81,14 @@ def events_of(draft: Draft) -> set[Hashable]:
         domain = domains[cut.attribute]
         if domain is None:
             raise OursError(f"'{cut.attribute}' was published without a domain")
-        labels.append([domain.label(*cut.range_at(region)) for region in range(len(cut))])
+        labels.append([domain.label(*part) for part in cut.ranges])
     cuts = tuple(tuple(names) for names in labels)
     seen: set[Hashable] = {("cuts", cuts), ("rows", len(groups))}
     for row, place, count in zip(groups.regions, groups.classes, groups.counts, strict=True):
-        name = tuple(labels[column][region] for column, region in enumerate(row))
+        name = tuple(
+            region if isinstance(groups.cuts[column], SetCut) else labels[column][region]
+            for column, region in enumerate(row.tolist())
+        )
         seen.update(("count", name, int(place), "at least", step) for step in _STEPS if count >= step)
         seen.update(("cuts and count", cuts, name, int(place), "at least", step) for step in _STEPS if count >= step)
     return seen

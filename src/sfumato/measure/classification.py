@@ -19,7 +19,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.core.view import View
 from sfumato.errors import UsageError
 from sfumato.measure.classifiers import CLASSIFIERS, Classifier, Integers, Own
-from sfumato.measure.lessons import Codes, CountsLessons, GroupsLessons, Lesson, lessons
+from sfumato.measure.lessons import Codes, CountsLessons, GroupsLessons, Lesson, RawSets, lessons
 from sfumato.measure.protocols import Parts, parts_of
 
 _WORTH_STARTING = 200_000  # records learnt from in all, below which one process is done before others have started
@@ -89,15 +89,17 @@ def classifications(  # noqa: PLR0913 - all but the first come by keyword
     baseline: bool = True,
     workers: int | None = 1,
     progress: Progress = silent,
+    sets: RawSets | None = None,
 ) -> Mapping[str, Comparison]:
     """Accuracy of several classifiers (all of them, if none is named) that learn from the same drafts.
 
     ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as runs).
-    ``workers`` processes share the runs; None takes one a processor where that pays.
+    ``workers`` processes share the runs; None takes one a processor where that pays. ``sets`` are the raw sets of
+    attributes that a `PartitionView` has as categories: BA learns from those.
     """
     names = list(dict.fromkeys(CLASSIFIERS if classifiers is None else classifiers))
     return _compared(
-        lessons(view, codes, make), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol, runs=runs,
+        lessons(view, codes, make, sets), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol, runs=runs,
         seed=seed, baseline=baseline, workers=workers, progress=progress,
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What a classifier is given to learn from and to be tested on: releases of both kinds, and raw records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,19 @@ from sfumato.core.draft import Draft
 from sfumato.core.features import Features, region_matrix
 from sfumato.core.locate import nearest
 from sfumato.core.partition import SUPPRESSED, PartitionDraft, PartitionView
+from sfumato.core.sets import SetCodes, SetDomain
 from sfumato.core.view import View
 from sfumato.errors import OursError, StudyError
 from sfumato.measure.classifiers import Floats, Integers, Mask, Reads
 
 Codes = Mapping[str, NDArray[np.int64]]
-"""Records, one array of codes an attribute."""
+"""Records, one array of codes an attribute; those of sets come with their dictionary (`SetCodes`)."""
+
+RawSets = Mapping[str, tuple[SetDomain, SetCodes]]
+"""Attributes that are sets, by name."""
 
 _MOST_LEAVES = 1_000  # of an attribute, up to which each is a column; beyond, the code is one number
+_RARE = 200  # a node of a set that fewer than one in so many records have is no feature of BA: trees would take long
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,8 @@ class Lesson:
 class CountsLessons:
     """Lessons from groups with noisy counts: the same cuts for the records to be tested on.
 
-    An interval becomes its middle, a region of categories an indicator; an attribute that was not split says nothing.
+    An interval becomes its middle, a region of categories an indicator, a set an indicator for each of its nodes; an
+    attribute that was not split says nothing.
     """
 
     view: View
@@ -69,19 +75,32 @@ class CountsLessons:
 
     def raw(self, train: Integers, test: Integers) -> Lesson:
         """What the records themselves teach."""
-        return _raw(self.view.predictors, self.codes, self.truth, train, test)
+        return _raw(self.view.predictors, self.codes, self._sets, self.truth, train, test)
+
+    @property
+    def _sets(self) -> RawSets:
+        found = {}
+        for attribute in self.view.predictors:
+            column = self.codes[attribute.name]
+            if isinstance(attribute.domain, SetDomain):
+                if not isinstance(column, SetCodes):
+                    raise OursError(f"codes of the sets '{attribute.name}' came without their dictionary")
+                found[attribute.name] = (attribute.domain, column)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class GroupsLessons:
     """Lessons from records in groups: a record to be tested on is given the region it lies in, or the nearest.
 
-    Only quasi-identifiers are learnt from. Buckets publish them exactly, so there records stay what they are.
+    Only quasi-identifiers are learnt from. Buckets publish them exactly, so there records stay what they are. Sets are
+    categories here, as they are published; ``sets`` has what they are in the table.
     """
 
     view: PartitionView
     codes: Codes
     make: Callable[[PartitionView, Cells], PartitionDraft]
+    sets: RawSets = field(default_factory=dict)
 
     @property
     def target(self) -> str:
@@ -126,7 +145,7 @@ class GroupsLessons:
 
     def raw(self, train: Integers, test: Integers) -> Lesson:
         """What the records themselves teach."""
-        return _raw(self.view.quasi, self.codes, self.truth, train, test)
+        return _raw(self.view.quasi, self.codes, self.sets, self.truth, train, test)
 
     def _features(self, starts: Integers, stops: Integers, reads: Reads) -> tuple[Floats, Mask]:
         if reads == "regions":
@@ -134,9 +153,11 @@ class GroupsLessons:
         return value_features([_domain(a) for a in self.view.quasi], starts, stops)
 
 
-def lessons(view: View | PartitionView, codes: Codes, make: Callable[..., Any]) -> CountsLessons | GroupsLessons:
+def lessons(
+    view: View | PartitionView, codes: Codes, make: Callable[..., Any], sets: RawSets | None = None
+) -> CountsLessons | GroupsLessons:
     """Lessons from the kind of release that is made of such a view."""
-    return CountsLessons(view, codes, make) if isinstance(view, View) else GroupsLessons(view, codes, make)
+    return CountsLessons(view, codes, make) if isinstance(view, View) else GroupsLessons(view, codes, make, sets or {})
 
 
 def region_features(starts: Integers, stops: Integers) -> tuple[Floats, Mask]:
@@ -177,11 +198,28 @@ def _shares(start: Integers, stop: Integers, size: int) -> Floats:
 
 
 def _raw(
-    predictors: Sequence[Attribute], codes: Codes, truth: Integers, train: Integers, test: Integers
+    predictors: Sequence[Attribute], codes: Codes, sets: RawSets, truth: Integers, train: Integers, test: Integers
 ) -> Lesson:  # fmt: skip
-    rows = np.stack([codes[a.name] for a in predictors], axis=1)
-    table, numbers = value_features([_domain(a) for a in predictors], rows, rows + 1)
+    plain = [a for a in predictors if a.name not in sets]
+    rows = np.stack([codes[a.name] for a in plain], axis=1) if plain else np.zeros((len(truth), 0), dtype=np.int64)
+    table, numbers = value_features([_domain(a) for a in plain], rows, rows + 1)
+    held = [_nodes_held(*sets[a.name]) for a in predictors if a.name in sets]
+    table = np.hstack([table, *held])
+    numbers = np.append(numbers, np.ones(table.shape[1] - len(numbers), dtype=bool))  # nodes stand each by itself
     return Lesson(table[train], truth[train], np.ones(len(train)), table[test], numbers)
+
+
+def _nodes_held(domain: SetDomain, codes: SetCodes) -> Floats:
+    """An indicator for each node of a set's taxonomy that enough records have a code under, the leaves among them."""
+    tree = domain.taxonomy
+    blocks = []
+    for start, stop in sorted(set(zip(tree.starts, tree.stops, strict=True)) - {(0, tree.size)}):
+        held = np.zeros(len(codes.sets), dtype=np.bool_)
+        held[codes.sets.owner[(codes.sets.leaves >= start) & (codes.sets.leaves < stop)]] = True
+        column = held[np.asarray(codes)]
+        if column.sum() * _RARE >= len(column):
+            blocks.append(column)
+    return np.stack(blocks, axis=1).astype(np.float64) if blocks else np.zeros((len(codes), 0))
 
 
 def _domain(attribute: Attribute) -> Domain:

@@ -27,6 +27,7 @@ from sfumato.core.cut import Cut
 from sfumato.core.domain import Categories
 from sfumato.core.progress import Progress, silent
 from sfumato.core.selection import Selection, selected
+from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.dp.accountant import Accountant
@@ -194,6 +195,11 @@ def _cells(study: Study, by: str) -> Cut:
     domain = attribute.domain
     if attribute.role is Role.IDENTIFIER or domain is None:
         raise StudyError(f"'{by}' has no public domain, so there are no cells to count", "choose an attribute with one")
+    if isinstance(domain, SetDomain):
+        raise StudyError(
+            f"'{by}' has sets of codes, so a record may be in several cells, and a histogram cannot count that yet",
+            "choose another attribute, or make a release and query that",
+        )
     tree = domain.taxonomy
     whole = tree is None or domain.size == len(tree.widths)
     cut = Cut.finest(by, domain.size) if tree is None or whole else _leaves(by, tree.widths, domain.size)
@@ -220,9 +226,17 @@ def _refuse_observed(attributes: tuple[Attribute, ...]) -> None:
 
 
 def _every_record(study: Study) -> Attribute:
-    """What to code by where a question names no attribute: a column in which every record has the same code."""
-    alike = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a record"),))), missing=0, other=0)
-    return Attribute(name=next(iter(study.attributes)), role=Role.INSENSITIVE, domain=alike)
+    """What to code by where a question names no attribute: one in which every record has a code.
+
+    A set has no column of its name if it is joined from several; one is taken only if there is nothing else.
+    """
+    plain = next((name for name, a in study.attributes.items() if not isinstance(a.domain, SetDomain)), None)
+    if plain is not None:
+        alike = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a record"),))), missing=0, other=0)
+        return Attribute(name=plain, role=Role.INSENSITIVE, domain=alike)
+    first = next(iter(study.attributes.values()))
+    assert isinstance(first.domain, SetDomain), "there are sets alone"
+    return Attribute(name=first.name, role=Role.INSENSITIVE, domain=replace(first.domain, other=0, empty=True))
 
 
 def _counted(counter: CodedTable, cells: Cut | None) -> Any:

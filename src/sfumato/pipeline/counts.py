@@ -42,8 +42,9 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.pipeline.measuring import evidence_of_draft, measuring_view
+from sfumato.pipeline.measuring import evidence_of_draft, wanted_view
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
+from sfumato.pipeline.set_views import sets_in, without_sets
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
@@ -156,10 +157,15 @@ def _beside(
         rows = counter.all_rows()
         if rows > MOST_ROWS:
             return None, Measured(unmeasured=too_large(rows))
-        view = measuring_view(study, recipe.purpose)
+        wanted = wanted_view(study, recipe.purpose)
+        view = without_sets(wanted)
         cells = counter.full_cells([a.name for a in view.attributes])
         looked = evidence_of_draft(study, recipe.purpose, draft, cells, view)
-        return (looked.view, looked.raw, looked.shown), quick_measures(looked, progress)
+        beside = (looked.view, looked.raw, looked.shown)
+        if names := sets_in(wanted.attributes):
+            why = f"There are sets of codes in {names}, and measures do not work with sets yet, so none was taken."
+            return beside, Measured(unmeasured=why)
+        return beside, quick_measures(looked, progress)
     except SfumatoError as error:
         return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
 

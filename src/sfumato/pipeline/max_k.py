@@ -17,6 +17,7 @@ from sfumato.methods import ConfidenceCap, Mondrian
 from sfumato.models import CappedConfidence, broken_records
 from sfumato.models.parameters import exact
 from sfumato.pipeline.population import with_population
+from sfumato.pipeline.set_views import refuse_sets
 from sfumato.tailor import tailor_partition
 
 _AS_DRAWN = "Mondrian's groups hold all records: the rate is taken as if they had been drawn from a larger table"
@@ -41,6 +42,7 @@ def max_k(
     if not 1 <= low <= high:
         raise UsageError(f"k is to go from {low} to {high}", "give two whole numbers from 1 on, the lower first")
     view = tailor_partition(study, purpose)
+    refuse_sets(view.attributes, "`max-k`")
     cap.check(view)
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)

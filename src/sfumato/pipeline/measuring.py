@@ -32,14 +32,23 @@ from sfumato.errors import OursError, StudyError
 from sfumato.measure import MEASURES, Evidence, Measure, Reading, Refused
 from sfumato.measure.evidence import alike
 from sfumato.pipeline.made import Published
+from sfumato.pipeline.set_views import refuse_sets
 from sfumato.publish import CountsRelease, RecordsRelease, Release
 from sfumato.tailor.view import refuse_uncoded, selection, wanted_by
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
+_DOING = "measuring a release against the table"
 
 
 def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
     """The attributes of a purpose as measures see them; the unit is the record, whatever the study promises about."""
+    view = wanted_view(study, purpose)
+    refuse_sets(view.attributes, _DOING)
+    return view
+
+
+def wanted_view(study: Study, purpose: str | None = None) -> PartitionView:
+    """The same with sets, which no measure can look at."""
     wanted = wanted_by(study, purpose)
     view = _view(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
     refuse_uncoded(view.attributes)
@@ -137,6 +146,7 @@ def measure_release(
 
 def _agreed(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str]) -> PartitionView:
     """The bundle's attributes as the study declares them; an error if it does not, or declares them otherwise."""
+    refuse_sets([a for name, a in study.attributes.items() if name in domains], _DOING)
     for name, domain in domains.items():
         declared = study.attributes.get(name)
         if declared is None or declared.domain is None:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.counts import Cells, Counter
+from sfumato.core.counts import Cells, Counter, tally
 from sfumato.core.draft import Draft, Groups
-from sfumato.core.features import region_matrix
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
+from sfumato.core.sets import SetCodes, SetDomain
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
@@ -25,6 +25,7 @@ from sfumato.measure import Comparison, Finding, audit, classifications, events_
 from sfumato.methods import Method, PartitionMethod, build, is_partition
 from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.pipeline.population import with_population
+from sfumato.pipeline.set_views import categories, foreseen
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor, tailor_partition
 
@@ -69,23 +70,34 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
     view: View | PartitionView
     if is_partition(method):
         view = tailor_partition(study, recipe.purpose)
-        method.check(view)
-        make: Callable[..., Any] = partial(_part_in_groups, with_population(method, study, view))
+        method.check(foreseen(view))
     else:
         view = tailor(study, recipe.purpose)
         method = cast("Method", method)
         method.check(view)
-        make = partial(_part_with_noise, method)
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         cells = counter.full_cells([a.name for a in view.attributes])
+        dictionaries = counter.sets
+        levels: dict[str, NDArray[np.int64]] = {}
+        domains = {a.name: a.domain for a in view.attributes}
         if isinstance(view, PartitionView):
             refuse_unfit(counter, view, cells, counter.all_rows())
+            view, levels = categories(view, counter, cells)
+    make: Callable[..., Any]
+    if is_partition(method):
+        assert isinstance(view, PartitionView), "see above"
+        make = partial(_part_in_groups, with_population(method, study, view))
+    else:
+        make = partial(_part_with_noise, cast("Method", method))
     codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+    codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in dictionaries.items()}
+    sets = {name: (cast("SetDomain", domains[name]), cast("SetCodes", codes[name])) for name in levels}
+    codes |= {name: level[np.asarray(codes[name])] for name, level in levels.items()}
     return classifications(
         view, codes, make, classifiers=classifiers, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
-        workers=workers, progress=progress,
+        workers=workers, progress=progress, sets=sets,
     )  # fmt: skip
 
 
@@ -141,10 +153,14 @@ def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: P
 def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]]]:
     """Codes of two tables: five records together and one unit more far away, and the five alone."""
     more = view.unit.stability
-    whole = {}
+    whole: dict[str, NDArray[np.int64]] = {}
     for attribute in view.predictors:
         if attribute.domain is None:
             raise OursError(f"'{attribute.name}' reached an audit without a domain")
+        if isinstance(attribute.domain, SetDomain):
+            leaves = attribute.domain.taxonomy.leaves
+            whole[attribute.name] = attribute.domain.encode([[leaves[0]]] * 5 + [[leaves[-1]]] * more)
+            continue
         whole[attribute.name] = np.array([0] * 5 + [attribute.domain.size - 1] * more, dtype=np.int64)
     last = len(view.classes) - 1
     whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
@@ -154,7 +170,7 @@ def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDA
 def _around(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
     """The draft with the groups that these records are in, and no others: the tables differ nowhere else."""
     groups = draft.groups
-    homes = np.unique(region_matrix(groups.cuts, [codes[cut.attribute] for cut in groups.cuts]), axis=0)
+    homes, _ = tally([cut.regions(codes[cut.attribute]) for cut in groups.cuts])
     kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
     return replace(draft, groups=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept]))
 

@@ -37,6 +37,7 @@ from sfumato.pipeline.made import (
 from sfumato.pipeline.measuring import evidence_of_draft
 from sfumato.pipeline.population import with_population
 from sfumato.pipeline.reporting import quick_measures
+from sfumato.pipeline.set_views import by_level, foreseen
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
@@ -47,7 +48,7 @@ _NAMED = 8  # earlier releases a warning names
 
 def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, ledger: Ledger | None = None) -> Plan:
     """Say in words what a release would do to each column; touches nothing."""
-    view = tailor_partition(study, recipe.purpose)
+    view = foreseen(tailor_partition(study, recipe.purpose))
     book = ledger or ledger_of(study)
     left = left_over(study, book, view.selection.span)
     method.check(view)
@@ -80,15 +81,16 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
 def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run: Run) -> Published:
     """Make, re-check and publish records in groups, and enter the release into the ledger."""
     progress = run.progress
-    view = tailor_partition(study, recipe.purpose)
-    method.check(view)
+    asked = tailor_partition(study, recipe.purpose)
+    method.check(foreseen(asked))
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
-        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+        counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         with claimed(run.folder):
             progress("counting the records", 0, 1)
             cells, rows = counter.cells_and_rows()
-            refuse_unfit(counter, view, cells, rows)
+            refuse_unfit(counter, asked, cells, rows)
+            view, cells = by_level(asked, counter, cells)
             draft = drafted(with_population(method, study, view), view, cells, run.source, progress)
             promise = " ".join(model.sentence() for model in draft.models)
             warnings = overlaps(study, run.ledger, view)

@@ -1,11 +1,14 @@
 """Public statistics that a method is to compare with: a file of shares, or a table of people to count."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sfumato.core.attribute import Attribute
 from sfumato.core.partition import PartitionView
+from sfumato.core.sets import SetDomain
 from sfumato.core.shares import as_given
 from sfumato.core.study import Study
 from sfumato.engines import CodedTable, SourceTable, open_source
@@ -29,7 +32,8 @@ def with_population(method: M, study: Study, view: PartitionView) -> M:
     if not isinstance(named, str):
         return method
     with open_source(named, base=study.base) as table:
-        found = _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view)
+        quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
+        found = _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
     made: M = replace(asked, population=found)
     made.check(view)  # type: ignore[attr-defined] # a method has one
     return made
@@ -52,13 +56,13 @@ def _written(table: SourceTable) -> dict[str, dict[str, str]]:
     return shares
 
 
-def _counted(table: SourceTable, view: PartitionView) -> dict[str, dict[str, Any]]:
-    """The shares of a table of people; whom the domains leave out is not counted."""
-    both = [a for a in (*view.quasi, *view.sensitive) if a.name in table.columns]
+def _counted(table: SourceTable, view: PartitionView, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
+    """The shares of a table of people; whom the domains leave out is not counted, and sets are not."""
+    both = [a for a in asked if a.name in table.columns]
     if not both:
         raise SourceError(
             f"{table.name} has no column of the release",
-            f"name a table with some of: {', '.join(a.name for a in (*view.quasi, *view.sensitive))}; or one with "
+            f"name a table with some of: {', '.join(a.name for a in asked)}; or one with "
             f"the columns {', '.join(_COLUMNS)}",
         )
     counter = CodedTable(table, both)

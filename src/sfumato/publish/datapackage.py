@@ -58,7 +58,7 @@ def _schema(layout: Layout, least_count: int) -> dict[str, Any]:
 
 def _field(name: str, labels: Labels) -> dict[str, Any]:
     constraints: dict[str, Any] = {"required": True}
-    if len(labels.cut) <= _MOST_LISTED:
+    if labels.cut.total <= _MOST_LISTED:
         constraints["enum"] = list(labels.all)
     return {"name": name, "type": "string", "constraints": constraints}
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
 from sfumato.core.features import Features, region_matrix
+from sfumato.core.sets import SetDomain
 from sfumato.errors import UsageError
 
 Spec = tuple[str, Domain, Cut]
@@ -41,7 +42,8 @@ class RegionEncoder(RawRecordEncoder):
     Takes pandas, polars and Arrow tables (columns are found by name, others are left alone) and two-dimensional arrays
     or lists with the release's predictors in order. A value that is missing or outside its domain follows the rule of
     the domain; where that rule leaves the record out of the release, it still gets a row here: 0 in every column of a
-    categorical attribute, the middle of the domain for a numerical one.
+    categorical attribute, the middle of the domain for a numerical one. A set is a list of codes or text with the
+    separator of its domain; where it was joined from several columns, those are found in a table, too.
 
     ``attributes`` has a name, a domain and a cut for each predictor.
     """
@@ -58,7 +60,7 @@ class RegionEncoder(RawRecordEncoder):
         """The columns of `Release.to_training`, a row a record."""
         columns = self._columns(X)
         codes = [
-            domain.encode(values) if len(cut) > 1 else np.zeros(len(values), dtype=np.int64)
+            domain.encode(values) if cut.total > 1 else np.zeros(len(values), dtype=np.int64)
             for (_, domain, cut), values in zip(self.attributes, columns, strict=True)
         ]
         return self._features.matrix(region_matrix([cut for _, _, cut in self.attributes], codes))
@@ -90,7 +92,27 @@ class RegionEncoder(RawRecordEncoder):
         """The raw values of each predictor."""
         if not self.attributes:
             raise InputError("this encoder has no attributes", "get one from `release.encoder()`")
-        return raw_columns(X, [name for name, _, _ in self.attributes], type(self).__name__)
+        wanted = [name for name, _, _ in self.attributes]
+        joined = {
+            name: domain.columns
+            for name, domain, _ in self.attributes
+            if isinstance(domain, SetDomain) and domain.columns and _lacks(X, name)
+        }
+        if not joined:
+            return raw_columns(X, wanted, type(self).__name__)
+        found = iter(raw_columns(X, [c for name in wanted for c in joined.get(name, (name,))], type(self).__name__))
+        return [
+            list(zip(*(next(found) for _ in joined[name]), strict=True)) if name in joined else next(found)
+            for name in wanted
+        ]
+
+
+def _lacks(X: Any, name: str) -> bool:  # noqa: N803 - scikit-learn's name
+    """Whether the records are a table without such a column: a set may then stand in several."""
+    columns = getattr(X, "columns", None) if hasattr(X, "iloc") else getattr(X, "column_names", None)
+    if columns is None and hasattr(X, "__arrow_c_stream__"):
+        columns = getattr(X, "columns", None)
+    return columns is not None and name not in [str(column) for column in columns]
 
 
 def raw_columns(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name

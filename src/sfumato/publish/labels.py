@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
-from sfumato.errors import PublishError, VerifyError
+from sfumato.core.set_cut import SetCut
+from sfumato.core.sets import SetDomain
+from sfumato.errors import OursError, PublishError, VerifyError
 
 _LISTED: Final = 100_000  # grids with up to this many regions are labelled whole; of larger ones, those that occur
+_LISTED_SETS: Final = 4_096  # the same for sets of nodes
 _EPOCH: Final = 719_163  # the ordinal of 1970-01-01, which Arrow counts days from
 
 
@@ -35,17 +38,23 @@ class Labels:
     @property
     def listed(self) -> bool:
         """Whether all labels can be written down: a taxonomy is, and a grid may have too many points."""
+        if isinstance(self.domain, SetDomain):
+            return self.cut.total <= _LISTED_SETS
         return len(self.cut) <= _LISTED or not isinstance(self.domain, Grid)
 
     @cached_property
     def all(self) -> tuple[str, ...]:
         """The labels of all regions, in order; of a listed cut only."""
+        if isinstance(self.domain, SetDomain):
+            return tuple(self._sets.labels(self.domain.taxonomy, np.arange(self.cut.total)))
         return tuple(self.domain.label(*self.cut.range_at(region)) for region in range(len(self.cut)))
 
     def texts(self, regions: NDArray[np.int64]) -> pa.Array:
         """The labels of region numbers."""
         if self._whole and self.cut.is_finest:
             return self._whole_texts(regions)
+        if isinstance(self.domain, SetDomain):
+            return pa.array(self._sets.labels(self.domain.taxonomy, regions), pa.string())
         return pa.array([self.domain.label(*self.cut.range_at(region)) for region in regions.tolist()], pa.string())
 
     def column(self, regions: NDArray[np.int64]) -> pa.DictionaryArray:
@@ -67,6 +76,8 @@ class Labels:
         if self.listed:
             known = {label: region for region, label in enumerate(self.all)}
             numbers = np.array([known.get(text, -1) for text in texts], dtype=np.int64)
+        elif isinstance(self.domain, SetDomain):
+            numbers = self._sets.read(self.domain.taxonomy, texts)
         else:
             numbers = self._search(texts)
         if (numbers < 0).any():
@@ -74,6 +85,12 @@ class Labels:
                 f"'{self.cut.attribute}' has a value that is no region of its cut", "get the bundle again"
             )
         return numbers
+
+    @property
+    def _sets(self) -> SetCut:
+        if not isinstance(self.cut, SetCut):
+            raise OursError(f"the sets '{self.cut.attribute}' have a cut of single values")
+        return self.cut
 
     @property
     def _whole(self) -> bool:

@@ -11,6 +11,8 @@ from sfumato.core.cut import Cut, Range
 from sfumato.core.domain import Categories
 from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.core.draft import Draft
+from sfumato.core.set_cut import SetCut
+from sfumato.core.sets import SetDomain
 from sfumato.dp.budget import show
 from sfumato.errors import OursError
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
@@ -135,7 +137,11 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
             raise broken(f"the cut of '{name}' is not one of its domain")
-        if isinstance(domain, Categories) and not set(cut.ranges) <= _nodes(domain):
+        if isinstance(domain, SetDomain) != isinstance(cut, SetCut):
+            raise broken(f"the cut of '{name}' is not one of its domain")
+        if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
+            raise broken(f"the cut of '{name}' is of sets of another size")
+        if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
             raise broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
     if not cuts[-1].is_finest:
         raise broken("the class is cut into groups of values")
@@ -174,5 +180,5 @@ def _attributes(layout: Layout) -> list[Json]:
     ]
 
 
-def _nodes(domain: Categories) -> set[Range]:
+def _nodes(domain: Categories | SetDomain) -> set[Range]:
     return set(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))

@@ -2,29 +2,36 @@
 
 Within a group nothing is known but the regions, so values are taken to be uniform over the codes of a region and
 independent between attributes. Under that assumption the estimate is exact: conditions on several attributes joined by
-or and not are worked out, not approximated. It looks at published counts alone, so it costs no privacy.
+or and not are worked out, not approximated. Of a set a group tells the nodes: a record is taken to have one code under
+each that it lists, any of them equally likely, and what is asked of one set is taken as independent. All this looks at
+published counts alone, so it costs no privacy.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.condition import Condition, Join, Leaf, attributes_of, leaves, read_condition
 from sfumato.core.cut import Cut
-from sfumato.core.domain import Domain
+from sfumato.core.domain import Categories, Domain
 from sfumato.core.draft import Groups
-from sfumato.core.query_codes import Codes
-from sfumato.errors import UsageError
+from sfumato.core.query_codes import Codes, nodes_of
+from sfumato.core.query_text import Comparison
+from sfumato.core.set_cut import SetCut, plain_numbers
+from sfumato.core.sets import SetDomain
+from sfumato.core.taxonomy import Node, Taxonomy
+from sfumato.errors import OursError, UsageError
 from sfumato.publish.table import Layout
 
 Shares = NDArray[np.float64]  # (groups,): which part of each group satisfies a condition
 
 _MOST_CASES: Final = 5_000
+_YES_OR_NO: Final = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("no"), Node("yes")))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +80,52 @@ class Regions:
         return shares
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Something that a record has (1) or has not (0), with how likely it is in each row."""
+
+    chance: Shares
+    domain: Domain = _YES_OR_NO
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of each row has it, or has not."""
+        return (1 in codes) * self.chance + (0 in codes) * (1 - self.chance)
+
+
+@dataclass(frozen=True, eq=False)
+class SetRegions:
+    """A column of sets of nodes; of a node below the published ones, only how likely it is can be told."""
+
+    domain: SetDomain
+    cut: SetCut
+    regions: NDArray[Any]
+
+    def share(self, codes: Codes) -> Shares:
+        """Which part of each row has a code among the given ones."""
+        return self.chance(codes)
+
+    def chance(self, codes: Codes | None) -> Shares:
+        """How likely a record of each row has a code among the given ones; None: no code at all."""
+        missed = np.ones(len(self.regions))
+        rows, nodes = self.cut.members(self.regions)
+        if self.cut.whole:  # nothing is told, not even whether there is a code: one is taken to be
+            rows, nodes = np.arange(len(self.regions)), np.zeros(len(self.regions), np.int64)
+        if codes is None:
+            missed[rows] = 0.0
+            return missed
+        edges = np.array([*self.cut.starts, self.cut.size], dtype=np.int64)
+        inside = np.diff(codes.below(edges)) / np.diff(edges)
+        np.multiply.at(missed, rows, 1 - inside[nodes])
+        return 1 - missed
+
+
 def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.core.query_text` has the language."""
     numbers = [*groups.regions.T, groups.classes]
-    columns = {
-        name: Regions(labels.domain, labels.cut, column)
+    columns: dict[str, Asked] = {
+        name: SetRegions(labels.domain, labels.cut, column)
+        if isinstance(labels.domain, SetDomain) and isinstance(labels.cut, SetCut)
+        else Regions(labels.domain, labels.cut, plain_numbers(labels.cut, column))
         for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
     }
     return estimate(columns, groups.counts, text, noise_scale=noise_scale)
@@ -87,12 +135,35 @@ def estimate(
     columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str, *, noise_scale: float | None = None
 ) -> Estimate:
     """The same for rows of any kind, each with how many records it stands for."""
-    condition = read_condition(text, {name: column.domain for name, column in columns.items()}, whose="the release")
-    shares = Shared(columns, len(counts)).shares(condition)
+    asked = _WithSets(columns, text)
+    domains = {name: column.domain for name, column in columns.items()}
+    condition = read_condition(text, domains, whose="the release", held=asked.held)
+    shares = Shared(asked.columns, len(counts)).shares(condition)
     total = int(counts.sum())
     count = float(counts @ shares)
     deviation = None if noise_scale is None else noise_scale * math.sqrt(2 * float(shares @ shares))
     return Estimate(count=count, share=count / total if total else 0.0, total=total, deviation=deviation)
+
+
+class _WithSets:
+    """The columns that a query is about: those of the release, and one for each thing that is asked of a set."""
+
+    def __init__(self, columns: Mapping[str, Asked], text: str) -> None:
+        self.text = text
+        self.columns = dict(columns)
+        self._held: dict[tuple[str, Codes | None], str] = {}
+
+    def held(self, asked: Comparison, domain: SetDomain) -> str:
+        """The name of the column that says whether a record has what a comparison asks of a set."""
+        name = asked.name.text
+        nodes = nodes_of(asked, domain, self.text)
+        column = self.columns[name]
+        if not isinstance(column, SetRegions):
+            raise OursError(f"the sets '{name}' are published as single values")
+        if (name, nodes) not in self._held:
+            self._held[name, nodes] = new = f"{name}\0{len(self._held)}"  # no attribute is called so
+            self.columns[new] = Held(column.chance(nodes))
+        return self._held[name, nodes]
 
 
 class Shared:

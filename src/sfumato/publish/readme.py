@@ -5,6 +5,7 @@ from typing import Final
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
+from sfumato.core.sets import SetDomain
 from sfumato.publish.table import Layout
 
 _MOST_SHOWN: Final = 6
@@ -66,6 +67,12 @@ y, w = table[{class_name!r}], table[{count!r}]
 ```
 """
 
+_SETS = """\
+- **A set** such as `1*, 3*` lists the nodes that a record has codes under: at least one code under each, and none under
+  the other nodes of the column. `(none)` has no code at all. A column that holds one node only, that of the root, says
+  nothing: records without codes are in it, too.
+"""
+
 
 def readme(  # noqa: PLR0913 - a gap in the text each
     layout: Layout,
@@ -81,6 +88,7 @@ def readme(  # noqa: PLR0913 - a gap in the text each
     threshold: int,
 ) -> str:
     """The text of README.md."""
+    sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
     example = f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
     return _TEXT.format(
         study=study,
@@ -95,14 +103,14 @@ def readme(  # noqa: PLR0913 - a gap in the text each
         columns="\n".join(_rows(layout)),
         count=layout.count,
         class_name=layout.class_name,
-        rules="".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in rules),
+        rules=_SETS * sets + "".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in rules),
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
     )
 
 
 def _rows(layout: Layout) -> list[str]:
     rows = [
-        f"| {cell(name)} | {_kind(domain)} in {_many(len(cut))} | {cell(_shown(domain, cut))} |"
+        f"| {cell(name)} | {_kind(domain)} in {_many(domain, cut)} | {cell(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
@@ -114,14 +122,19 @@ def _rows(layout: Layout) -> list[str]:
 def _kind(domain: Domain) -> str:
     if isinstance(domain, Grid):
         return "dates" if domain.unit == "day" else "numbers"
-    return "categories"
+    return "sets of codes" if isinstance(domain, SetDomain) else "categories"
 
 
-def _many(regions: int) -> str:
-    return "1 region" if regions == 1 else f"{regions:,} regions"
+def _many(domain: Domain, cut: Cut) -> str:
+    if isinstance(domain, SetDomain):
+        return "1 node" if len(cut.starts) == 1 else f"{len(cut.starts):,} nodes"
+    return "1 region" if len(cut) == 1 else f"{len(cut):,} regions"
 
 
 def _shown(domain: Domain, cut: Cut) -> str:
+    if isinstance(domain, SetDomain):
+        names = [domain.label(*node) for node in cut.ranges[:_MOST_SHOWN]]
+        return "any of: " + ", ".join(names) + (", …" if len(cut.starts) > _MOST_SHOWN else "")
     shown = [domain.label(*cut.range_at(region)) for region in range(min(len(cut), _MOST_SHOWN))]
     return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
 

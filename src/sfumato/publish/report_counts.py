@@ -9,9 +9,10 @@ from typing import Any
 from sfumato.core.counts import Cells
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionView
+from sfumato.core.set_cut import SetCut
 from sfumato.core.shown import Shown
 from sfumato.publish.report import facts_table, frontier_plane
-from sfumato.publish.report_chart import shares
+from sfumato.publish.report_chart import Chart, shares
 from sfumato.publish.report_distributions import distributions
 from sfumato.publish.report_page import Made, Page, Tile, render
 from sfumato.publish.report_rows import Rows
@@ -25,6 +26,7 @@ _OTHERS = (
     "Other releases of the same people add up: the ledger keeps the account of this study, and knows nothing of what "
     "others publish."
 )
+_SETS = " Of a set it is in how many nodes of its taxonomy, of how many codes: a record may have several of them."
 _RAW = "Numbers on this page that compare the release with the raw table are not covered by ε. Do not give them away."
 
 
@@ -41,6 +43,7 @@ def counts_report(
 ) -> str:
     """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at."""
     facts: Mapping[str, Any] = draft.facts
+    sets = _sets(draft)
     steps = [(step["on"], step["epsilon"], step["mechanism"]) for step in receipt]
     return render(
         Page(
@@ -54,15 +57,18 @@ def counts_report(
             ),
             left_out=_left_out(facts),
             losses=shares(
-                [(f"{cut.attribute} ({len(cut):,} of {cut.size:,})", len(cut) / cut.size) for cut in draft.groups.cuts],
+                [
+                    (f"{cut.attribute} ({len(cut.starts):,} of {cut.size:,})", len(cut.starts) / cut.size)
+                    for cut in draft.groups.cuts
+                ],
                 title="Regions by attribute",
                 axis="regions as a share of the values of the domain",
             ),
             losses_mean=(
                 "In how many regions an attribute is published, of how many values it has. One region says nothing of "
-                "the attribute; 100 % is exact."
+                "the attribute; 100 % is exact." + (_SETS if sets else "")
             ),
-            distributions=() if beside is None else distributions(*beside),
+            distributions=() if beside is None else [*distributions(*beside), *sets],
             worst_missing=(
                 "There are no worst groups: noise is added to every count alike, and the promise is the same for "
                 "everybody, whatever group they are in."
@@ -75,6 +81,22 @@ def counts_report(
             unmeasured=unmeasured,
         )
     )
+
+
+def _sets(draft: Draft) -> list[tuple[str, str, Chart | None, str]]:
+    """Sets in place of their distribution: names, roles, and in how many nodes they are published."""
+    roles = {a.name: a.role.value.replace("_", "-") for a in draft.view.predictors}
+    found: list[tuple[str, str, Chart | None, str]] = []
+    for cut in draft.groups.cuts:
+        if isinstance(cut, SetCut):
+            told = (
+                "The release says nothing of this attribute."
+                if cut.whole
+                else f"A set of codes, published by which of {len(cut.starts):,} nodes it has codes under. Sets are "
+                "not drawn."
+            )
+            found.append((cut.attribute, roles[cut.attribute], None, told))
+    return found
 
 
 def _tiles(draft: Draft, left: str) -> list[Tile]:

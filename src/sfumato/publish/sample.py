@@ -4,7 +4,7 @@ This looks at published groups alone, so it is post-processing and costs no priv
 either: a NumPy generator with a seed will do.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.core.draft import Groups
+from sfumato.core.set_cut import SetCut, plain_numbers
+from sfumato.core.sets import SetDomain
 from sfumato.errors import OursError, UsageError
 from sfumato.publish.table import Layout
 
@@ -24,14 +26,16 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
 
     Without ``n`` one record for every count; with it ``n`` records, each from a group drawn in proportion to its count.
     Within a group attributes are drawn independently and uniformly over the codes of their region. Records stand in the
-    order of their groups: shuffle them before you cut the table in parts.
+    order of their groups: shuffle them before you cut the table in parts. A set gets one code under each of its nodes.
     """
     if n is not None and n < 0:
         raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
     rng = np.random.default_rng(seed)
     rows = _rows(groups.counts, n, rng)
     columns = [
-        plain_values(domain, _codes(cut, groups.regions[rows, place], rng))
+        _set_texts(domain, cut, groups.regions[rows, place], rng)
+        if isinstance(domain, SetDomain) and isinstance(cut, SetCut)
+        else plain_values(domain, _codes(cut, plain_numbers(cut, groups.regions[rows, place]), rng))
         for place, (domain, cut) in enumerate(zip(layout.domains, layout.cuts, strict=True))
     ]
     columns.append(plain_values(layout.class_domain, groups.classes[rows]))
@@ -52,6 +56,17 @@ def _codes(cut: Cut, regions: NDArray[np.int64], rng: np.random.Generator) -> ND
         return regions
     edges = np.array([*cut.starts, cut.size], dtype=np.int64)
     return rng.integers(edges[regions], edges[regions + 1])
+
+
+def _set_texts(domain: SetDomain, cut: SetCut, regions: NDArray[Any], rng: np.random.Generator) -> pa.Array:
+    """A code under each node of each set, as text; how many more a record had there is not known."""
+    rows, nodes = (np.arange(len(regions)), np.zeros(len(regions), np.int64)) if cut.whole else cut.members(regions)
+    edges = np.array([*cut.starts, cut.size], dtype=np.int64)
+    leaves = domain.taxonomy.leaves
+    held: list[list[str]] = [[] for _ in regions]
+    for row, code in zip(rows.tolist(), rng.integers(edges[nodes], edges[nodes + 1]).tolist(), strict=True):
+        held[row].append(leaves[code])
+    return pa.array([domain.writes.join(codes) or None for codes in held], pa.string())
 
 
 def plain_values(domain: Domain, codes: NDArray[np.int64]) -> pa.Array:

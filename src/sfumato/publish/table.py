@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.draft import Groups
+from sfumato.core.set_cut import plain_numbers
 from sfumato.errors import VerifyError
 from sfumato.publish.labels import Labels
 
@@ -51,12 +52,12 @@ class Layout:
         """How many groups the cuts and the class make, listed or not."""
         total = self.class_domain.size
         for cut in self.cuts:
-            total *= len(cut)
+            total *= cut.total
         return total
 
     def table(self, groups: Groups) -> pa.Table:
         """The groups as a table, in the order they have."""
-        numbers = [*groups.regions.T, groups.classes]
+        numbers = [*(plain_numbers(*pair) for pair in zip(self.cuts, groups.regions.T, strict=True)), groups.classes]
         arrays = [label.column(column) for label, column in zip(self.labels, numbers, strict=True)]
         return pa.table([*arrays, pa.array(groups.counts, pa.int64())], names=list(self.columns))
 

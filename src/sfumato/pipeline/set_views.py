@@ -1,0 +1,74 @@
+"""Views whose sets are categories of the sets of nodes at their level, for methods that put records into groups."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.attribute import Attribute
+from sfumato.core.counts import Cells
+from sfumato.core.domain import Domain
+from sfumato.core.partition import PartitionView
+from sfumato.core.set_levels import categories_of, recoded, stand_in
+from sfumato.core.sets import SetDomain
+from sfumato.engines import CodedTable
+from sfumato.errors import StudyError
+
+
+def foreseen(view: PartitionView) -> PartitionView:
+    """The view as far as it is known before the table is opened; refuses sets without a level."""
+    return _with(view, {a.name: stand_in(a.name, a.domain) for a in view.attributes if isinstance(a.domain, SetDomain)})
+
+
+def by_level(view: PartitionView, counter: CodedTable, cells: Cells) -> tuple[PartitionView, Cells]:
+    """The view and the records with sets as the categories that occur."""
+    levelled, codes = categories(view, counter, cells)
+    return levelled, recoded(cells, codes)
+
+
+def categories(
+    view: PartitionView, counter: CodedTable, cells: Cells
+) -> tuple[PartitionView, dict[str, NDArray[np.int64]]]:
+    """The view with sets as the categories that occur, and for each code of a set that of its category."""
+    domains, codes = {}, {}
+    for attribute in view.attributes:
+        if isinstance(attribute.domain, SetDomain):
+            place = cells.attributes.index(attribute.name)
+            occurring = np.unique(cells.codes[:, place])
+            sets = counter.sets[attribute.name].take(occurring)
+            domains[attribute.name], found = categories_of(attribute.name, attribute.domain, sets)
+            there = np.zeros(len(counter.sets[attribute.name]), dtype=np.int64)
+            there[occurring] = found
+            codes[attribute.name] = there
+    return _with(view, domains), codes
+
+
+def without_sets(view: PartitionView) -> PartitionView:
+    """The view without its sets."""
+
+    def kept(attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        return tuple(a for a in attributes if not isinstance(a.domain, SetDomain))
+
+    return replace(view, quasi=kept(view.quasi), sensitive=kept(view.sensitive), others=kept(view.others))
+
+
+def sets_in(attributes: Iterable[Attribute]) -> str:
+    """The names of those that are sets, for a sentence; nothing if none is."""
+    return ", ".join(f"'{a.name}'" for a in attributes if isinstance(a.domain, SetDomain))
+
+
+def refuse_sets(attributes: Iterable[Attribute], doing: str) -> None:
+    """Say that something cannot be done with sets."""
+    if names := sets_in(attributes):
+        raise StudyError(
+            f"{doing} does not work with sets yet, and there are sets of codes in {names}",
+            "leave them out with a purpose, or use `sfumato worth`, which takes them",
+        )
+
+
+def _with(view: PartitionView, domains: Mapping[str, Domain]) -> PartitionView:
+    def changed(attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        return tuple(replace(a, domain=domains.get(a.name, a.domain)) for a in attributes)
+
+    return replace(view, quasi=changed(view.quasi), sensitive=changed(view.sensitive), others=changed(view.others))
