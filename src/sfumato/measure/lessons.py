@@ -27,7 +27,7 @@ RawSets = Mapping[str, tuple[SetDomain, SetCodes]]
 """Attributes that are sets, by name."""
 
 _MOST_LEAVES = 1_000  # of an attribute, up to which each is a column; beyond, the code is one number
-_RARE = 200  # a node of a set that fewer than one in so many records have is no feature of BA: trees would take long
+_RARE = 100  # a node of a set that fewer than one in so many records have is no feature of BA: trees would take long
 
 
 @dataclass(frozen=True, eq=False)

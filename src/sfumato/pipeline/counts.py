@@ -44,7 +44,7 @@ from sfumato.pipeline.made import (
 )
 from sfumato.pipeline.measuring import evidence_of_draft, wanted_view
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
-from sfumato.pipeline.set_views import sets_in, without_sets
+from sfumato.pipeline.set_views import set_rules, sets_in, without_sets
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
@@ -253,7 +253,7 @@ def _unfit_sentences(view: View) -> list[str]:
     ):
         if names:
             sentences.append(f"{rule}, for {named(names, len(view.attributes))}")
-    return sentences
+    return [*sentences, *set_rules(view.attributes)]
 
 
 def _promised(facts: ManifestFacts) -> list[str]:

@@ -37,7 +37,7 @@ from sfumato.pipeline.made import (
 from sfumato.pipeline.measuring import evidence_of_draft
 from sfumato.pipeline.population import with_population
 from sfumato.pipeline.reporting import quick_measures
-from sfumato.pipeline.set_views import by_level, foreseen
+from sfumato.pipeline.set_views import by_level, foreseen, set_rules
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
@@ -106,7 +106,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             chosen=recipe.chosen.value,
             versions=versions(),
             date=run.clock().date().isoformat(),
-            rules=(*view.selection.sentences(), *_rules(view)),
+            rules=(*view.selection.sentences(), *_rules(view), *set_rules(asked.attributes)),
             selection=view.selection.as_json(),
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,

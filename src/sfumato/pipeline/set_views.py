@@ -58,6 +58,19 @@ def sets_in(attributes: Iterable[Attribute]) -> str:
     return ", ".join(f"'{a.name}'" for a in attributes if isinstance(a.domain, SetDomain))
 
 
+def set_rules(attributes: Iterable[Attribute]) -> list[str]:
+    """How sets were read, for whoever reads the release; these are public rules, not counts."""
+    found = []
+    for attribute in attributes:
+        domain = attribute.domain
+        if isinstance(domain, SetDomain):
+            rule = "has the empty set" if domain.empty else "is left out"
+            found.append(f"'{attribute.name}' is a set of codes; a record without codes {rule}")
+            if domain.most is not None and (domain.separator or not domain.columns):
+                found.append(f"of more than {domain.most} codes in '{attribute.name}' the first are taken")
+    return found
+
+
 def refuse_sets(attributes: Iterable[Attribute], doing: str) -> None:
     """Say that something cannot be done with sets."""
     if names := sets_in(attributes):
