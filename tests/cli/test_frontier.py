@@ -77,3 +77,16 @@ def test_the_figures_are_listed(folder, run):
     found = run("reproduce", "li-9")
     assert found.code == 3
     assert "there is no figure called 'li-9'" in found.err
+
+
+def test_a_figure_on_a_public_table_says_what_to_give(folder, run, monkeypatch):
+    monkeypatch.delenv("SFUMATO_SHARED", raising=False)
+    listed = run("reproduce").out
+    assert "sattar-2" in listed and "sattar-3" in listed and "needs --data FOLDER" in listed
+    found = run("reproduce", "sattar-2")
+    assert found.code == 2
+    assert "--data FOLDER" in found.err and "occ_sal_view.csv.gz" in found.err
+    found = run("reproduce", "sattar-3", "--data", folder)
+    assert found.code == 4
+    assert "does not hold the records of the survey" in found.err
+    assert run("reproduce", "li-2a", "--data", folder).code == 2

@@ -5,14 +5,16 @@ import csv
 import numpy as np
 import pytest
 
+from sfumato.core.progress import silent
 from sfumato.errors import SourceError, UsageError
 from sfumato.reproduce import FIGURES, SattarFigure2, SattarFigure3, figure_on
 from sfumato.reproduce.acs import OCCUPATION, SALARY, Survey
+from sfumato.reproduce.parallel import side_by_side
 from sfumato.reproduce.sattar_2014 import SIZES, THRESHOLDS, needed
 from sfumato.reproduce.sattar_2014_mondrian import TABLE_5, K
 from tests.reproduce.made_survey import made_survey
 
-MADE = (600, 1_200)
+MADE = (400, 900)
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +92,21 @@ def test_the_records_beyond_the_threshold_are_counted(made):
 
 
 def test_figure_3_on_a_made_table(made, tmp_path):
-    found = SattarFigure3(data=made, sizes=MADE).run(tmp_path, workers=2)
+    found = SattarFigure3(data=made, sizes=MADE).run(tmp_path, workers=1)
     assert {file.name for file in found.files} == {
-        "broken.html", "broken.png", "broken.svg", "broken.csv", "comparison.md", "comparison.json",
+        "broken.html", "broken.png", "broken.svg", "broken.csv", "table-5.csv", "comparison.md", "comparison.json",
     }  # fmt: skip
     rows = rows_of(tmp_path / "broken.csv")
     assert len(rows) == 2 * 2 * 3 * len(K)
     assert all(int(row["groups"]) * int(row["k"]) <= int(row["records"]) for row in rows)
     assert [fact.agrees for fact in found.facts if "Avg.k" in fact.what] == [None, None], "not the paper's sizes"
+
+
+def test_work_side_by_side_comes_back_in_order():
+    told = []
+    found = side_by_side(divmod, [(7, 2), (9, 4), (5, 5)], 2, lambda what, done, total: told.append((done, total)))
+    assert found == side_by_side(divmod, [(7, 2), (9, 4), (5, 5)], 1, silent) == [(3, 1), (2, 1), (1, 0)]
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.slow

@@ -52,6 +52,7 @@ class Sample:
 
     sensitive: str
     records: int
+    marital: str  # how its tree over marital status is called
     view: PartitionView
     cells: Cells
 
@@ -117,7 +118,7 @@ class Survey:
         view = tailor_partition(study)
         with open_source(study.source, base=study.base) as table:
             cells = CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
-        return Sample(sensitive, len(records), view, cells)
+        return Sample(sensitive, len(records), "flat" if marital is None else "in halves", view, cells)
 
     def _values(self, sensitive: str) -> list[str]:
         if sensitive == SALARY:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,9 +14,12 @@ from sfumato.reproduce.figure import MARKS, Fact
 if TYPE_CHECKING:
     import altair as alt
 
+Table = tuple[Sequence[Any], Sequence[str]]  # rows, and which of their fields are columns
+
 # From light to dark, so that an order among curves is seen without colours, too.
 _SHADES = ("#A6CEE3", "#66B2D9", "#3690C0", "#0570B0", "#045A8D", "#012E4A")
 _RING = "#D55E00"
+_BEND, _BENT_TICKS = 0.03, (0, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Panels:
     curves: tuple[Curve, ...]
     printed: tuple[tuple[str, float, float], ...]
     note: str
-    top: float | None = None  # where the axis upwards ends
+    bent: bool = False  # whether the axis upwards is logarithmic, down to a few hundredths, for small shares to be seen
 
     def chart(self) -> "alt.HConcatChart":
         """The plot."""
@@ -52,6 +55,8 @@ class Panels:
         ]
         built: alt.HConcatChart = (
             alt.hconcat(*panels)
+            .resolve_scale(y="shared")
+            .properties(title=alt.TitleParams(self.title, subtitle=self.note, anchor="start", offset=12))
             .configure(font="system-ui, sans-serif", padding=10)
             .configure_view(stroke=None)
             .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#EEEEEE")
@@ -60,9 +65,14 @@ class Panels:
         return built
 
     def save(
-        self, folder: Path, name: str, rows: Sequence[Any], columns: Sequence[str], facts: Sequence[Fact]
+        self,
+        folder: Path,
+        name: str,
+        table: Table,
+        facts: Sequence[Fact],
+        more: Mapping[str, Table] | None = None,
     ) -> list[Path]:
-        """Write the page, the plot twice and the table."""
+        """Write the page, the plot twice, the table, and other tables by name."""
         from sfumato.compare.plot import image  # noqa: PLC0415 - altair takes a second to load
 
         built = self.chart()
@@ -70,7 +80,8 @@ class Panels:
             f"{name}.html": self._page(built, facts).encode("utf-8"),
             f"{name}.png": image(built, "png"),
             f"{name}.svg": str(image(built, "svg")).encode("utf-8"),
-            f"{name}.csv": _table(rows, columns).encode("utf-8"),
+            f"{name}.csv": _table(*table).encode("utf-8"),
+            **{f"{other}.csv": _table(*rows).encode("utf-8") for other, rows in (more or {}).items()},
         }
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -91,9 +102,10 @@ class Panels:
             {"x": x, "y": y, "series": curve.series} for curve in self.curves if curve.panel == panel
             for x, y in curve.points
         ]  # fmt: skip
-        top = alt.Undefined if self.top is None else [0, self.top]
+        scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else alt.Scale()
+        ticks = alt.Axis(values=list(_BENT_TICKS)) if self.bent else alt.Axis()
         across = alt.X("x:Q", title=self.x, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
-        upwards = alt.Y("y:Q", title=self.y if titled else None, scale=alt.Scale(domain=top, clamp=True))
+        upwards = alt.Y("y:Q", title=self.y if titled else None, scale=scale, axis=ticks)
         colours = alt.Scale(domain=series, range=list(_SHADES[-len(series) :]))
         tips = [
             alt.Tooltip("series:N"),

@@ -37,6 +37,7 @@ class Tried:
 
     sensitive: str
     records: int
+    marital: str
     distortion: str
     drawn: int
     suppressed: int
@@ -98,7 +99,7 @@ class SattarFigure2:
             )
         facts.append(_codes(finer))
         progress("drawing the plot", 0, 1)
-        files = _panels(found, self.sizes).save(folder, "suppressed", [*found, *middle, *finer], _COLUMNS, facts)
+        files = _panels(found, self.sizes).save(folder, "suppressed", ([*found, *middle, *finer], _COLUMNS), facts)
         files += write_comparison(folder, self.title, self.paper, facts)
         return Reproduced(
             name=self.name, title=self.title, paper=self.paper, facts=tuple(facts), files=tuple(files),
@@ -106,7 +107,18 @@ class SattarFigure2:
         )  # fmt: skip
 
 
-_COLUMNS = ("sensitive", "records", "distortion", "drawn", "suppressed", "share", "groups", "average", "rare")
+_COLUMNS = (
+    "sensitive",
+    "records",
+    "marital",
+    "distortion",
+    "drawn",
+    "suppressed",
+    "share",
+    "groups",
+    "average",
+    "rare",
+)
 
 
 def tried(sample: Sample, distortion: str) -> Tried:
@@ -115,14 +127,14 @@ def tried(sample: Sample, distortion: str) -> Tried:
     try:
         draft = drafted(sample, distortion)
     except InfeasibleError:
-        return Tried(sample.sensitive, sample.records, distortion, drawn, drawn, 0, None, _rare(sample))
+        return Tried(sample.sensitive, sample.records, sample.marital, distortion, drawn, drawn, 0, None, _rare(sample))
     cells, lost = draft.partition.cells, draft.partition.group == SUPPRESSED
     marital = cells.codes[lost, cells.attributes.index("marital")]
     codes = sample.view.domain("marital").encode(RARE)
     rare = int(cells.counts[lost][np.isin(marital, codes)].sum())
     suppressed = int(cells.counts[lost].sum())
     return Tried(
-        sample.sensitive, sample.records, distortion, drawn, suppressed, int(draft.facts["groups"]),
+        sample.sensitive, sample.records, sample.marital, distortion, drawn, suppressed, int(draft.facts["groups"]),
         float(draft.facts["average_group"]), rare / max(suppressed, 1),
     )  # fmt: skip
 

@@ -101,7 +101,9 @@ class SattarFigure3:
         ]  # fmt: skip
         facts = [fact for what in (SALARY, OCCUPATION) for fact in _facts(what, rows, grouped)]
         progress("drawing the plot", 0, 1)
-        files = _panels(grouped, self.sizes).save(folder, "broken", grouped, _COLUMNS, facts)
+        files = _panels(grouped, self.sizes).save(
+            folder, "broken", (grouped, _COLUMNS), facts, {"table-5": (rows, _TABLE_5)}
+        )
         files += write_comparison(folder, self.title, self.paper, facts)
         return Reproduced(
             name=self.name, title=self.title, paper=self.paper, facts=tuple(facts), files=tuple(files),
@@ -109,6 +111,7 @@ class SattarFigure3:
         )  # fmt: skip
 
 
+_TABLE_5 = ("sensitive", "records", "max_k", "avg_k", "printed_max_k", "printed_avg_k")
 _COLUMNS = ("sensitive", "records", "way", "k", "groups", "broken", "share", "crowded", "usual")
 
 
@@ -192,7 +195,7 @@ def _facts(sensitive: str, rows: Sequence[Row], grouped: Sequence[Grouped]) -> l
                 row.avg_k is not None and row.printed_avg_k is not None and abs(row.avg_k - row.printed_avg_k) < 1
                 for row in printed
             ) if printed else None,
-            why="another census and other taxonomies: finer ones would let groups stay apart",
+            why="the more sensitive values, the larger the groups: compare salary (50) with occupation (26)",
         ),
     ]  # fmt: skip
     if near and near[0].broken:
@@ -234,5 +237,6 @@ def _panels(grouped: Sequence[Grouped], sizes: Sequence[int]) -> Panels:
         y="Records that break the cap, %",
         curves=tuple(curves),
         printed=tuple((NAMES[what], k, 0.0) for what in (SALARY, OCCUPATION) for k in printed),
+        bent=True,
         note="Rings: the paper's Max.k, 90 up to 75,000 records and 70 from 100,000 on.",
     )
