@@ -103,7 +103,7 @@ class Panels:
             for x, y in curve.points
         ]  # fmt: skip
         scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else alt.Scale()
-        ticks = alt.Axis(values=list(_BENT_TICKS)) if self.bent else alt.Axis()
+        ticks = alt.Axis(values=list(_BENT_TICKS), format="~g") if self.bent else alt.Axis()
         across = alt.X("x:Q", title=self.x, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
         upwards = alt.Y("y:Q", title=self.y if titled else None, scale=scale, axis=ticks)
         colours = alt.Scale(domain=series, range=list(_SHADES[-len(series) :]))

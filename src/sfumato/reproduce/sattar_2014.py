@@ -189,7 +189,7 @@ def _facts(name: str, found: Sequence[Tried], middle: Sequence[Tried], all_the_w
             what=f"{name}: distortions that records need, {smallest.records:,} records", printed="at most 0.6",
             ours=f"{beyond}; {all_the_way.at_root:,} records have their marital status generalised away",
             agrees=all_the_way.above is None,
-            why="these are the same records wherever the two numbers are alike",
+            why="marital status is among the last to be generalised, and records that need it are beyond 0.6",
         ),
         Fact(
             what=f"{name}: who is suppressed at δ' = {CHOSEN}, {smallest.records:,} records",
