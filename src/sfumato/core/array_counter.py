@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sfumato.core.counts import Cells, Margin, SetMargin, tally
 from sfumato.core.cut import Cut
 from sfumato.core.domain import DROP
+from sfumato.core.set_cut import SetCut
 from sfumato.core.sets import SetCodes
 from sfumato.errors import OursError
 
@@ -46,5 +47,8 @@ class ArrayCounter:
         """The occupied combinations of regions, in order."""
         if not cuts:
             raise OursError("cells were asked for without a cut")
+        for cut in cuts:
+            if isinstance(self._codes[cut.attribute], SetCodes) and not isinstance(cut, SetCut):
+                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
         codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts])
         return Cells(tuple(cut.attribute for cut in cuts), codes, counts)

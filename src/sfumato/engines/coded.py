@@ -71,6 +71,8 @@ class CodedTable:
         for cut in cuts:
             if cut.size != self._domain(cut.attribute).size:
                 raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
+            if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
+                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
         names = tuple(cut.attribute for cut in cuts)
         if any(isinstance(cut, SetCut) for cut in cuts):
             return self._cells_of_sets(names, cuts)

@@ -185,6 +185,11 @@ def as_number(column: ir.Column) -> ir.NumericColumn:
     return column.cast("float64")
 
 
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def timezone(zone: str, moment) -> dt.timestamp:  # type: ignore[no-untyped-def]  # noqa: ANN001 - of any zone
+    """The engine's: what the clocks of a zone show at a moment."""
+
+
 def as_day(column: ir.Column, formats: tuple[str, ...] = ()) -> ir.IntegerColumn:
     """Day numbers as Python's ``date.toordinal`` counts them; text is read by the formats of `core.dates`."""
     kind = column.type()
@@ -195,6 +200,8 @@ def as_day(column: ir.Column, formats: tuple[str, ...] = ()) -> ir.IntegerColumn
         else:
             readings = _usual(written)
         date = ibis.cases(*readings, else_=ibis.null("string")).try_cast("date")
+    elif isinstance(kind, dt.Timestamp) and kind.timezone is not None:
+        date = timezone("UTC", column).date()  # a day may not depend on where the session thinks it is
     elif kind.is_timestamp():
         date = column.date()
     else:

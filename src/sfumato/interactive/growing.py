@@ -12,6 +12,7 @@ from sfumato.core.counts import Cells, Counter, Margin
 from sfumato.core.cut import Cut, Range
 from sfumato.core.domain import Categories
 from sfumato.core.progress import Progress, silent
+from sfumato.core.sets import SetDomain
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import parse_epsilon
@@ -94,9 +95,18 @@ class DiffPTree:
         }  # fmt: skip
 
     def check(self, view: View) -> None:
-        """Refuse observed domains and fewer than two classes, before anything is read or spent."""
+        """Refuse observed domains, fewer than two classes, and sets, before anything is read or spent.
+
+        A node asks one attribute which range of codes a record has; a set of codes is in no range of them.
+        """
         refuse_observed(view)
         refuse_one_class(view)
+        sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
+        if sets:
+            raise StudyError(
+                f"a private tree cannot ask for sets of codes, and there are some in {', '.join(map(repr, sets))}",
+                "leave them out with a purpose, or make a release by `diffgen`, which takes sets",
+            )
 
     def share(self, epsilon: Fraction, numerical: int) -> Fraction:
         """ε' for a budget and so many numerical attributes."""

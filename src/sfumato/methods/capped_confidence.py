@@ -216,12 +216,19 @@ class ConfidenceCap:
         return Chances(regions, values)
 
     def _settle(self, view: PartitionView, climb: Climb, known: Chances, progress: Progress) -> None:
-        """Until no record breaks the cap, neither by the known statistics nor by what the release shows."""
+        """Until no record breaks the cap, neither by the known statistics nor by what the release shows.
+
+        Where statistics are given for some attributes only, a receiver has them and, for the others, what the release
+        shows: the cap is kept by those together, too.
+        """
         total = climb.published
         touched = None
         while True:
             climb.settle(known, touched, step=lambda left: progress("generalising the records", total - left, total))
-            failing = climb.failing(_shown(view, climb))
+            seen = _shown(view, climb)
+            failing = climb.failing(seen)
+            if isinstance(self.population, Mapping) and not len(failing):
+                failing = climb.failing(self._beside_given(view, known, seen))
             if not len(failing):
                 break
             touched = climb.raise_up(failing)
@@ -230,6 +237,15 @@ class ConfidenceCap:
                 "every record would have to be suppressed: as a whole they are too few for what they tell",
                 "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
             )
+
+    def _beside_given(self, view: PartitionView, known: Chances, seen: Chances) -> Chances:
+        """What is given, and of all else what the release shows."""
+        given = set(self.population or ())
+        regions = tuple(
+            one if a.name in given else two for a, one, two in zip(view.quasi, known.regions, seen.regions, strict=True)
+        )
+        values = {name: (known if name in given else seen).values[name] for name in seen.values}
+        return Chances(regions, values)
 
     def _partition(self, climb: Climb, drawn: Cells) -> Partition:
         group = climb.groups_of_cells()
@@ -256,12 +272,13 @@ class ConfidenceCap:
 
 
 def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
-    """A share of the records, drawn without replacement: each set of β·N records (half to even) is as likely.
+    """A share of the records, drawn without replacement: each set of β·N records is as likely.
 
-    Records alike stand together, so how many of a cell are drawn is multivariate hypergeometric.
+    Rounded down: β bounds what the cap is worth, so no more than that share may be published. Records alike stand
+    together, so how many of a cell are drawn is multivariate hypergeometric.
     """
     records = int(cells.counts.sum())
-    wanted = round(rate * records)
+    wanted = int(rate * records)
     if not wanted:
         raise InfeasibleError("no record would be drawn", "raise the `rate`, or use a larger table")
     if wanted == records:

@@ -168,6 +168,9 @@ def _beside(
         return beside, quick_measures(looked, progress)
     except SfumatoError as error:
         return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
+    except Exception as error:  # noqa: BLE001 - a report lacks numbers rather than fail
+        why = type(error).__name__
+        return None, Measured(unmeasured=f"The table could not be looked at again for this report ({why}).")
 
 
 def refuse_guesses(table: SourceTable) -> None:

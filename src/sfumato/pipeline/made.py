@@ -16,7 +16,7 @@ from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress
 from sfumato.core.span import Span
 from sfumato.core.study import Study
-from sfumato.core.unit import Unit
+from sfumato.core.unit import PersonUnit, Unit
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
@@ -121,7 +121,9 @@ def left_words(study: Study, left: Fraction | None, span: Span | None) -> str:
 
 def unit_words(unit: Unit) -> str:
     """The privacy unit in words that fit "whether or not … is in the table"."""
-    return "one record" if unit.stability == 1 else f"one person with at most {unit.stability} records"
+    if not isinstance(unit, PersonUnit):
+        return "one record"
+    return f"one person with at most {unit.at_most} record{'s' * (unit.at_most > 1)}"
 
 
 def named(names: Sequence[str], of: int) -> str:

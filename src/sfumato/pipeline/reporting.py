@@ -56,11 +56,13 @@ def _told(measure: Any, looked: Evidence) -> Told:
         "name": measure.name, "title": measure.title, "summary": measure.summary, "kind": measure.kind,
         "unit": measure.unit, "better": measure.better, "bounds": measure.bounds,
     }  # fmt: skip
-    reason = measure.refuses(looked)
-    if reason is not None:
-        return Told(**said, reason=reason)
     try:
+        reason = measure.refuses(looked)
+        if reason is not None:
+            return Told(**said, reason=reason)
         reading = measure.read(looked)
     except SfumatoError as error:
         return Told(**said, reason=error.problem)
+    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks a number rather than fail
+        return Told(**said, reason=f"it could not be measured ({type(error).__name__})")
     return Told(**said, value=reading.value, details=reading.details)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,11 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
     for model in models:
         if layout.form != "generalised" and model.needs() == ():
             detail = f"{title(model)} says nothing about buckets: their quasi-identifiers are published as they are"
+            checks.append(Check("promise", ok=False, detail=detail))
+            continue
+        drawn, promised = Fraction(content.get("sampled") or 1), getattr(model, "rate", None)
+        if promised is not None and drawn > Fraction(promised):
+            detail = f"{title(model)} rests on a smaller share of the records than the manifest says were drawn"
             checks.append(Check("promise", ok=False, detail=detail))
             continue
         try:
