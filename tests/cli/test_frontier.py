@@ -73,7 +73,9 @@ def test_the_ways_it_can_end(swept, run, args, code, words):
 
 def test_the_figures_are_listed(folder, run):
     assert "li-2a" in run("reproduce").out
-    assert {one["figure"] for one in run("reproduce", "--json").json} >= {"li-2a", "li-2b"}
+    listed = {one["figure"]: one["needs"] for one in run("reproduce", "--json").json}
+    assert set(listed) == {"diffgen-4", "li-2a", "li-2b", "li-3a", "li-3b", "li-3c", "sattar-2", "sattar-3"}
+    assert {name for name, needs in listed.items() if needs} == {"sattar-2", "sattar-3"}, "the rest is packaged"
     found = run("reproduce", "li-9")
     assert found.code == 3
     assert "there is no figure called 'li-9'" in found.err

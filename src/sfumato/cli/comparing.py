@@ -141,10 +141,11 @@ def reproduce(
         if json:
             show.as_json(figures)
             return
+        wide = max(len(row["figure"]) for row in figures)
         for row in figures:
-            show.say(f"  {row['figure']:<8} {row['title']} ({row['paper']})")
+            show.say(f"  {row['figure']:<{wide}} {row['title']} ({row['paper']})")
             if row["needs"]:
-                show.say(f"           needs --data FOLDER: {row['needs']}")
+                show.say(f"  {'':<{wide}} needs --data FOLDER: {row['needs']}")
         show.say("run one with `sfumato reproduce FIGURE`")
         return
     one = figure_on(figure, data)

@@ -83,6 +83,7 @@ class MohammedFigure4:
     name: ClassVar[str] = "diffgen-4"
     title: ClassVar[str] = "Figure 4: classification accuracy of DiffGen, DiffP-C4.5 and TDS against ε"
     paper: ClassVar[str] = PAPER
+    needs: ClassVar[str] = ""
     folds: int = 10
     repeats: int = 3  # the paper has ten
 
