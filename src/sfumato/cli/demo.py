@@ -55,6 +55,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
                 "question": _QUESTION,
                 "answer": show.estimate_json(answer),
                 "accuracy": show.accuracy_json(compared),
+                "frontier": {"chosen": chosen.sentence, "files": [str(file) for file in plots]},
                 "seconds": round(took, 2),
             }
         )
