@@ -192,15 +192,17 @@ def test_the_owner_can_ask_what_a_release_is_worth(study, run, name):
     if name == "dp":
         study.write_text(study.read_text(encoding="utf-8") + "privacy: {budget: 1}\n", encoding="utf-8")
     found = run("worth", study, name, "--runs", "2", "--json").json
-    assert (found["release"], found["runs"]) == (name, 2)
-    assert all(0 <= found[measure]["mean"] <= 1 for measure in ("ca", "ba", "la"))
+    assert (found["release"], found["protocol"], found["runs"]) == (name, "split", 2)
+    assert set(found["accuracy"]) == {"decision-tree"}, "unless told"
+    accuracy = found["accuracy"]["decision-tree"]
+    assert all(0 <= accuracy[measure]["mean"] <= 1 for measure in ("ca", "ba", "la"))
     told = run("worth", study, name, "--runs", "1")
     assert told.code == 0
     assert all(f"  {measure}  " in told.out for measure in ("BA", "CA", "LA"))
     assert "for your eyes only" in told.out
     assert run("ledger", study, "--json").json["entries"] == [], "nothing was released"
     if name == "buckets":
-        assert found["ca"] == found["ba"], "exact quasi-identifiers tell all there is"
+        assert accuracy["ca"] == accuracy["ba"], "exact quasi-identifiers tell all there is"
 
 
 def test_without_a_class_there_is_nothing_to_learn(study, run):
@@ -208,6 +210,15 @@ def test_without_a_class_there_is_nothing_to_learn(study, run):
     asked = run("worth", study, "k5")
     assert asked.code == 3
     assert "release 'k5' has no class attribute" in asked.err and "`role: class`" in asked.err
+
+
+def test_with_two_classes_there_is_no_one_thing_to_learn(study, run):
+    study.write_text(study.read_text(encoding="utf-8").replace("role: insensitive", "role: class"), encoding="utf-8")
+    (study.parent / "clinic.csv").unlink()  # told before a record is read
+    asked = run("worth", study, "k5")
+    assert asked.code == 3
+    assert "release 'k5' has 2 class attributes" in asked.err
+    assert "To fix: give one attribute `role: class`" in asked.err
 
 
 def test_a_number_of_runs_that_measures_nothing_is_refused(study, run):

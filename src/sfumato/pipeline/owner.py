@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.array_counter import ArrayCounter
+from sfumato.core.attribute import Role
 from sfumato.core.counts import Cells, Counter, tally
 from sfumato.core.draft import Draft, Groups
 from sfumato.core.partition import PartitionDraft, PartitionView
@@ -20,7 +21,7 @@ from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, UnfitReport, open_source
-from sfumato.errors import OursError, UsageError
+from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import Comparison, Finding, audit, classifications, events_of
 from sfumato.methods import Method, PartitionMethod, build, is_partition
 from sfumato.pipeline.partitions import drafted, refuse_unfit
@@ -64,12 +65,13 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
     """What a recipe's releases are worth to learners: CA against BA and LA, over several parts of the table.
 
     For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
-    entered into the ledger, and nothing that it returns is covered by ε.
+    entered into the ledger, and nothing that it returns is covered by a promise.
     """
     method = build(recipe)
     view: View | PartitionView
     if is_partition(method):
         view = tailor_partition(study, recipe.purpose)
+        _check_class(recipe, view)
         method.check(foreseen(view))
     else:
         view = tailor(study, recipe.purpose)
@@ -99,6 +101,17 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
         view, codes, make, classifiers=classifiers, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
         workers=workers, progress=progress, sets=sets,
     )  # fmt: skip
+
+
+def _check_class(recipe: Recipe, view: PartitionView) -> None:
+    """Refuse records in groups that do not come with exactly one class, before any of them is read."""
+    classes = sum(a.role is Role.CLASS for a in view.others)
+    if classes != 1:
+        raise StudyError(
+            f"release '{recipe.name}' has {classes or 'no'} class attribute{'s' * (classes > 1)}, so there is no one "
+            "thing to learn from it",
+            "give one attribute `role: class`, and name it in the release's purpose if it has one",
+        )
 
 
 def _part_with_noise(method: Method, view: View, counter: Counter) -> Draft:
