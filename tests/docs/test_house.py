@@ -92,3 +92,7 @@ def test_the_packaged_table_is_the_one_its_readme_describes():
     }
     assert quoted == found
     assert len(found) == 9
+
+
+def test_no_ledger_is_packaged():
+    assert not list(ADULT.rglob("*.sqlite*")), "the demo would start with what a test has entered"

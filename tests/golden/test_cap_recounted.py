@@ -17,6 +17,7 @@ from sfumato.api import Study
 from sfumato.methods import ConfidenceCap
 from sfumato.reproduce.acs import OCCUPATION, Survey
 from sfumato.reproduce.adult import SIX, occupations
+from sfumato.stores.memory import MemoryLedger
 
 GRID = list(product(("0.5", "0.9", "1"), ("0.3", "0.6", "1")))
 ROOTS = ("Any", "*")
@@ -72,7 +73,8 @@ def broken(published, raw, quasi, sensitive, rate, domains, trees):
 
 
 def released(study, rate, distortion, folder):
-    table = Study(study).release(ConfidenceCap(rate=rate, distortion=distortion), out=folder).open().to_pandas()
+    opened = Study(study, ledger=MemoryLedger())  # else there would be one beside the packaged table
+    table = opened.release(ConfidenceCap(rate=rate, distortion=distortion), out=folder).open().to_pandas()
     kept = table[~table["suppressed"].astype(bool)] if "suppressed" in table else table
     return len(table), kept
 
