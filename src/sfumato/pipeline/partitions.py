@@ -37,6 +37,7 @@ from sfumato.pipeline.made import (
 from sfumato.pipeline.measuring import evidence_of_draft
 from sfumato.pipeline.population import with_population
 from sfumato.pipeline.reporting import quick_measures
+from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
 from sfumato.pipeline.set_views import by_level, foreseen, set_rules
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
@@ -48,7 +49,9 @@ _NAMED = 8  # earlier releases a warning names
 
 def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, ledger: Ledger | None = None) -> Plan:
     """Say in words what a release would do to each column; touches nothing."""
-    view = foreseen(tailor_partition(study, recipe.purpose))
+    asked = tailor_partition(study, recipe.purpose)
+    refuse_named_sets(method, asked)
+    view = foreseen(asked)
     book = ledger or ledger_of(study)
     left = left_over(study, book, view.selection.span)
     method.check(view)
@@ -82,6 +85,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     """Make, re-check and publish records in groups, and enter the release into the ledger."""
     progress = run.progress
     asked = tailor_partition(study, recipe.purpose)
+    refuse_named_sets(method, asked)
     method.check(foreseen(asked))
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
@@ -91,7 +95,10 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, asked, cells, rows)
             view, cells = by_level(asked, counter, cells)
-            draft = drafted(with_population(method, study, view), view, cells, run.source, progress)
+            known = with_population(method, study, view)
+            refuse_named_sets(known, asked)
+            draft = drafted(known, view, cells, run.source, progress)
+            shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
             warnings = overlaps(study, run.ledger, view)
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
@@ -111,7 +118,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,
         )
-        written = write_records(draft, facts, run.folder, suppression=_may_suppress(method), source=run.source)
+        written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
     measured = quick_measures(evidence_of_draft(study, recipe.purpose, draft, cells, view), progress)
     progress("writing your report", 0, 1)
@@ -121,7 +128,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     )  # fmt: skip
     report = partition_report(draft, made, measures=measured.told, unmeasured=measured.unmeasured)
     left = left_over(study, run.ledger, view.selection.span)
-    return entered.hand_over(draft, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
+    return entered.hand_over(shown, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
 
 
 def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:

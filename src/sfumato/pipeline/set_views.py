@@ -18,7 +18,9 @@ from sfumato.errors import StudyError
 
 def foreseen(view: PartitionView) -> PartitionView:
     """The view as far as it is known before the table is opened; refuses sets without a level."""
-    return _with(view, {a.name: stand_in(a.name, a.domain) for a in view.attributes if isinstance(a.domain, SetDomain)})
+    return with_domains(
+        view, {a.name: stand_in(a.name, a.domain) for a in view.attributes if isinstance(a.domain, SetDomain)}
+    )
 
 
 def by_level(view: PartitionView, counter: CodedTable, cells: Cells) -> tuple[PartitionView, Cells]:
@@ -41,7 +43,7 @@ def categories(
             there = np.zeros(len(counter.sets[attribute.name]), dtype=np.int64)
             there[occurring] = found
             codes[attribute.name] = there
-    return _with(view, domains), codes
+    return with_domains(view, domains), codes
 
 
 def without_sets(view: PartitionView) -> PartitionView:
@@ -80,7 +82,9 @@ def refuse_sets(attributes: Iterable[Attribute], doing: str) -> None:
         )
 
 
-def _with(view: PartitionView, domains: Mapping[str, Domain]) -> PartitionView:
+def with_domains(view: PartitionView, domains: Mapping[str, Domain]) -> PartitionView:
+    """The view with other domains for some attributes."""
+
     def changed(attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         return tuple(replace(a, domain=domains.get(a.name, a.domain)) for a in attributes)
 
