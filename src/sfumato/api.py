@@ -26,7 +26,7 @@ from sfumato.errors import PublishError, UsageError
 from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.methods.method import Exact
-from sfumato.pipeline import Answer, Plan, Published, Question, TableCheck, verify_table
+from sfumato.pipeline import Answer, Plan, Published, Question, Ran, TableCheck, verify_table
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
@@ -106,6 +106,16 @@ class Study:
             progress=progress,
             memory_limit=memory_limit,
         )
+
+    def run(self, releases: Iterable[str] | None = None, *, runs: int = 5, progress: Progress = silent) -> list[Ran]:
+        """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
+
+        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's.
+        """
+        return pipeline.run_study(
+            self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
+            runs=runs, progress=progress,
+        )  # fmt: skip
 
     def ask(
         self,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, learning, measuring, owner, receiver
+from sfumato.cli import account, comparing, learning, measuring, owner, receiver, running
 from sfumato.cli.attack import attack_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
@@ -51,6 +51,7 @@ for _command in (
     owner.check,
     owner.plan,
     owner.release,
+    running.run,
     learning.learn,
     owner.worth,
     account.ledger,

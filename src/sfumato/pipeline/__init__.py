@@ -13,6 +13,7 @@ from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.pipeline.owner import audit_recipe, unfit, worth, worths
+from sfumato.pipeline.running import Ran, run_study
 from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
 
@@ -21,6 +22,7 @@ __all__ = [
     "Plan",
     "Published",
     "Question",
+    "Ran",
     "TableCheck",
     "ask",
     "attack_intersect",
@@ -36,6 +38,7 @@ __all__ = [
     "plan",
     "release",
     "run_frontier",
+    "run_study",
     "unfit",
     "verify_table",
     "worth",

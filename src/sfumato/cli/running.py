@@ -1,0 +1,67 @@
+"""The command that makes all releases of a study."""
+
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json, StudyFile
+from sfumato.errors import VerifyError
+
+
+def run(
+    study: StudyFile,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="A declared release, may be given several times; else all.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", help="How many splits to learn on, for each release.")] = 5,
+    json: Json = False,
+) -> None:
+    """Make every release that a study declares, check each, and measure what it is worth to a learner.
+
+    Each is published and entered into the ledger as by `release`. The accuracies look at raw records: for the owner.
+    """
+    from sfumato.api import Study
+
+    with show.progress(shown=not json) as report:
+        found = Study.load(study).run(only or None, runs=runs, progress=report)
+    if json:
+        show.as_json(
+            [
+                {
+                    "release": one.recipe.name,
+                    "purpose": one.recipe.purpose,
+                    "bundle": None if one.published is None else str(one.published.bundle),
+                    "epsilon": None if one.published is None else show.exact(one.published.epsilon),
+                    "left": None if one.published is None else show.exact(one.published.left),
+                    "verified": one.verified,
+                    "failure": None if one.failure is None else str(one.failure),
+                    "accuracy": None if one.worth is None else show.accuracy_json(one.worth),
+                    "why_not": one.why_not or None,
+                }
+                for one in found
+            ]
+        )
+    else:
+        for one in found:
+            show.say(f"{one.recipe.name}, for {one.recipe.purpose or 'the whole study'}:")
+            if one.published is None:
+                show.say(f"  not made: {one.failure}")
+                continue
+            done = one.published
+            cost = "no ε" if done.epsilon is None else f"ε = {show.exact(done.epsilon)}"
+            show.say(f"  published {done.rows:,} {done.what} in {show.place(done.bundle)}; it cost {cost}")
+            show.say("  it verifies" if one.verified else "  IT DOES NOT VERIFY: do not give it away")
+            for warning in done.warnings:
+                show.warn(warning)
+            if one.worth is None:
+                show.say(f"  not classified: {one.why_not}")
+            else:
+                show.accuracies(one.worth)
+            show.say(f"  your report: {show.place(done.folder / 'owner' / 'report.html')}")
+        show.say("accuracies and reports look at raw records: they are for your eyes only")
+    failed = next((one.failure for one in found if one.failure is not None), None)
+    if failed is not None:
+        raise typer.Exit(failed.exit_code)
+    if not all(one.verified for one in found):
+        raise typer.Exit(VerifyError.exit_code)
