@@ -27,6 +27,7 @@ from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Me
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.methods.method import Exact
 from sfumato.pipeline import Answer, Plan, Published, Question, Ran, TableCheck, verify_table
+from sfumato.publish import Release
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.stores import Ledger
@@ -208,7 +209,7 @@ class Study:
 
     def measure(
         self,
-        release: str | Path | Published,
+        release: str | Path | Published | Release,
         *,
         only: Iterable[str | Measure] | None = None,
         progress: Progress = silent,
@@ -216,15 +217,15 @@ class Study:
     ) -> dict[str, Reading | Refused]:
         """For the owner: what a release of this study costs in privacy and utility. Raw data, covered by no promise.
 
-        ``release`` is a bundle's folder or what `release` gave; ``only`` names measures, or has measures with their
-        parameters. Each is found under its name: a `Reading` with ``value`` and ``details``, or a `Refused` with the
-        ``reason`` why it does not apply.
+        ``release`` is a bundle's folder, what `release` gave, or an opened `Release`; ``only`` names measures, or has
+        measures with their parameters. Each is found under its name: a `Reading` with ``value`` and ``details``, or a
+        `Refused` with the ``reason`` why it does not apply.
         """
         return pipeline.measure_release(self.declared, release, only, progress=progress, memory_limit=memory_limit)
 
     def attack_link(
         self,
-        release: str | Path | Published,
+        release: str | Path | Published | Release,
         *,
         known: Any = None,
         progress: Progress = silent,
@@ -239,8 +240,8 @@ class Study:
 
     def attack_intersect(
         self,
-        one: str | Path | Published,
-        two: str | Path | Published,
+        one: str | Path | Published | Release,
+        two: str | Path | Published | Release,
         *,
         k: int = 5,
         attribute: str | None = None,

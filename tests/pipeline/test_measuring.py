@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.attribute import Role
-from sfumato.errors import SfumatoError, StudyError
+from sfumato.errors import SfumatoError, StudyError, UsageError
 from sfumato.measure import MEASURES, Reading, Refused, UtilityLoss
 from sfumato.pipeline import evidence_of_bundle, evidence_of_draft, measure
 from sfumato.pipeline.measuring import chosen_measures, measuring_view
@@ -97,6 +97,18 @@ def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
     assert few.details["populations"] < clinic.measure(made)["uloss"].details["populations"]
     with pytest.raises(SfumatoError, match=r"no measure called 'glory'.*ploss"):
         clinic.measure("nowhere", only=["glory"])
+
+
+def test_a_release_is_given_as_a_folder_as_it_was_published_or_opened(tmp_path):
+    clinic = study()
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    opened = sf.Release.open(made.bundle)
+    assert clinic.measure(opened, only="ploss") == clinic.measure(made.folder, only="ploss")
+    assert clinic.attack_link(opened) == clinic.attack_link(made)
+    assert clinic.attack_intersect(opened, made) == clinic.attack_intersect(made, str(made.bundle))
+    for asking in (clinic.measure, clinic.attack_link, lambda one: clinic.attack_intersect(made, one)):
+        with pytest.raises(UsageError, match=r"the type 'int'.*the folder of its bundle"):
+            asking(7)
 
 
 def test_losses_come_first():

@@ -15,20 +15,19 @@ from sfumato.core.unit import RecordUnit
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import SourceError, UsageError
 from sfumato.measure import Evidence, Intersection, Linkage, intersect, link
-from sfumato.pipeline.made import Published
-from sfumato.pipeline.measuring import evidence_of_bundle, raw_cells
+from sfumato.pipeline.measuring import Given, evidence_of_bundle, raw_cells
 
 
 def attack_link(
     study: Study,
-    release: str | Path | Published,
+    release: Given,
     *,
     known: Any = None,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Linkage:
     """Look up people in a bundle by their quasi-identifiers: those of the table ``known``, or all of the study's."""
-    evidence = evidence_of_bundle(study, _bundle(release), progress=progress, memory_limit=memory_limit)
+    evidence = evidence_of_bundle(study, release, progress=progress, memory_limit=memory_limit)
     cells = None if known is None else _known(evidence, known, progress, memory_limit)
     progress("looking people up", 0, 1)
     return link(evidence, cells)
@@ -36,8 +35,8 @@ def attack_link(
 
 def attack_intersect(
     study: Study,
-    one: str | Path | Published,
-    two: str | Path | Published,
+    one: Given,
+    two: Given,
     *,
     k: int = 5,
     attribute: str | None = None,
@@ -48,9 +47,7 @@ def attack_intersect(
 
     The sensitive ``attribute`` is one that both publish; by default the first of them.
     """
-    found = [
-        evidence_of_bundle(study, _bundle(each), progress=progress, memory_limit=memory_limit) for each in (one, two)
-    ]
+    found = [evidence_of_bundle(study, each, progress=progress, memory_limit=memory_limit) for each in (one, two)]
     shared = [a.name for a in found[0].protected if a.name in {b.name for b in found[1].protected}]
     if not shared or attribute not in (None, *shared):
         raise UsageError(
@@ -75,10 +72,6 @@ def _together(one: Evidence, two: Evidence) -> PartitionView:
     return PartitionView(
         quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit()
     )
-
-
-def _bundle(release: str | Path | Published) -> str | Path:
-    return release.bundle if isinstance(release, Published) else release
 
 
 def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Cells:

@@ -28,7 +28,7 @@ from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
 from sfumato.engines import CodedTable, open_source
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import MEASURES, Evidence, Measure, Reading, Refused
 from sfumato.measure.evidence import alike
 from sfumato.pipeline.made import Published
@@ -38,6 +38,24 @@ from sfumato.tailor.view import refuse_uncoded, selection, wanted_by
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
 _DOING = "measuring a release against the table"
+
+
+Given = str | Path | Published | Release
+"""How a caller names a release: the folder of its bundle, what publishing it gave, or the release itself."""
+
+
+def opened(given: Given) -> Release:
+    """The release that a caller names."""
+    if isinstance(given, Release):
+        return given
+    if isinstance(given, Published):
+        return Release.open(given.bundle)
+    if isinstance(given, (str, Path)):
+        return Release.open(given)
+    raise UsageError(
+        f"a release was to be given, and this is a value of the type '{type(given).__name__}'",
+        "give the folder of its bundle, what `release` gave, or an opened `Release`",
+    )
 
 
 def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
@@ -87,11 +105,11 @@ def evidence_of_draft(
 
 
 def evidence_of_bundle(
-    study: Study, bundle: str | Path, *, progress: Progress = silent, memory_limit: str | None = None
+    study: Study, bundle: Given, *, progress: Progress = silent, memory_limit: str | None = None
 ) -> Evidence:
     """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has."""
     progress("reading the release", 0, 1)
-    release = Release.open(bundle)
+    release = opened(bundle)
     if isinstance(release, RecordsRelease):
         roles = {column.name: column.role for column in release.layout.columns}
         view = _agreed(study, release.domains, roles)
@@ -131,7 +149,7 @@ def measure(
 
 def measure_release(
     study: Study,
-    release: str | Path | Published,
+    release: Given,
     only: Iterable[str | Measure] | None = None,
     *,
     progress: Progress = silent,
@@ -139,8 +157,7 @@ def measure_release(
 ) -> dict[str, Reading | Refused]:
     """Measure a bundle against the study's table. For the owner only: no promise covers what comes out."""
     wanted = None if only is None else chosen_measures(only)  # an unknown name fails before anything is read
-    bundle = release.bundle if isinstance(release, Published) else release
-    evidence = evidence_of_bundle(study, bundle, progress=progress, memory_limit=memory_limit)
+    evidence = evidence_of_bundle(study, release, progress=progress, memory_limit=memory_limit)
     return measure(evidence, wanted, progress=progress)
 
 
