@@ -39,6 +39,12 @@ atexit.register(lambda: print(json.dumps([m for m in {HEAVY!r} if m in sys.modul
     assert json.loads(found.stderr.splitlines()[-1]) == []
 
 
+def test_the_package_runs_as_a_module():
+    found = called("import runpy; runpy.run_module('sfumato', run_name='__main__')", "--help")
+    assert found.returncode == 0
+    assert "Usage: sfumato" in found.stdout
+
+
 def test_pipes_get_no_colour_and_no_progress(study):
     found = called(CALL, "plan", str(study), "dp")
     assert found.returncode == 0
