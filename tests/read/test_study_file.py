@@ -267,7 +267,7 @@ def top(privacy="{unit: record}", **more):
         (top(purposes="{p: }"), "study.yaml, line 8: the field 'attributes' is missing in 'p'", "add `attributes: …`"),
         (
             top(purposes="\n  p:\n    attributes: [age]\n    span: [2004-01-01, 2010-01-01]"),
-            "study.yaml, line 11: the study 'a' declares 0 attributes with the role `time`",
+            "study.yaml, line 11: the study 'a' declares no attribute with the role `time`",
             "give one attribute `role: time, type: date`",
         ),
         (

@@ -1,6 +1,7 @@
 """Purposes: releases of some records, what they say of it, and what they cost together."""
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -210,8 +211,13 @@ def test_what_is_wrong_with_a_format_is_told(day, says):
 
 def test_a_span_needs_one_time_with_dates():
     text = TEXT.format(day="", purpose="span: [2012-01-01, 2013-01-01]")
-    with pytest.raises(StudyError, match="declares 0 attributes with the role `time`"):
+    with pytest.raises(StudyError, match="declares no attribute with the role `time`"):
         study_from_text(text.replace("role: time, type: date", "role: insensitive"))
+    two = re.sub(r"(?m)^( *)day:( *)(\{.*)$", r"\1day:\2\3\n\1night: {role: time, type: date}", text)
+    with pytest.raises(
+        StudyError, match=r"declares 2 attributes with the role `time`.*keep the role on one of: day, n"
+    ):
+        study_from_text(two)
     with pytest.raises(StudyError, match="the time 'day' has no dates"):
         study_from_text(text.replace(", type: date", ""))
 

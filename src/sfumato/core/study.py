@@ -66,10 +66,12 @@ class Study:
         """The attribute that spans go by; an error where there is none, more than one, or it has no dates."""
         found = self.with_role(Role.TIME)
         if len(found) != 1:
+            many = f"{len(found)} attributes" if found else "no attribute"
             raise StudyError(
-                f"the study '{self.name}' declares {len(found)} attributes with the role `time`, and a span needs "
-                "exactly one",
-                "give one attribute `role: time, type: date`",
+                f"the study '{self.name}' declares {many} with the role `time`, and a span needs exactly one",
+                f"keep the role on one of: {', '.join(a.name for a in found)}"
+                if found
+                else "give one attribute `role: time, type: date`",
             )
         if not isinstance(found[0].domain, Grid) or found[0].domain.unit != "day":
             raise StudyError(
