@@ -221,8 +221,10 @@ def max_k(  # noqa: PLR0913, PLR0917 - an option each
     for one in found.tried:
         show.say(f"  k = {one.k:>5}: {one.broken:8.3%} of the records break the cap, in {one.groups:,} groups")
     how = "every smaller k was tried" if found.every else "smaller ones may do, too: --every tries them all"
-    top = found.tried[-1].k if found.tried else high
-    show.say(f"Max.k = {found.k} ({how})" if found.k is not None else f"no k up to {top} keeps the cap")
+    tried = ", ".join(f"{one.k:,}" for one in found.tried)
+    more = "; raise `--to`" if found.tried and found.tried[-1].k == high else ""  # else all records are one group
+    none = f"none of the k tried ({tried}) keeps the cap{more}"
+    show.say(f"Max.k = {found.k} ({how})" if found.k is not None else none)
     average = "none: every record would be suppressed" if found.average is None else f"{found.average:,.1f}"
     show.say(f"Avg.k = {average} (the average group of a release by `capped-confidence` with the same rate)")
     for note in found.notes:

@@ -37,11 +37,15 @@ class MaxK:
 def smallest_k(at: Callable[[int], Tried], low: int, high: int, *, every: bool) -> tuple[tuple[Tried, ...], int | None]:
     """Try k from ``low`` to ``high``, each a quarter larger than the last, then all between the last two.
 
+    ``high`` itself is always tried if no smaller one does.
+
     >>> def at(k):
     ...     return Tried(k, 1, 0.0 if k >= 13 else 0.5)
     >>> tried, k = smallest_k(at, 2, 1000, every=False)
     >>> k, [one.k for one in tried]
     (13, [2, 3, 4, 5, 7, 9, 12, 13, 15])
+    >>> [one.k for one in smallest_k(at, 2, 10, every=False)[0]]
+    [2, 3, 4, 5, 7, 9, 10]
     """
     tried: dict[int, Tried] = {}
     k, last = low, low - 1
@@ -49,7 +53,8 @@ def smallest_k(at: Callable[[int], Tried], low: int, high: int, *, every: bool) 
         tried[k] = at(k)
         if not tried[k].broken:
             break
-        last, k = k, k + 1 if every else max(k + 1, -int(-k * _GROWTH // 1))
+        larger = k + 1 if every else max(k + 1, -int(-k * _GROWTH // 1))
+        last, k = k, min(larger, high) if k < high else high + 1
     found = k if k in tried and not tried[k].broken else None
     for between in range(last + 1, k if found is not None else last + 1):
         tried[between] = at(between)
