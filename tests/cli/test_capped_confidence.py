@@ -181,7 +181,23 @@ def test_max_k_tells_the_smallest_k_found_and_the_average_group(study, run):
     every = run("max-k", study, "--to", "300", "--every", "--json").json
     assert every["max_k"] <= said.json["max_k"] and every["tried"][-1]["k"] == every["max_k"]
     words = run("max-k", study, "--to", "4", "--rate", "1", "--choose", "loss").out
-    assert "no k up to 4 keeps the cap" in words and "your eyes only" in words and "cannot keep `at_least`" in words
+    assert (
+        "none of the k tried (2, 3, 4) keeps the cap; raise `--to`" in words
+        and "your eyes only" in words
+        and "cannot keep `at_least`" in words
+    )
     assert run("max-k", study, "--from", "5", "--to", "4").code == 2
     assert run("max-k", study, "--attribute", "age").code == 3
     assert not (study.parent / "clinic.ledger.sqlite").exists()
+
+
+def test_a_query_on_a_sample_is_about_the_table(study, run):
+    said = run("release", study, "cap", "--out", "out")
+    assert said.code == 0, said.err
+    found = run("query", "out", "job = Any", "--json").json
+    manifest = json.loads((study.parent / "out" / "bundle" / "manifest.json").read_text(encoding="utf-8"))
+    there = manifest["records"]["published"]
+    assert found["sampled"] == manifest["sampled"] == "0.8"
+    assert found["count"] == pytest.approx(there / 0.8) and found["total"] == round(there / 0.8)
+    words = run("query", "out", "age >= 40").out
+    assert "a random sample of 0.8 of the records, and counts are divided by that" in words

@@ -96,12 +96,22 @@ def exact(epsilon: Fraction | None) -> str | None:
 def estimate(found: "Estimate") -> str:
     """An estimate in words."""
     spread = "" if found.deviation is None else f" ± {found.deviation:,.0f} (noise alone, one standard deviation)"
-    return f"about {found.count:,.0f}{spread} of {found.total:,} records, {100 * found.share:.2f} %"
+    about = "about " if found.sampled is not None else ""
+    told = f"about {found.count:,.0f}{spread} of {about}{found.total:,} records, {100 * found.share:.2f} %"
+    if found.sampled is not None:
+        told += f"; the release is a random sample of {found.sampled} of the records, and counts are divided by that"
+    return told
 
 
-def estimate_json(found: "Estimate") -> Mapping[str, float | None]:
+def estimate_json(found: "Estimate") -> Mapping[str, float | str | None]:
     """An estimate as JSON."""
-    return {"count": found.count, "share": found.share, "total": found.total, "deviation": found.deviation}
+    return {
+        "count": found.count,
+        "share": found.share,
+        "total": found.total,
+        "deviation": found.deviation,
+        "sampled": found.sampled,
+    }
 
 
 def accuracies(found: "Comparison") -> None:

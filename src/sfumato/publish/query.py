@@ -40,13 +40,16 @@ class Estimate:
 
     ``deviation`` is the standard deviation of ``count`` from the noise on the groups that are listed, √(Σ share² · 2b²)
     with b the scale of the noise; None where no scale is published. It does not cover the groups that are not listed
-    (their noisy counts were under the threshold), nor values that are not uniform within a region.
+    (their noisy counts were under the threshold), nor values that are not uniform within a region. Of a release of a
+    random sample, ``sampled`` is the share of the table's records that was drawn, as exact text, and ``count`` and
+    ``total`` are divided by it: they are about the table.
     """
 
     count: float
     share: float
     total: int
     deviation: float | None
+    sampled: str | None = None
 
 
 class Asked(Protocol):

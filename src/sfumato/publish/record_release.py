@@ -1,7 +1,8 @@
 """A release of records as its receiver uses it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -123,8 +124,14 @@ class RecordsRelease(Release):
 
         Values are taken to be uniform over a region and independent between attributes; in a release with buckets,
         every record of a bucket is taken to have each of its sensitive values with the share that it has there.
+        Of a release of a random sample, counts are scaled to the table that it was drawn from.
         """
-        return estimate(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+        found = estimate(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+        sampled = self.manifest.get("sampled")
+        if sampled is None:
+            return found
+        rate = Fraction(sampled)
+        return replace(found, count=found.count / float(rate), total=round(found.total / rate), sampled=sampled)
 
     @cached_property
     def _regions(self) -> Regions:
