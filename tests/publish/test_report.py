@@ -14,7 +14,7 @@ from sfumato.core.attribute import Attribute, Role
 from sfumato.core.partition import SUPPRESSED, PartitionView
 from sfumato.core.shown import shown_counts, shown_records
 from sfumato.core.unit import RecordUnit
-from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.publish import Made, Told, counts_report, partition_report
 from sfumato.publish.report_chart import nice, pairs, percent, plane
 from sfumato.publish.report_distributions import distributions
@@ -326,3 +326,16 @@ def test_templates_are_packaged():
     assert {"report.html", "report.css", "parts.html"} <= {
         path.name for path in (files("sfumato.publish") / "templates").iterdir()
     }
+
+
+def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
+    draft = small_draft(models=(TCloseness(t=1), KAnonymity(k=3)))
+    groups = draft.partition.statistics(draft.view)
+    name = next(iter(groups.sensitive))
+    far = TCloseness(t=1).strain(groups, name).numbers
+    text = re.sub(r"\s+", " ", " ".join(parsed(partition_report(draft, MADE)).text))
+    worst = text[text.index("closest to breaking the promise for") :]
+    places = [worst.index(f"{value:.3f}") for value in sorted(set(far.round(3)), reverse=True)]
+    assert places == sorted(places)
+    assert "Sorted by the distance from the table" in text and "the promise allows at most 1." in text
+    assert "The smallest groups" in text

@@ -13,7 +13,7 @@ from sfumato.dp.budget import show
 from sfumato.errors import StudyError
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import Exact, exact, share_at_most, whole, within
-from sfumato.models.sensitive import Sensitive, Values, code_of, refuse_unknown
+from sfumato.models.sensitive import Sensitive, Strain, Values, code_of, refuse_unknown
 
 
 @MODELS.add
@@ -67,6 +67,12 @@ class AlphaKAnonymity(Sensitive):
     def _keeps(self, values: Values) -> Truths:
         rare = share_at_most(self._largest(values), values.sizes, exact(self.alpha, "α"))
         return rare & (values.sizes >= self.k)
+
+    def _strain(self, values: Values) -> Strain:
+        sizes = np.maximum(values.sizes, 1)
+        part = np.maximum(self._largest(values) / sizes / float(exact(self.alpha, "α")), self.k / sizes)
+        words = "the larger of two: the largest bounded share over α, and k over the size"
+        return Strain("part of the bound", words, "at most 1", part)
 
     def _largest(self, values: Values) -> Integers:
         """How often the most frequent of the bounded values occurs in each group."""

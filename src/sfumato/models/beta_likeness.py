@@ -9,7 +9,7 @@ from sfumato.core.statistics import Statistics
 from sfumato.dp.budget import show
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import TOLERANCE, Exact, exact, times, within
-from sfumato.models.sensitive import Sensitive, Values
+from sfumato.models.sensitive import Floats, Sensitive, Strain, Values
 
 
 @MODELS.add
@@ -50,6 +50,11 @@ class BasicBetaLikeness(Sensitive):
     def _keeps(self, values: Values) -> Truths:
         return _gains_at_most(values, self.beta)
 
+    def _strain(self, values: Values) -> Strain:
+        bound = f"at most {show(exact(self.beta, 'β'))}"
+        words = "the largest gain (q − p)/p of a value with the share p of the table and q of the group"
+        return Strain("largest gain", words, bound, values.most(_gains(values)))
+
 
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,19 @@ class EnhancedBetaLikeness(Sensitive):
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
         allowed = p * (1 - np.log(p))
         return _gains_at_most(values, self.beta) & values.every(values.shares <= allowed + TOLERANCE)
+
+    def _strain(self, values: Values) -> Strain:
+        p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
+        allowed = np.minimum(float(exact(self.beta, "β")), -np.log(p))
+        part = np.where(allowed > 0, _gains(values) / np.where(allowed > 0, allowed, 1), 0.0)
+        words = "the largest gain (q − p)/p of a value, over the min(β, −ln p) that it may gain"
+        return Strain("gain of the allowed", words, "at most 1", values.most(part))
+
+
+def _gains(values: Values) -> Floats:
+    """(q − p)/p, one a pair; a value that the table does not have gains without end."""
+    p = values.overall / max(values.total, 1)
+    return np.asarray(np.where(p > 0, (values.shares - p) / np.where(p > 0, p, 1), np.inf))
 
 
 def _gains_at_most(values: Values, beta: Exact) -> Truths:

@@ -9,7 +9,7 @@ from sfumato.core.statistics import Statistics
 from sfumato.dp.budget import show
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import TOLERANCE, Exact, exact, within
-from sfumato.models.sensitive import Sensitive, Values
+from sfumato.models.sensitive import Sensitive, Strain, Values
 
 
 @MODELS.add
@@ -53,3 +53,10 @@ class DeltaDisclosure(Sensitive):
         near = np.abs(np.log(values.shares / p)) <= float(exact(self.delta, "δ")) + TOLERANCE
         complete = values.distinct == np.count_nonzero(values.table)
         return np.asarray(values.every(near) & values.known & complete)
+
+    def _strain(self, values: Values) -> Strain:
+        p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
+        complete = values.distinct == np.count_nonzero(values.table)
+        apart = np.where(complete, values.most(np.abs(np.log(values.shares / p))), np.inf)
+        words = "the largest |ln(share of the group / share of the table)| of a value"
+        return Strain("largest |ln ratio|", words, f"at most {show(exact(self.delta, 'δ'))}", apart)

@@ -11,7 +11,7 @@ from sfumato.core.statistics import Integers, Statistics
 from sfumato.dp.budget import show
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import TOLERANCE, Exact, exact, floored, share_at_most, times, whole, within
-from sfumato.models.sensitive import Floats, Sensitive, Values
+from sfumato.models.sensitive import Floats, Sensitive, Strain, Values
 
 
 @MODELS.add
@@ -44,6 +44,10 @@ class DistinctLDiversity(Sensitive):
 
     def _keeps(self, values: Values) -> Truths:
         return np.asarray(values.distinct >= self.l)
+
+    def _strain(self, values: Values) -> Strain:
+        found = values.distinct.astype(np.float64)
+        return Strain("values", "the number of different values", f"at least {self.l}", found, more_is_nearer=False)
 
 
 @MODELS.add
@@ -82,6 +86,11 @@ class EntropyLDiversity(Sensitive):
 
     def _keeps(self, values: Values) -> Truths:
         return np.asarray(_entropy(values) >= math.log(exact(self.l, "l")) - TOLERANCE)
+
+    def _strain(self, values: Values) -> Strain:
+        words = "e to the power of the entropy, the number of equally frequent values that would have it"
+        bound = f"at least {show(exact(self.l, 'l'))}"
+        return Strain("e^entropy", words, bound, np.exp(_entropy(values)), more_is_nearer=False)
 
 
 @MODELS.add
@@ -131,6 +140,14 @@ class RecursiveLDiversity(Sensitive):
         c = exact(self.c, "c")
         return np.asarray(times(values.largest, c.denominator) < times(self._rest(values), c.numerator), dtype=np.bool_)
 
+    def _strain(self, values: Values) -> Strain | None:
+        if self.l == 1:
+            return None
+        rest = self._rest(values)
+        ratio = np.where(rest > 0, values.largest / np.maximum(rest, 1), np.inf)
+        words = f"how often the most frequent value occurs, over all from the {self.l}-th most frequent on together"
+        return Strain("ratio", words, f"less than {show(exact(self.c, 'c'))}", ratio)
+
     def _rest(self, values: Values) -> Integers:
         """How many records have the l-th most frequent value of their group, or a rarer one."""
         group = values.found.group
@@ -173,6 +190,10 @@ class ProbabilisticLDiversity(Sensitive):
 
     def _keeps(self, values: Values) -> Truths:
         return share_at_most(values.largest, values.sizes, 1 / exact(self.l, "l"))
+
+    def _strain(self, values: Values) -> Strain:
+        share = values.largest / np.maximum(values.sizes, 1)
+        return Strain("share", "the largest share of a value", f"at most {show(1 / exact(self.l, 'l'))}", share)
 
 
 def _entropy(values: Values) -> Floats:

@@ -71,7 +71,7 @@ class Values:
         """How often the most frequent value of each group occurs."""
         return self.most(self.counts)
 
-    def most(self, pairs: Integers) -> Integers:
+    def most(self, pairs: NDArray[Any]) -> NDArray[Any]:
         """The largest over each group of something there is one of a pair, at least 0."""
         return self._reduced(np.maximum, pairs)
 
@@ -94,6 +94,17 @@ class Values:
         if filled.any():
             out[filled] = by.reduceat(pairs, self.found.first[:-1][filled])
         return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strain:
+    """How near each group is to the bound of a promise, by the promise's own number."""
+
+    head: str  # what the number is, in a word or two
+    words: str  # the same so that it can be read after "sorted by"
+    bound: str  # what the promise allows
+    numbers: Floats  # one a group
+    more_is_nearer: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +133,17 @@ class Sensitive:
             kept &= self._keeps(values)
         return np.asarray(kept | (groups.sizes == 0))
 
+    def strain(self, groups: Statistics, name: str) -> Strain | None:
+        """How near each group is to the bound for one attribute; None where no single number says so."""
+        found = [self._strain(values) for values in self._values(groups) if values.name == name]
+        return found[0] if found else None
+
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
         return listed(self)
+
+    def _strain(self, values: Values) -> Strain | None:  # noqa: ARG002 - for models that have such a number
+        return None
 
     def _values(self, groups: Statistics) -> list[Values]:
         """What the model looks at, an attribute at a time."""

@@ -13,7 +13,7 @@ from sfumato.errors import StudyError
 from sfumato.models.distances import DISTANCES
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import TOLERANCE, Exact, exact, within
-from sfumato.models.sensitive import Sensitive, Values
+from sfumato.models.sensitive import Sensitive, Strain, Values
 
 
 @MODELS.add
@@ -65,6 +65,11 @@ class TCloseness(Sensitive):
     def _keeps(self, values: Values) -> Truths:
         apart = DISTANCES[self.distance].between(values)
         return values.known & np.asarray(apart <= float(exact(self.t, "t")) + TOLERANCE)
+
+    def _strain(self, values: Values) -> Strain:
+        distance = DISTANCES[self.distance]
+        bound = f"at most {show(exact(self.t, 't'))}"
+        return Strain("distance", f"the distance from the table ({distance.words})", bound, distance.between(values))
 
     def _refuse(self, attributes: Sequence[Attribute]) -> None:
         for attribute in attributes:

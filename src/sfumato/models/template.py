@@ -13,7 +13,7 @@ from sfumato.dp.budget import show
 from sfumato.errors import StudyError
 from sfumato.models.model import MODELS, Truths
 from sfumato.models.parameters import Exact, share_at_most, within
-from sfumato.models.sensitive import Sensitive, Values, code_of, refuse_unknown
+from sfumato.models.sensitive import Sensitive, Strain, Values, code_of, refuse_unknown
 
 
 @MODELS.add
@@ -74,6 +74,14 @@ class Template(Sensitive):
             if code is not None:
                 kept &= share_at_most(values.times_of(code), values.sizes, h)
         return kept
+
+    def _strain(self, values: Values) -> Strain:
+        part = np.zeros(len(values.sizes))
+        for value, h in self._shares.items():
+            code = code_of(values.domain, value)
+            if code is not None and h > 0:
+                part = np.maximum(part, values.times_of(code) / np.maximum(values.sizes, 1) / float(h))
+        return Strain("part of the bound", "the largest share of a value over its bound", "at most 1", part)
 
     def _refuse(self, attributes: Sequence[Attribute]) -> None:
         refuse_unknown(tuple(self.bounds), attributes)

@@ -15,6 +15,7 @@ from sfumato.core.partition import PartitionDraft
 from sfumato.core.shown import shown_records
 from sfumato.core.statistics import Statistics
 from sfumato.models import title
+from sfumato.models.sensitive import Sensitive, Strain
 from sfumato.publish.ranges import range_text
 from sfumato.publish.record_manifest import LIMITS
 from sfumato.publish.report_cap import cap_section
@@ -145,7 +146,7 @@ def _losses(draft: PartitionDraft) -> Chart:
 
 
 def _worst(draft: PartitionDraft, groups: Statistics) -> list[tuple[str, str, Rows]]:
-    """For each promise the groups that are closest to breaking it."""
+    """For each promise the groups that are closest to breaking it, or, where no number says so, what they are."""
     found: list[tuple[str, str, Rows]] = []
     what = _what(draft)
     for model in draft.models if len(groups) else ():
@@ -153,12 +154,20 @@ def _worst(draft: PartitionDraft, groups: Statistics) -> list[tuple[str, str, Ro
         names = tuple(groups.sensitive) if needed is None else needed
         if not names:
             worst = np.argsort(groups.sizes, kind="stable")[:_WORST]
-            found.append((title(model), f"The smallest {what}.", _table(draft, groups, worst, None)))
+            caption = f"The smallest {what}"
+            found.append((title(model), f"{caption}.", _table(draft, groups, worst, caption)))
         for name in names:
-            share = _largest_share(groups, name)
-            worst = np.lexsort((groups.sizes, -share))[:_WORST]
-            told = f"The {what} in which one value of {name} has the largest share."
-            found.append((title(model), told, _table(draft, groups, worst, name)))
+            strain = model.strain(groups, name) if isinstance(model, Sensitive) else None
+            if strain is None:
+                near = _largest_share(groups, name)
+                caption = f"The {what} in which one value of {name} has the largest share"
+                told = f"{caption}; how near they are to the bound, no single number says."
+            else:
+                near = strain.numbers if strain.more_is_nearer else -strain.numbers
+                caption = f"The {what} that are closest to breaking the promise for {name}"
+                told = f"Sorted by {strain.words}; the promise allows {strain.bound}."
+            worst = np.lexsort((groups.sizes, -np.where(groups.sizes > 0, near, -np.inf)))[:_WORST]
+            found.append((title(model), told, _table(draft, groups, worst, caption, name, strain)))
     return found
 
 
@@ -170,9 +179,17 @@ def _largest_share(groups: Statistics, name: str) -> NDArray[np.float64]:
     return found
 
 
-def _table(draft: PartitionDraft, groups: Statistics, worst: NDArray[np.int64], name: str | None) -> Rows:
+def _table(
+    draft: PartitionDraft,
+    groups: Statistics,
+    worst: NDArray[np.int64],
+    caption: str,
+    name: str | None = None,
+    strain: Strain | None = None,
+) -> Rows:
     boxes = draft.partition.boxes
-    heads = ["records", *([] if name is None else ["largest share", f"of {name}"]), *boxes.attributes]
+    own = [] if strain is None else [strain.head]
+    heads = ["records", *own, *([] if name is None else ["largest share", f"of {name}"]), *boxes.attributes]
     lines = []
     for group in map(int, worst):
         regions = [
@@ -180,9 +197,15 @@ def _table(draft: PartitionDraft, groups: Statistics, worst: NDArray[np.int64], 
             for n, a in enumerate(boxes.attributes)
         ]
         most = [] if name is None else _most(groups, name, group)
-        lines.append([f"{int(groups.sizes[group]):,}", *most, *regions])
-    numbers = (0,) if name is None else (0, 1)
-    return Rows(f"The {len(lines)} {_what(draft)} that are closest to breaking the promise", heads, lines, numbers)
+        near = [] if strain is None else [_near(float(strain.numbers[group]))]
+        lines.append([f"{int(groups.sizes[group]):,}", *near, *most, *regions])
+    return Rows(caption, heads, lines, tuple(range(1 + len(own) + (name is not None))))
+
+
+def _near(value: float) -> str:
+    if np.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.3f}"
 
 
 def _most(groups: Statistics, name: str, group: int) -> list[str]:
