@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.options import Json, StudyFile
+from sfumato.core.words import sentence
 
 if TYPE_CHECKING:
     from sfumato.compare import Choice, Frontier
@@ -90,7 +91,7 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     )
     for point, why in found.failures:
         show.say(f"  failed: {point.label}: {why}")
-    show.say(f"{chosen.sentence[:1].upper()}{chosen.sentence[1:]}.")
+    show.say(f"{sentence(chosen.sentence)}.")
 
 
 def frontier_json(found: "Frontier", chosen: "Choice", files: list[Path]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sfumato.core.progress import Progress as Report
 from sfumato.core.progress import silent
+from sfumato.core.words import sentence
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
     from sfumato.measure import Comparison
@@ -49,7 +50,7 @@ def table(names: list[str], rows: list[list[str]]) -> None:
 def bullets(lines: tuple[str, ...] | list[str]) -> None:
     """Sentences, one a line."""
     for line in lines:
-        out.print(f"  • {line[:1].upper()}{line[1:]}.", markup=False)
+        out.print(f"  • {sentence(line)}.", markup=False)
 
 
 def warn(text: str) -> None:

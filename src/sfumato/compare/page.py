@@ -10,6 +10,7 @@ import vl_convert
 
 from sfumato.compare.choose import Choice
 from sfumato.compare.plot import chart
+from sfumato.core.words import sentence
 
 if TYPE_CHECKING:
     from sfumato.compare.frontier import Frontier
@@ -131,4 +132,4 @@ def _number(value: float | None) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return sentence(text)

@@ -6,6 +6,7 @@ from typing import Final
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.sets import SetDomain
+from sfumato.core.words import sentence
 from sfumato.publish.table import Layout
 
 _MOST_SHOWN: Final = 6
@@ -103,7 +104,7 @@ def readme(  # noqa: PLR0913 - a gap in the text each
         columns="\n".join(_rows(layout)),
         count=layout.count,
         class_name=layout.class_name,
-        rules=_SETS * sets + "".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in rules),
+        rules=_SETS * sets + "".join(f"- {sentence(rule)}.\n" for rule in rules),
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
     )
 

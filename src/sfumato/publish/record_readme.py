@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from sfumato.core.domain import Categories, Grid
+from sfumato.core.words import sentence
 from sfumato.publish.readme import cell, quoted
 from sfumato.publish.record_table import Column, RecordLayout
 
@@ -96,7 +97,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
         suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
-        rules="".join(f"- {rule[:1].upper()}{rule[1:]}.\n" for rule in content["rules"]),
+        rules="".join(f"- {sentence(rule)}.\n" for rule in content["rules"]),
         example=_example(first).replace("\\", "\\\\").replace('"', '\\"'),
         data=tables[0],
     )
