@@ -173,3 +173,13 @@ def test_ctrl_c_says_what_it_left(study, run, monkeypatch):
     found = run("release", study, "dp")
     assert found.code == 130
     assert "counts as spent" in found.err
+
+
+def test_a_query_says_that_groups_below_a_threshold_are_missing(study, run):
+    text = study.read_text(encoding="utf-8").replace("h: 2}", "h: 2, threshold: 7}")
+    study.write_text(text, encoding="utf-8")
+    assert run("release", study, "dp", "--out", "out").code == 0
+    told = "groups with a noisy count below 7 are not in the release, so counts are too low"
+    assert told in run("query", "out", "job = Artist").out
+    assert run("release", study, "table", "--out", "all").code == 0
+    assert "too low" not in run("query", "all", "job = Artist").out
