@@ -134,6 +134,12 @@ def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
         study(attributes=fields).measure(made)
 
 
+def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
+    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out")
+    with pytest.raises(StudyError, match="the bundle is of the study 'clinic', not of 'ward'"):
+        study(name="ward").measure(made)
+
+
 def test_what_an_attribute_is_called_for_does_not_change_its_domain(tmp_path):
     clinic = study()
     made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")

@@ -110,6 +110,11 @@ def evidence_of_bundle(
     """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has."""
     progress("reading the release", 0, 1)
     release = opened(bundle)
+    if release.manifest["study"] != study.name:
+        raise StudyError(
+            f"the bundle is of the study '{release.manifest['study']}', not of '{study.name}'",
+            "measure it against the study that it was made from",
+        )
     if isinstance(release, RecordsRelease):
         roles = {column.name: column.role for column in release.layout.columns}
         view = _agreed(study, release.domains, roles)
