@@ -178,8 +178,8 @@ def test_it_tells_the_groups_the_loss_and_the_worst():
     draft = small_draft(suppressed=True, models=(KAnonymity(k=3), DistinctLDiversity(l=2)))
     text = " ".join(parsed(partition_report(draft, MADE)).text)
     for told in (
-        "Every group of records that look alike has at least 3", "3 records (33.33%) are suppressed", "[20, 30)",
-        "not a guarantee", "For the owner only", "Professional", "66.7%", "asthma", "fixed in advance",
+        "Every group of records that look alike has at least 3", "3 records (33.3 %) are suppressed", "[20, 30)",
+        "not a guarantee", "For the owner only", "Professional", "66.7 %", "asthma", "fixed in advance",
         "A missing value is a value of its own.", "sfumato 0",
     ):  # fmt: skip
         assert told in text, told
@@ -189,7 +189,7 @@ def test_every_measure_has_a_sentence():
     text = re.sub(r"\s+", " ", " ".join(parsed(PAGES["groups"]).text))
     assert "An average count query is off by 12.5 % of its true answer." in text
     assert "Of the person who is worst off, the release tells 43.3 %" in text
-    assert "From 0 nats to 0.693 nats; lower is better. Behind it: quantile 0.5 0.1; records 7." in text
+    assert "From 0 nats to 0.693 nats; lower is better. Behind it: quantile 0.5: 0.1; records: 7." in text
     assert "At least 0 %; lower is better." in text
     assert "Not measured: nothing is published." in text
 
@@ -339,3 +339,18 @@ def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
     assert places == sorted(places)
     assert "Sorted by the distance from the table" in text and "the promise allows at most 1." in text
     assert "The smallest groups" in text
+
+
+def test_numbers_of_measures_are_told_truly():
+    size = Told(
+        name="average-group-size", title="", summary="", kind="utility loss", unit="records", better="lower",
+        value=2048.3,
+    )  # fmt: skip
+    assert size.means == "A group has 2,048 records on average."
+    risk = Told(
+        name="journalist-risk", title="", summary="", kind="risk", unit="probability", better="lower", value=1.0,
+        details={"average": 1.0, "share above 0.2": 1.0, "records above 0.2": 1.0, "people": 1.0, "median error": 12.0},
+    )  # fmt: skip
+    assert [text for _, text in risk.more] == ["100 %", "100 %", "1", "1", "1,200 %"]
+    assert number(9.9999, "share") == "1,000 %" and number(1e-9, "share") == "< 0.001 %"
+    assert number(999.7, "records") == "1,000 records"

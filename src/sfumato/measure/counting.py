@@ -61,7 +61,9 @@ class AverageGroupSize(_Coarseness):
 
     name: ClassVar[str] = "average-group-size"
     title: ClassVar[str] = "Average group size"
-    summary: ClassVar[str] = "how many published records look alike on average; over k: divide by it for C_avg"
+    summary: ClassVar[str] = (
+        "how many records a group of published records that look alike has on average; divided by k, C_avg"
+    )
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Without a group there is no average."""

@@ -19,7 +19,7 @@ from sfumato.models.sensitive import Sensitive, Strain
 from sfumato.publish.ranges import range_text
 from sfumato.publish.record_manifest import LIMITS
 from sfumato.publish.report_cap import cap_section
-from sfumato.publish.report_chart import Chart, Plane, counts, plane, shares
+from sfumato.publish.report_chart import Chart, Plane, counts, percent, plane, shares
 from sfumato.publish.report_distributions import distributions
 from sfumato.publish.report_page import Made, Page, Tile, render
 from sfumato.publish.report_rows import Rows
@@ -72,7 +72,7 @@ def _tiles(draft: PartitionDraft, groups: Statistics) -> list[Tile]:
     drawn = (
         "records of the table take part"
         if draft.rate == 1
-        else f"records were drawn, {float(draft.rate):.3g} of the table"
+        else f"records were drawn, {percent(float(draft.rate))} of the table"
     )
     found = [
         Tile(f"{records:,}", drawn),
@@ -84,7 +84,7 @@ def _tiles(draft: PartitionDraft, groups: Statistics) -> list[Tile]:
             Tile(f"{float(sizes.mean()):,.1f}", f"records are in one of the {what} on average"),
             Tile(f"{int(sizes.max()):,}", f"records are in the largest of the {what}"),
         ]
-    found.append(Tile(f"{gone:,}", f"records are suppressed ({gone / max(records, 1):.2%} of the table)"))
+    found.append(Tile(f"{gone:,}", f"records are suppressed ({percent(gone / max(records, 1))} of the table)"))
     if draft.form == "generalised":
         found.append(
             Tile(
@@ -112,9 +112,9 @@ def _left_out(draft: PartitionDraft) -> str:
         return "No record is suppressed: every record of the table that takes part is published."
     records = int(draft.partition.cells.counts.sum())
     return (
-        f"{gone:,} records ({gone / max(records, 1):.2%}) are suppressed. With them their groups would have broken the "
-        "promise, or would have had to be generalised much further. They are published as rows that only say that "
-        "there was a record, and count as lost altogether in the numbers below."
+        f"{gone:,} records ({percent(gone / max(records, 1))}) are suppressed. With them their groups would have "
+        "broken the promise, or would have had to be generalised much further. They are published as rows that only "
+        "say that there was a record, and count as lost altogether in the numbers below."
     )
 
 
@@ -216,7 +216,7 @@ def _most(groups: Statistics, name: str, group: int) -> list[str]:
     place = here.start + int(np.argmax(values.counts[here]))
     code = int(values.values[place])
     share = int(values.counts[place]) / max(int(groups.sizes[group]), 1)
-    return [f"{share:.1%}", range_text(groups.domains[name], code, code + 1)]
+    return [percent(share), range_text(groups.domains[name], code, code + 1)]
 
 
 def facts_table(facts: Mapping[str, Any]) -> Rows | None:
@@ -227,7 +227,7 @@ def facts_table(facts: Mapping[str, Any]) -> Rows | None:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # noqa: PLR2004 - four digits are enough
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):

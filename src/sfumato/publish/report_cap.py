@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.core.partition import PartitionDraft
-from sfumato.publish.report_chart import Chart, counts
+from sfumato.publish.report_chart import Chart, counts, percent
 from sfumato.publish.report_field import Field, field
 from sfumato.publish.report_rows import Rows
 
@@ -74,8 +74,8 @@ def _capped(of: Mapping[str, Any], published: int) -> Capped:
         up="observed confidence",
     )
     free = (
-        f"{of['uncapped'] / published:.1%} of the records are expected with more confidence than the sample rate: the "
-        "cap does not bind those at all."
+        f"{percent(of['uncapped'] / published)} of the records are expected with more confidence than the sample rate: "
+        "the cap does not bind those at all."
     )
     return Capped(name, shown, free, _closest(name, of["closest"]))
 
@@ -84,8 +84,8 @@ def _closest(name: str, pairs: Sequence[Mapping[str, Any]]) -> Rows:
     regions = list(pairs[0]["regions"]) if pairs else []
     lines = [
         (
-            f"{one['observed']:.1%}",
-            f"{one['expected']:.1%}",
+            percent(one["observed"]),
+            percent(one["expected"]),
             f"{one['records']:,}",
             f"{one['group']:,}",
             one["value"],

@@ -12,7 +12,7 @@ from sfumato.core.domain import Domain, Grid
 from sfumato.core.partition import PartitionView
 from sfumato.core.shown import Shown
 from sfumato.publish.ranges import range_text
-from sfumato.publish.report_chart import Chart, pairs
+from sfumato.publish.report_chart import Chart, pairs, percent
 
 Floats = NDArray[np.float64]
 
@@ -62,8 +62,8 @@ def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: S
     rows.sort(key=lambda row: -row[1])
     rest = rows[_MOST:]
     told = (
-        f"{len(rest):,} rarer values are not drawn; together they are {sum(row[1] for row in rest):.1%} of the table "
-        f"and {sum(row[2] for row in rest):.1%} of the release."
+        f"{len(rest):,} rarer values are not drawn; together they are {percent(sum(row[1] for row in rest))} of the "
+        f"table and {percent(sum(row[2] for row in rest))} of the release."
         if rest
         else ""
     )

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sfumato.core.words import sentence
+
 _SHARES: Final = ("share", "probability")
+_COUNTS: Final = ("records", "groups", "queries", "candidates", "unique", "mean true answer")  # details beside shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +45,7 @@ class Told:
         if self.value is None:
             return f"Not measured: {self.reason}."
         plain = _PLAIN.get(self.name)
-        return self.summary[:1].upper() + self.summary[1:] + "." if plain is None else plain(self.value)
+        return sentence(self.summary) + "." if plain is None else plain(self.value)
 
     @property
     def more(self) -> tuple[tuple[str, str], ...]:
@@ -58,21 +61,25 @@ def number(value: float, unit: str) -> str:
     """
     if unit in _SHARES:
         return _share(value)
-    if float(value).is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
+    if float(value).is_integer() or abs(value) >= 999.5:  # noqa: PLR2004 - whole numbers from here on
         return f"{value:,.0f} {unit}".strip()
     return f"{value:.3g} {unit}".strip()
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:,.0f} %" if value >= 10 else f"{100 * value:.3g} %"  # noqa: PLR2004 - no digits are worth reading
+    if 0 < value < 0.00001:  # noqa: PLR2004 - no digits are worth reading
+        return "< 0.001 %"
+    return f"{100 * value:,.0f} %" if value >= 9.995 else f"{100 * value:.3g} %"  # noqa: PLR2004 - no digits are worth reading
 
 
 def _detail(key: str, value: Any, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, Mapping) else str(value)
-    if isinstance(value, int) or float(value).is_integer():
+    if isinstance(value, int):
+        return f"{value:,}"
+    part = unit in _SHARES and (value <= 1 or "error" in key) and not key.startswith(_COUNTS) and key != "people"
+    if float(value).is_integer() and not part:
         return f"{value:,.0f}"
-    part = unit in _SHARES and (value <= 1 or "error" in key)  # beside shares there may be counts
     return _share(value) if part else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
@@ -82,11 +89,11 @@ def _off(what: str) -> Callable[[float], str]:
 
 _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "ploss": lambda value: (
-        f"Of the person who is worst off, the release tells {100 * value / 0.6931471805599453:.3g} % of what it could "
+        f"Of the person who is worst off, the release tells {_share(value / 0.6931471805599453)} of what it could "
         "tell at most: how far the sensitive values of their group are from those of the whole table."
     ),
     "mean-ploss": lambda value: (
-        f"Of a person on average, the release tells {100 * value / 0.6931471805599453:.3g} % of what it could tell at "
+        f"Of a person on average, the release tells {_share(value / 0.6931471805599453)} of what it could tell at "
         "most. A small mean says nothing of the worst."
     ),
     "uloss": lambda value: (
@@ -96,17 +103,17 @@ _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "query-error": _off("An average count query"),
     "query-error-small": _off("An average query that counts less than 1 % of the records"),
     "query-error-large": _off("An average query that counts more than 10 % of the records"),
-    "general-loss": lambda value: f"A published value covers {100 * value:.3g} % of its domain on average.",
-    "suppressed": lambda value: f"{100 * value:.3g} % of the table's records are not published.",
-    "average-group-size": lambda value: f"A published record looks like {value:.3g} records on average.",
+    "general-loss": lambda value: f"A published value covers {_share(value)} of its domain on average.",
+    "suppressed": lambda value: f"{_share(value)} of the table's records are not published.",
+    "average-group-size": lambda value: f"A group has {number(value, 'records')} on average.",
     "classification-loss": lambda value: (
-        f"A decision tree that learns from the release gets the class of {100 * value:.3g} % of the table's own "
+        f"A decision tree that learns from the release gets the class of {_share(value)} of the table's own "
         "records wrong. How it does on records that it has not seen, the command “sfumato worth” measures."
     ),
     "marginals-1": lambda value: (
-        f"{100 * value:.3g} % of the records would have to move for one attribute's distribution to be the table's."
+        f"{_share(value)} of the records would have to move for one attribute's distribution to be the table's."
     ),
     "marginals-2": lambda value: (
-        f"{100 * value:.3g} % of the records would have to move for two attributes' distribution to be the table's."
+        f"{_share(value)} of the records would have to move for two attributes' distribution to be the table's."
     ),
 }
