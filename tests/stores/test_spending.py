@@ -1,7 +1,7 @@
 """How entries add up, against brute force over days."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
@@ -157,3 +157,21 @@ def test_spans_are_read_and_refused_in_words():
     assert span(0, 4).overlaps(span(3, 5)) and not span(0, 4).overlaps(span(4, 5))
     assert span(0, 4).overlaps(span(8, 9, "other")), "nothing is known of another time"
     assert atoms([]) == []
+
+
+def test_a_question_that_does_not_fit_is_told_the_days_where_it_does():
+    ledger = open_ledger("memory:")
+    ledger.reserve(draft("1", span=span(0, 4)), budget=ONE)
+    ledger.reserve(draft("0.25", span=span(4, 8)), budget=ONE)
+    question = replace(draft("0.5"), method="ask")
+    told = r"the question asks for ε = 0.5, .*To fix: keep to days with `--span 2013-01-05..2013-01-09`, where it fits"
+    with pytest.raises(BudgetError, match=told):
+        ledger.reserve(question, budget=ONE)
+    told = r"the question asks for .* with `--span 2013-01-05..2013-01-07`, where it fits"
+    with pytest.raises(BudgetError, match=told):
+        ledger.reserve(replace(question, span=span(2, 6)), budget=ONE)
+    ledger.reserve(replace(question, span=span(4, 8)), budget=ONE)
+    with pytest.raises(BudgetError, match="nothing more fits"):
+        ledger.reserve(question, budget=ONE)
+    with pytest.raises(StudyError, match=r"write two days, .*: 2004-01-01..2010-01-01 or"):
+        Span.read("t", "2013")

@@ -15,7 +15,7 @@ from sfumato.errors import StudyError
 
 _DAY: Final = r"(\d{4}-\d\d-\d\d)"
 _TEXT: Final = re.compile(rf"\[?\s*{_DAY}\s*(?:,|\.\.|\s)\s*{_DAY}\s*\)?", re.ASCII)
-_FIX: Final = "write two days, the second one not included: [2004-01-01, 2010-01-01)"
+_FIX: Final = "write two days, the second one not included: 2004-01-01..2010-01-01 or [2004-01-01, 2010-01-01)"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -110,7 +110,7 @@ def ask(
     attributes = tuple({attribute.name: attribute for attribute in used}.values())
     _refuse_observed(attributes)
     recipe = _recipe(question)
-    refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock())
+    refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock(), method="ask")
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
         refuse_guesses(table)

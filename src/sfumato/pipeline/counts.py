@@ -139,12 +139,12 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
 
 
 def refuse_over_budget(
-    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime
+    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime, method: str = ""
 ) -> None:
     """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
     draft = NewEntry(
-        study=study.name, at=at, who="", purpose="", method="", recipe="{}", promise="", epsilon=epsilon, unit=unit.key,
-        span=span,
+        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
+        unit=unit.key, span=span,
     )  # fmt: skip
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
 

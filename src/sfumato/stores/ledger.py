@@ -28,6 +28,10 @@ State: TypeAlias = Literal["opened", "done", "failed"]
 _NAMED = 8  # entries a message names before it sums up the others
 
 
+QUESTION = "ask"
+"""The method of an entry that is a question."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
     """What is known of a release before it runs. ``epsilon`` is None for a release that is not differentially private.
@@ -137,8 +141,8 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
     if draft.epsilon > left:
         where = "" if draft.span is None else f" over {draft.span}"
         raise BudgetError(
-            f"the release asks for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of the "
-            f"study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
+            f"the {_asker(draft)} for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of "
+            f"the study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
             _fitting(draft, entries, budget, left),
         )
 
@@ -146,8 +150,13 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
 def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
     """What would fit: a smaller ε, or the pieces of the asked span where there is enough."""
     assert draft.epsilon is not None, "only what costs something can be too much"
-    free = [] if draft.span is None else _free(draft.span, entries, budget - draft.epsilon)
-    elsewhere = f"; or keep to {' or '.join(str(span) for span in free[:3])}, where it fits" if free else ""
+    over = draft.span or _asked_over(draft, entries)
+    free = [] if over is None else _free(over, entries, budget - draft.epsilon)
+    if draft.method == QUESTION:
+        where = "days with " + " or ".join(f"`--span {span.start}..{span.stop}`" for span in free[:3])
+    else:
+        where = " or ".join(str(span) for span in free[:3])
+    elsewhere = f"; or keep to {where}, where it fits" if free else ""
     if left > 0:
         return f"ask for ε = {show(left)} or less{elsewhere}"
     if elsewhere:
@@ -156,6 +165,18 @@ def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: 
         "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
         "this weakens the promise to everyone in the table"
     )
+
+
+def _asker(draft: NewEntry) -> str:
+    return "question asks" if draft.method == QUESTION else "release asks"
+
+
+def _asked_over(draft: NewEntry, entries: Sequence[Entry]) -> Span | None:
+    """For a question to all records: the days that the ledger knows of, some of which may have enough left."""
+    spans = [entry.span for entry in entries if entry.span is not None and entry.epsilon is not None]
+    if draft.method != QUESTION or draft.unit != RECORD or len({span.of for span in spans}) != 1:
+        return None
+    return Span(spans[0].of, min(span.start for span in spans), max(span.stop for span in spans))
 
 
 def _free(over: Span, entries: Sequence[Entry], most: Fraction) -> list[Span]:
