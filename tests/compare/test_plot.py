@@ -147,3 +147,9 @@ def test_curves_that_do_not_compete_have_no_frontier_and_no_choice():
     text = found.to_html()
     assert "Grey steps" not in text and "No release" not in text
     assert "queries" in text
+
+
+def test_the_label_of_nothing_published_stays_below_the_title_of_the_axis(found, tmp_path):
+    layers = json.loads(found.save(tmp_path / "f.json").read_text(encoding="utf-8"))["layer"]
+    left = [one["mark"] for one in layers if one["mark"]["type"] == "text" and one["mark"]["align"] == "left"]
+    assert left and all(mark["dy"] >= 0 and mark["baseline"] == "middle" for mark in left)

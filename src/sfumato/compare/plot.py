@@ -163,7 +163,7 @@ def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") 
                 )
             )
             # On the right, where curves end low, two short lines; on a phone one long line would lie over points.
-            place: dict[str, Any] = {"align": "left", "dx": 10, "dy": -11}
+            place: dict[str, Any] = {"align": "left", "dx": 12, "dy": 0, "baseline": "middle"}
             if right:
                 place = {"align": "right", "dx": 4, "dy": -27, "baseline": "line-bottom", "lineBreak": "\n"}
                 base = alt.Chart(data_of([{**row, "words": row["release"].replace(" ", "\n")} for row in here])).encode(
