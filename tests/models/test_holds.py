@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sfumato.core.boxes import Boxes
 from sfumato.core.statistics import Statistics
 from sfumato.models import (
     MODELS,
@@ -241,13 +242,14 @@ class TestKnownNumbers:
 
 def test_a_value_that_the_table_does_not_have_breaks_every_promise_about_the_table():
     found = Statistics.of(
-        np.array([0, 0]), np.array([1, 1]), {"s": np.array([0, 1])}, {"s": UNEVEN}, groups=1,
-        table={"s": np.array([2, 0, 0, 0, 0])},
+        np.array([0, 0]), np.array([1, 1]), {"s": np.array([0, 1])}, {"s": UNEVEN, "q": grid(0, 1)}, groups=1,
+        table={"s": np.array([2, 0, 0, 0, 0])}, boxes=Boxes(("q",), np.array([[0]]), np.array([[2]])),
     )  # fmt: skip
+    named = {"t-closeness": "t", "delta-disclosure": "delta", "capped-confidence": "rate"}
     for name in MODELS:
         model = MODELS[name]
         if model.checkable and model.relative:
-            parameter = {"t-closeness": "t", "delta-disclosure": "delta"}.get(name, "beta")
+            parameter = named.get(name, "beta")
             assert not model(**{parameter: 1}).holds(found)[0], name
 
 
