@@ -1,6 +1,6 @@
 """Published records as numbers that a learner can use, and new raw records as the same numbers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -143,8 +143,3 @@ def _nearest_range(column: Spans, domain: Domain, codes: Integers) -> Integers:
         found = np.where(inside | ~nearer, place, after)
         return np.where(codes < 0, -1, found).astype(np.int64)
     return np.where(inside, place, -1).astype(np.int64)
-
-
-def encoded(domains: Iterable[Domain], columns: Iterable[Sequence[object]]) -> list[Integers]:
-    """Raw values as codes, -1 where the rules leave the record out."""
-    return [domain.encode(values) for domain, values in zip(domains, columns, strict=True)]
