@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import locate
-from sfumato.core.locate import NOWHERE, holding, nearest
+from sfumato.core.locate import NOWHERE, held, holding, nearest
 
 
 def first_by_hand(starts, stops, record):
@@ -56,3 +56,21 @@ def test_no_region_holds_nothing():
     none = np.empty((0, 2), np.int64)
     assert holding(none, none, np.zeros((3, 2), np.int64)).tolist() == [NOWHERE] * 3
     assert nearest(none, none, np.zeros((3, 2), np.int64), np.array([5, 5])).tolist() == [NOWHERE] * 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(some(), st.sampled_from([0, 20, 50_000]))
+def test_what_regions_hold_is_counted_where_they_overlap_too(found, few):
+    starts, stops, codes = found
+    weights = np.arange(1, len(codes) + 1)
+    before, locate._FEW = locate._FEW, few
+    try:
+        sums, times = held(starts, stops, codes, weights)
+    finally:
+        locate._FEW = before
+    inside = [
+        {box for box in range(len(starts)) if np.all((starts[box] <= code) & (code < stops[box]))} for code in codes
+    ]
+    for box, total in enumerate(sums.tolist()):
+        assert total == sum(int(weight) for weight, boxes in zip(weights, inside, strict=True) if box in boxes)
+    assert times.tolist() == [len(boxes) for boxes in inside]

@@ -53,7 +53,7 @@ def test_it_finds_the_best_and_leaves_most_out(seed, share, least):
 def test_any_judge_will_do(seed):
     """Groups whose size is odd are left out: monotone in no way, so only sizes are used to drop boxes."""
 
-    def odd(table):
+    def odd(table, node):
         return (table.totals >= 3) & (table.totals % 2 == 0)
 
     of = search(seed, share=0.5, judge=odd)

@@ -138,7 +138,7 @@ def test_a_population_smaller_than_the_table_is_the_wrong_one():
 
 
 def test_presence_needs_a_population():
-    with pytest.raises(StudyError, match="population table, and none is given"):
+    with pytest.raises(StudyError, match="compares with a population, and it is not at hand"):
         DeltaPresence(maximum="0.5").holds(table_of([0, 1]).statistics)
 
 

@@ -116,7 +116,7 @@ def test_a_k_that_is_none(sfumato, tmp_path, k):
             "{method: mondrian, promise: {distinct-l-diversity: {l: 2, attribute: age}}}",
             "which is no sensitive attribute",
         ),
-        ("{method: mondrian, promise: {delta-presence: 0.5}}", "a study cannot name one yet"),
+        ("{method: mondrian, promise: {delta-presence: 0.5}}", "compares with a population, and none is named"),
         ("{method: bucketization, k: 5}", "a promise about group sizes alone is not kept"),
     ],
 )

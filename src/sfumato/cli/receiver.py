@@ -9,11 +9,15 @@ from sfumato.cli.options import Bundle, BundleOrTable, Json
 from sfumato.errors import UsageError, VerifyError
 
 
-def verify(
+def verify(  # noqa: PLR0913, PLR0917 - options
     bundle: BundleOrTable,
     sha256: Annotated[
         str | None,
         typer.Option("--sha256", help="The SHA-256 that manifest.json must have, from the publisher or the ledger."),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option("--population", help="The table of people that δ-presence compares with: a file or a URL."),
     ] = None,
     promise: Annotated[
         list[str] | None,
@@ -46,7 +50,7 @@ def verify(
 
     with show.progress(shown=not json) as report:
         report("checking the bundle", 0, 1)
-        found = verify_bundle(bundle, sha256=sha256)
+        found = verify_bundle(bundle, sha256=sha256, population=population)
     if json:
         show.as_json(
             {"ok": found.ok, "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in found.checks]}

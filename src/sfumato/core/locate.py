@@ -1,4 +1,6 @@
-"""Where records lie: for each the region that holds it, or else the nearest."""
+"""Where records lie: for each the region that holds it, or else the nearest; and how many a region holds."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +15,31 @@ _FEW = 50_000  # comparisons that are not worth halving
 def holding(starts: Integers, stops: Integers, codes: Integers) -> Integers:
     """For each record the first region that holds it, or `NOWHERE`.
 
-    Records and regions are halved together at medians of where regions begin, so that each record is compared with
-    few regions.
-
     >>> holding(np.array([[0], [40]]), np.array([[20], [50]]), np.array([[5], [30], [49]])).tolist()
     [0, -1, 1]
     """
     place = np.full(len(codes), NOWHERE, dtype=np.int64)
-    todo = [(np.arange(len(codes)), np.arange(len(starts)))]
-    while todo:
-        records, boxes = todo.pop()
-        if not len(records) or not len(boxes):
-            continue
-        cut = _halving(starts[boxes], stops[boxes]) if len(records) * len(boxes) > _FEW else None
-        if cut is None:
-            place[records] = _first(starts[boxes], stops[boxes], boxes, codes[records])
-            continue
-        column, at = cut
-        left = codes[records, column] < at
-        todo.append((records[left], boxes[starts[boxes, column] < at]))
-        todo.append((records[~left], boxes[stops[boxes, column] > at]))
+    for records, boxes in _near(starts, stops, codes):
+        inside = _inside(starts[boxes], stops[boxes], codes[records])
+        first = inside.argmax(axis=1)
+        found = inside[np.arange(len(records)), first]
+        place[records[found]] = boxes[first[found]]
     return place
+
+
+def held(starts: Integers, stops: Integers, codes: Integers, weights: Integers) -> tuple[Integers, Integers]:
+    """The weight of the records that each region holds, and how many regions hold each record.
+
+    >>> found = held(np.array([[0], [40]]), np.array([[45], [50]]), np.array([[5], [42], [60]]), np.array([7, 2, 9]))
+    >>> [part.tolist() for part in found]
+    [[9, 2], [1, 2, 0]]
+    """
+    sums, times = np.zeros(len(starts), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+    for records, boxes in _near(starts, stops, codes):
+        inside = _inside(starts[boxes], stops[boxes], codes[records])
+        sums[boxes] += weights[records] @ inside
+        times[records] += inside.sum(axis=1)
+    return sums, times
 
 
 def nearest(starts: Integers, stops: Integers, codes: Integers, sizes: Integers) -> Integers:
@@ -62,6 +68,29 @@ def nearest(starts: Integers, stops: Integers, codes: Integers, sizes: Integers)
     return place
 
 
+def _near(starts: Integers, stops: Integers, codes: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Records with the regions that may hold them, few enough of both to compare each with each.
+
+    Records and regions are halved together at medians of where regions begin, so that each record is compared with
+    few regions. A record comes once, and its regions in order.
+    """
+    todo = [(np.arange(len(codes)), np.arange(len(starts)))]
+    while todo:
+        records, boxes = todo.pop()
+        if not len(records) or not len(boxes):
+            continue
+        cut = _halving(starts[boxes], stops[boxes]) if len(records) * len(boxes) > _FEW else None
+        if cut is None:
+            step = max(1, _TOGETHER // len(boxes))
+            for begin in range(0, len(records), step):
+                yield records[begin : begin + step], boxes
+            continue
+        column, at = cut
+        left = codes[records, column] < at
+        todo.append((records[left], boxes[starts[boxes, column] < at]))
+        todo.append((records[~left], boxes[stops[boxes, column] > at]))
+
+
 def _halving(starts: Integers, stops: Integers) -> tuple[int, int] | None:
     """The attribute and code at which the fewest regions are on one side; None where all stay on one."""
     if not starts.shape[1]:
@@ -73,16 +102,10 @@ def _halving(starts: Integers, stops: Integers) -> tuple[int, int] | None:
     return (column, int(at[column])) if most[column] < len(starts) else None
 
 
-def _first(starts: Integers, stops: Integers, boxes: Integers, codes: Integers) -> Integers:
-    """Every record against every region."""
-    found = np.full(len(codes), NOWHERE, dtype=np.int64)
-    step = max(1, _TOGETHER // len(boxes))
-    for begin in range(0, len(codes), step):
-        some = codes[begin : begin + step]
-        inside = np.ones((len(some), len(boxes)), dtype=bool)
-        for column in range(codes.shape[1]):
-            here = some[:, column, None]
-            inside &= (starts[:, column] <= here) & (here < stops[:, column])
-        first = inside.argmax(axis=1)
-        found[begin : begin + step] = np.where(inside[np.arange(len(some)), first], boxes[first], NOWHERE)
-    return found
+def _inside(starts: Integers, stops: Integers, codes: Integers) -> NDArray[np.bool_]:
+    """Whether each record (a row) is in each region (a column)."""
+    inside = np.ones((len(codes), len(starts)), dtype=np.bool_)
+    for column in range(codes.shape[1]):
+        here = codes[:, column, None]
+        inside &= (starts[:, column] <= here) & (here < stops[:, column])
+    return inside

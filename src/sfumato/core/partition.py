@@ -12,12 +12,13 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.boxes import Boxes
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Domain
+from sfumato.core.locate import held
 from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.statistics import Statistics
 from sfumato.core.unit import Unit
-from sfumato.errors import OursError
+from sfumato.errors import OursError, StudyError
 
-__all__ = ["SUPPRESSED", "Boxes", "Partition", "PartitionDraft", "PartitionView"]
+__all__ = ["SUPPRESSED", "Boxes", "Partition", "PartitionDraft", "PartitionView", "people_in"]
 
 SUPPRESSED = -1  # the group of a record that is not published
 
@@ -31,6 +32,7 @@ class PartitionView:
     others: tuple[Attribute, ...]  # the class and insensitive attributes
     unit: Unit
     selection: Selection = EVERYTHING
+    people: Cells | None = None  # the population that a promise compares with, by the codes of the quasi-identifiers
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -79,7 +81,20 @@ class Partition:
             {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)},
             groups=len(self.boxes),
             boxes=self.boxes,
+            population=None if view.people is None else people_in(self.boxes, view.people),
         )
+
+
+def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
+    """How many people of a population live in each region; nobody may live in two of them."""
+    codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
+    found, homes = held(boxes.starts, boxes.stops, codes, people.counts)
+    if np.any(homes > 1):
+        raise StudyError(
+            "regions overlap, so one person may belong to several groups, and shares of people say nothing",
+            "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

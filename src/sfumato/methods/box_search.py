@@ -34,8 +34,8 @@ from sfumato.methods.rollup import Table, Tables
 TIE = 1e-12  # losses closer than this are equal: their sums are rounded
 _SMALL = 2_000  # rows; counting from a table of so few is not worth a smaller one
 
-Judge = Callable[[Table], NDArray[np.bool_]]
-"""Whether each group of a table is published. A group below the least size never is."""
+Judge = Callable[[Table, Levels], NDArray[np.bool_]]
+"""Whether each group of a node's table is published. A group below the least size never is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Search:
         too_small, extra = self._lost(node, totals, heads, small)
         gone, more = small, extra
         if self.judge is not None and too_small <= self.allowed:
-            gone = ~self.judge(table)
+            gone = ~self.judge(table, node)
             _, more = self._lost(node, totals, heads, gone)
         return Worth(
             node,

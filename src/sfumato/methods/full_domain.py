@@ -1,7 +1,7 @@
 """Full-domain recoding: one level of generalisation for each attribute, the best there is."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from sfumato.dp.budget import show
 from sfumato.errors import InfeasibleError, OursError, StudyError
 from sfumato.methods.box_search import Found, Judge, Search
 from sfumato.methods.judging import Promises, column, quoted
-from sfumato.methods.lattice import Bounds, Lattice, lattice_of
+from sfumato.methods.lattice import Bounds, Lattice, Levels, lattice_of
 from sfumato.methods.method import METHODS, Forecast
 from sfumato.methods.partitioning import (
     Promise,
@@ -83,7 +83,7 @@ class FullDomain(Promising):
 
     def check(self, view: PartitionView) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
-        check_view(view, self.models)
+        check_view(view, self.models, people=True)
         names = [attribute.name for attribute in view.quasi]
         unknown = sorted(set(self.bounds) - set(names))
         if unknown:
@@ -155,12 +155,13 @@ def _search(lattice: Lattice, promises: Promises, cells: Cells, share: Fraction)
     """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
     kind, kinds = _kinds(promises.columns(cells), {name: domain.size for name, domain in promises.domains.items()})
     codes = [column(cells, ladder.attribute) for ladder in lattice.ladders]
+    tables = Tables(lattice, codes, cells.counts, kind)
     return Search(
         lattice=lattice,
-        tables=Tables(lattice, codes, cells.counts, kind),
+        tables=tables,
         least=promises.least,
         allowed=int(share * int(cells.counts.sum())),
-        judge=None if promises.sizes_alone else _judge(promises, kinds),
+        judge=None if promises.sizes_alone else _judge(promises, kinds, lattice, tables),
         monotone=promises.monotone,
     )
 
@@ -176,12 +177,28 @@ def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[I
     return kind, {name: codes[rows] for name, codes in columns.items()}
 
 
-def _judge(promises: Promises, kinds: Mapping[str, Integers]) -> Judge:
-    def judge(table: Table) -> NDArray[np.bool_]:
+def _judge(promises: Promises, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
+    def judge(table: Table, node: Levels) -> NDArray[np.bool_]:
         sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
-        return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups)
+        people = promises.view.people
+        living = None if people is None else _living(lattice.cuts(node), tables.codes(table.heads()), people)
+        return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
 
     return judge
+
+
+def _living(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> Integers:
+    """How many people live in the region of each group, which ``heads`` has one row of codes of."""
+    groups = len(heads[0])
+    key, size = np.zeros(groups + len(people), dtype=np.int64), 1
+    for cut, codes in zip(cuts, heads, strict=True):
+        if len(cut) > 1:
+            both = np.concatenate([codes, column(people, cut.attribute)])
+            key, size = joined(key, size, cut.regions(both), len(cut))
+    home, rows = numbered(key, size)
+    there = np.bincount(home[groups:], weights=people.counts, minlength=len(rows)).astype(np.int64)
+    found: Integers = there[home[:groups]]
+    return found
 
 
 def _recoded(view: PartitionView, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:

@@ -47,9 +47,17 @@ class Promises:
         return {name: column(cells, name) for name in self.domains}
 
     def published(
-        self, group: Integers, weights: Integers, sensitive: Mapping[str, Integers], groups: int
+        self,
+        group: Integers,
+        weights: Integers,
+        sensitive: Mapping[str, Integers],
+        groups: int,
+        *,
+        people: Integers | None = None,
     ) -> NDArray[np.bool_]:
         """Which groups are left when those that break a promise are suppressed; every group has a record.
+
+        ``people`` has how many of the population live in the region of each.
 
         A model may compare groups with the published table, which changes as groups are left out: it is asked again
         until those that are left all hold, as `suppress_broken` does. It ends, since groups only leave.
@@ -65,6 +73,7 @@ class Promises:
                 weights[rows],
                 {name: codes[rows] for name, codes in sensitive.items()},
                 groups=int(kept.sum()),
+                people=None if people is None else people[kept],
             )
             kept[np.flatnonzero(kept)[~hold]] = False
             if hold.all() or not changing:
@@ -79,9 +88,11 @@ class Promises:
         *,
         groups: int,
         table: Mapping[str, Integers] | None = None,
+        people: Integers | None = None,
     ) -> NDArray[np.bool_]:
         """Whether each group keeps all promises, compared with ``table``, or with the groups together."""
-        return all_hold(self.models, Statistics.of(group, weights, sensitive, self.domains, groups=groups, table=table))
+        found = Statistics.of(group, weights, sensitive, self.domains, groups=groups, table=table, population=people)
+        return all_hold(self.models, found)
 
 
 def column(cells: Cells, name: str) -> Integers:

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from sfumato.core.counts import Cells
-from sfumato.core.partition import Partition, PartitionDraft, PartitionView
+from sfumato.core.partition import Boxes, Partition, PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
 from sfumato.dp.budget import show
 from sfumato.errors import StudyError
@@ -28,7 +30,8 @@ from sfumato.methods.partitioning import (
     suppress_broken,
     worded,
 )
-from sfumato.models import KAnonymity
+from sfumato.methods.ranges import tight_boxes
+from sfumato.models import KAnonymity, peopled
 from sfumato.models.parameters import Exact
 
 ALL = "all"
@@ -86,7 +89,13 @@ class Mondrian(Promising):
 
     def check(self, view: PartitionView) -> None:
         """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
-        check_view(view, self.models)
+        check_view(view, self.models, people=True)
+        if peopled(self.models) and not (self.strict and self.ranges == "tight"):
+            raise StudyError(
+                "the promise compares groups with people who live in their regions, and counts those in tight regions "
+                "that do not overlap",
+                "leave out `strict: false` and `ranges: partition`",
+            )
         refuse_least_width(view, self.name)
         if self.choose == "info_gain":
             class_of(view)
@@ -107,7 +116,7 @@ class Mondrian(Promising):
         self.check(view)
         cells = in_order(view, cells)
         models = self.models
-        refuse_hopeless(view, cells, models)
+        refuse_hopeless(view, cells, models, boxes=self._whole(view, cells))
         limit = int(share_of(self.suppress) * int(cells.counts.sum()))
         found = suppress_broken(view, self._cut(view, cells, limit, progress), models, limit=limit)
         if found is None:  # suppression has changed the table that groups are compared with, too much
@@ -128,15 +137,23 @@ class Mondrian(Promising):
         )
 
     def _cut(self, view: PartitionView, cells: Cells, limit: int, progress: Progress) -> Partition:
-        table = Table.of(view, cells, self.models, classes=self.choose == "info_gain", strict=self.strict)
         ordered = self._ordered(view)
+        table = Table.of(
+            view, cells, self.models, classes=self.choose == "info_gain", strict=self.strict, ordered=ordered
+        )
         axes = Axes.of(view.quasi, ordered)
         least = max([1, *(model.k for model in self.models if isinstance(model, KAnonymity))])
         rules = Rules(
             axes=axes, keeps=table.keeps, least=least, strict=self.strict, first=self._chooser(view, table, axes, least)
         )
         leaves = cut_down(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
-        return table.partition(view, cells, leaves, tight=self.ranges == "tight", ordered=ordered)
+        return table.partition(view, cells, leaves, tight=self.ranges == "tight")
+
+    def _whole(self, view: PartitionView, cells: Cells) -> Boxes | None:
+        """The region of the whole table as one group, where people are counted in it."""
+        if view.people is None or not len(cells):
+            return None
+        return tight_boxes(view, cells, np.zeros(len(cells), np.int64), 1, ordered=self._ordered(view))
 
     def _chooser(self, view: PartitionView, table: Table, axes: Axes, least: int) -> Chooser | None:
         if self.choose == "loss":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.counts import Cells
-from sfumato.core.partition import Boxes, Partition, PartitionView
+from sfumato.core.partition import Boxes, Partition, PartitionView, people_in
 from sfumato.core.statistics import Statistics
 from sfumato.methods.mondrian_axes import Axes
 from sfumato.methods.mondrian_cuts import Attempt, Codes, Integers
@@ -25,10 +25,18 @@ class Table:
     models: tuple[GroupModel, ...]
     against: dict[str, Integers]
     strict: bool
+    ordered: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, view: PartitionView, cells: Cells, models: tuple[GroupModel, ...], *, classes: bool, strict: bool
+        cls,
+        view: PartitionView,
+        cells: Cells,
+        models: tuple[GroupModel, ...],
+        *,
+        classes: bool,
+        strict: bool,
+        ordered: tuple[str, ...] = (),
     ) -> "Table":
         """Put cells together that only differ in what nobody looks at; they stand side by side."""
         names = needed(view, models)
@@ -38,7 +46,7 @@ class Table:
         first = np.flatnonzero(new)
         less = Cells(cells.attributes[:wide], cells.codes[first, :wide], np.add.reduceat(cells.counts, first))
         asked = replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names))
-        return cls(less, np.cumsum(new) - 1, asked, models, totals(view, cells, names), strict)
+        return cls(less, np.cumsum(new) - 1, asked, models, totals(view, cells, names), strict, ordered)
 
     @property
     def records(self) -> int:
@@ -56,20 +64,31 @@ class Table:
 
     def keeps(self, rows: Integers, tried: Attempt) -> Flags:
         """Whether each child keeps the promise."""
-        if not self.against:
+        if not self.against and self.view.people is None:
             return all_hold(self.models, Statistics(tried.sizes, {}, {}, {}))
         names = list(self.against)
         child = np.repeat(np.arange(len(tried.sizes)), np.diff(tried.first))
+        people = None
+        if self.view.people is not None:
+            inside = Cells(self.cells.attributes, self.cells.codes[rows], tried.weights)
+            boxes = tight_boxes(self.view, inside, child, len(tried.sizes), ordered=self.ordered)
+            people = people_in(boxes, self.view.people)
         codes = {name: self.column(name)[rows] for name in names}
         domains = {name: self.view.domain(name) for name in names}
         return all_hold(
             self.models,
-            Statistics.of(child, tried.weights, codes, domains, groups=len(tried.sizes), table=self.against),
+            Statistics.of(
+                child,
+                tried.weights,
+                codes,
+                domains,
+                groups=len(tried.sizes),
+                table=self.against,
+                population=people,
+            ),
         )
 
-    def partition(
-        self, view: PartitionView, cells: Cells, leaves: Leaves, *, tight: bool, ordered: tuple[str, ...]
-    ) -> Partition:
+    def partition(self, view: PartitionView, cells: Cells, leaves: Leaves, *, tight: bool) -> Partition:
         """The groups of the view's cells."""
         groups = len(leaves.starts)
         if self.strict:
@@ -82,7 +101,7 @@ class Table:
             group = keys % (groups + 1) - 1
         names = tuple(a.name for a in view.quasi)
         if tight:
-            boxes = tight_boxes(view, cells, group, groups, ordered=ordered)
+            boxes = tight_boxes(view, cells, group, groups, ordered=self.ordered)
         else:
             boxes = Boxes(names, leaves.starts, leaves.stops)
         found = Partition(cells, group, boxes)

@@ -22,6 +22,7 @@ from sfumato.models import (
     KAnonymity,
     all_hold,
     parse_models,
+    peopled,
     refuse_infeasible,
     regional,
     relative,
@@ -97,8 +98,11 @@ def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
         raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
 
 
-def check_view(view: PartitionView, models: Iterable[GroupModel]) -> None:
-    """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on."""
+def check_view(view: PartitionView, models: Iterable[GroupModel], *, people: bool = False) -> None:
+    """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on.
+
+    ``people`` says whether the method can count a population in the regions that it makes.
+    """
     if not view.quasi:
         raise StudyError(
             "the release has no quasi-identifier, so every group is the whole table",
@@ -113,6 +117,13 @@ def check_view(view: PartitionView, models: Iterable[GroupModel]) -> None:
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
             "`sfumato max-k` for the k at which Mondrian keeps it",
         )
+    if peopled(models) and not people:
+        raise StudyError(
+            "the promise compares groups with the people of a population, and this method cannot count those",
+            "use `method: full-domain`, or `mondrian`",
+        )
+    if len(peopled(models)) > 1:
+        raise StudyError("promises of one release compare with two populations", "name the same one in both")
 
 
 def refuse_least_width(view: PartitionView, method: str) -> None:
@@ -156,13 +167,18 @@ def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str,
 
 
 def refuse_hopeless(
-    view: PartitionView, cells: Cells, models: Iterable[GroupModel], *, suppression: bool = False
+    view: PartitionView,
+    cells: Cells,
+    models: Iterable[GroupModel],
+    *,
+    suppression: bool = False,
+    boxes: Boxes | None = None,
 ) -> None:
-    """Refuse a table without records, and a promise that it breaks even as one group."""
+    """Refuse a table without records, and a promise that it breaks even as one group (in the region of ``boxes``)."""
     if not len(cells):
         raise InfeasibleError("no record takes part in the release", "check the table, and what the study leaves out")
     models = tuple(models)
-    whole = Partition(cells, np.zeros(len(cells), np.int64), _no_boxes(1))
+    whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
     try:
         refuse_infeasible(models, statistics_of(view, whole, models))
     except InfeasibleError as error:

@@ -107,10 +107,12 @@ class Tables:
         self._slices: list[slice] = []
         packed: list[Integers] = []
         weights = counts.astype(np.float64)
+        self._values: list[Integers] = []  # the codes of each attribute that occur
         waiting: list[tuple[Integers, list[Integers], list[Floats]]] = []
         width = len(lattice.ladders)
         for place, (ladder, column) in enumerate(zip(lattice.ladders, codes, strict=True)):
             ranks, values = _ranked(column, ladder.cuts[0].size)
+            self._values.append(values)
             regions = [cut.regions(values) for cut in ladder.cuts]
             losses = [ladder.losses(step)[region] / width for step, region in enumerate(regions)]
             parts = [_ranked(region, len(cut))[0] for cut, region in zip(ladder.cuts, regions, strict=True)]
@@ -149,6 +151,15 @@ class Tables:
             for column, part, codes in zip(self._columns, self._slices, columns, strict=True)
         ]
         return np.asarray(np.sum(found, axis=0))
+
+    def codes(self, columns: Sequence[Integers]) -> list[Integers]:
+        """The domain's codes of each attribute, from rows of packed ones."""
+        found: list[Integers] = []
+        for packed, part in zip(columns, self._slices, strict=True):
+            values = self._values[part]
+            ranks = np.unravel_index(packed, tuple(len(of) for of in values))
+            found += [of[rank] for of, rank in zip(values, ranks, strict=True)]
+        return found
 
     def _pack(self, attributes: Sequence[tuple[Integers, list[Integers], list[Floats]]], stop: int) -> Integers:
         self._columns.append(_Column([of[1] for of in attributes], [of[2] for of in attributes]))

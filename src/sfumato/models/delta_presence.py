@@ -19,8 +19,10 @@ from sfumato.models.parameters import Exact, exact, listed, share_at_most, times
 class DeltaPresence:
     """Of the people of the population in a group's region a share from δmin to δmax is in the table.
 
-    Nergiz, Atzori & Clifton, SIGMOD 2007, for records in groups with regions. People of the population in no
-    published region have the share 0; where δmin is above 0 they are not covered, and a group cannot know of them.
+    Nergiz, Atzori & Clifton, SIGMOD 2007, for records in groups with regions that do not overlap. People of the
+    population in no published region have the share 0; where δmin is above 0 they are not covered, and a group cannot
+    know of them. ``population`` names the table of people, everybody once, with all quasi-identifiers: a file or a
+    URL, as a study names its source. It is public, or nobody could compare with it; its name leaves with the manifest.
 
     Not monotone. Sizes and people of two regions put together give a share between the two. But the smallest region
     over both, or a wider one that a search tries, may hold people who were in no group, and then the share falls below
@@ -38,8 +40,11 @@ class DeltaPresence:
     relative: ClassVar[bool] = False
     maximum: Exact
     minimum: Exact = Fraction(0)
+    population: str | None = None
 
     def __post_init__(self) -> None:
+        if self.population is not None and not isinstance(self.population, str):
+            raise StudyError("`population` names no table", "write the path of a file, or a URL, as for `source`")
         object.__setattr__(self, "maximum", within(self.maximum, "δmax", 0, 1))
         object.__setattr__(self, "minimum", within(self.minimum, "δmin", 0, 1))
         if exact(self.minimum, "δmin") > exact(self.maximum, "δmax"):
@@ -49,19 +54,18 @@ class DeltaPresence:
         """No sensitive attribute: being in the table is what is sensitive."""
         return ()
 
-    def check(self, view: PartitionView) -> None:  # noqa: ARG002 - no view will do
-        """Refuse: there is no way yet to name a population table in a study."""
-        raise StudyError(
-            "δ-presence compares with a population table, and a study cannot name one yet",
-            "leave the promise out; on groups counted in Python, `holds` checks it",
-        )
+    def check(self, view: PartitionView) -> None:
+        """Refuse where there is nobody to compare with."""
+        if self.population is None and view.people is None:
+            raise StudyError(
+                "δ-presence compares with a population, and none is named",
+                "name a table of people with the quasi-identifiers: `delta-presence: {maximum: …, population: FILE}`",
+            )
 
     def holds(self, groups: Statistics) -> Truths:
         """Whether the share of each group lies between the two bounds; a region nobody lives in does not fit."""
         if groups.population is None:
-            raise StudyError(
-                "δ-presence compares with a population table, and none is given", "name one, or leave the promise out"
-            )
+            raise StudyError("δ-presence compares with a population, and it is not at hand", "give the table of people")
         low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
         enough = times(groups.population, low.numerator) <= times(groups.sizes, low.denominator)
         kept = share_at_most(groups.sizes, groups.population, high) & np.asarray(enough, dtype=np.bool_)

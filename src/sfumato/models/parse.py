@@ -79,6 +79,12 @@ def regional(models: Iterable[GroupModel]) -> bool:
     return any(getattr(model, "regional", False) for model in models)
 
 
+def peopled(models: Iterable[GroupModel]) -> tuple[str, ...]:
+    """The populations that promises compare with, by the names of their tables."""
+    named = [getattr(model, "population", None) for model in models]
+    return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+
 def monotone(models: Iterable[GroupModel]) -> bool:
     """Whether merging groups that keep all the promises keeps them all, on a table that stays the same."""
     return all(model.monotone for model in models)

@@ -33,6 +33,7 @@ from sfumato.pipeline.counts import refuse_guesses
 from sfumato.pipeline.measuring import chosen_measures, measuring_view
 from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, fingerprint, outcome
+from sfumato.pipeline.population import with_people, with_population
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor, tailor_partition
 
@@ -47,6 +48,7 @@ _SOON = 2.0  # seconds that other processes take to start
 class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
+    study: Study  # without its source, which is closed
     view: PartitionView  # what is measured
     raw: Cells  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
@@ -168,7 +170,7 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
     return Table(
-        view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
+        study=replace(study, source=""), view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
         measures=measures,
     )  # fmt: skip
 
@@ -336,6 +338,8 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
             raise table.for_groups
         view = table.for_groups
         method.check(view)
+        view = with_people(getattr(method, "models", ()), table.study, view)
+        method = with_population(method, table.study, view)
         return shown_records(drafted(method, view, table.cells, SecureSource(), silent))
     if isinstance(table.for_counts, SfumatoError):
         raise table.for_counts

@@ -35,7 +35,7 @@ from sfumato.pipeline.made import (
     versions,
 )
 from sfumato.pipeline.measuring import evidence_of_draft
-from sfumato.pipeline.population import with_population
+from sfumato.pipeline.population import with_people, with_population
 from sfumato.pipeline.reporting import quick_measures
 from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
 from sfumato.pipeline.set_views import by_level, foreseen, set_rules
@@ -95,6 +95,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, asked, cells, rows)
             view, cells = by_level(asked, counter, cells)
+            view = with_people(getattr(method, "models", ()), study, view)
             known = with_population(method, study, view)
             refuse_named_sets(known, asked)
             draft = drafted(known, view, cells, run.source, progress)

@@ -1,6 +1,6 @@
-"""Public statistics that a method is to compare with: a file of shares, or a table of people to count."""
+"""What the public knows that a release is compared with: shares of values, or the people of a population."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,8 +11,9 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.sets import SetDomain
 from sfumato.core.shares import as_given
 from sfumato.core.study import Study
-from sfumato.engines import CodedTable, SourceTable, open_source
+from sfumato.engines import CodedTable, SourceTable, open_source, read_people
 from sfumato.errors import SourceError, StudyError
+from sfumato.models import GroupModel, peopled
 
 M = TypeVar("M")
 
@@ -37,6 +38,14 @@ def with_population(method: M, study: Study, view: PartitionView) -> M:
     made: M = replace(asked, population=found)
     made.check(view)  # type: ignore[attr-defined] # a method has one
     return made
+
+
+def with_people(models: Iterable[GroupModel], study: Study, view: PartitionView) -> PartitionView:
+    """The view with the people that a promise compares with, if one does."""
+    named = peopled(models)
+    if not named:
+        return view
+    return replace(view, people=read_people(named[0], view.quasi, view.selection, base=study.base))
 
 
 def _written(table: SourceTable) -> dict[str, dict[str, str]]:

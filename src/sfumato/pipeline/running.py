@@ -13,6 +13,8 @@ from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
 from sfumato.errors import BudgetError, SfumatoError
 from sfumato.measure import Comparison
+from sfumato.methods import build
+from sfumato.models import peopled
 from sfumato.pipeline.made import Published
 from sfumato.pipeline.owner import worth
 from sfumato.pipeline.stages import plan, release
@@ -69,7 +71,10 @@ def _ran(study: Study, recipe: Recipe, folder: Path, ledger: Ledger, runs: int, 
         done = release(study, recipe, folder=folder, ledger=ledger, progress=progress)
     except SfumatoError as error:
         return Ran(recipe=recipe, failure=error)
-    verified = verify_bundle(done.bundle, sha256=done.sha256).ok
+    named = peopled(getattr(build(recipe), "models", ()))
+    verified = verify_bundle(
+        done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
+    ).ok
     try:
         found = worth(study, recipe, runs=runs, progress=progress)
     except SfumatoError as error:

@@ -19,6 +19,7 @@ from sfumato.core.unit import RecordUnit
 from sfumato.engines import SourceTable, open_source
 from sfumato.errors import InfeasibleError, SourceError, UsageError
 from sfumato.models import (
+    DeltaPresence,
     DistinctLDiversity,
     GroupModel,
     KAnonymity,
@@ -94,6 +95,11 @@ def verify_table(
     models = parse_models(promise)
     if not models:
         raise UsageError("there is no promise to check", "give one, such as k-anonymity=5")
+    if any(isinstance(model, DeltaPresence) for model in models):
+        raise UsageError(
+            "δ-presence counts people in regions, and a table of any kind does not say which those are",
+            "check a bundle: `sfumato verify BUNDLE --population FILE`",
+        )
     _refuse_names(quasi, sensitive, suppressed)
     with open_source(source, base=base) as table:
         lacking = [name for name in (*quasi, *sensitive, suppressed) if name is not None and name not in table.columns]

@@ -6,6 +6,7 @@ from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionDraft
 from sfumato.dp.sampling import RandomSource, SecureSource
 from sfumato.errors import PublishError
@@ -41,7 +42,7 @@ def write_records(
     return stage(
         folder,
         write=lambda partial: _write(partial, layout, records, draft, facts),
-        check=lambda partial: _check(partial, records),
+        check=lambda partial: _check(partial, records, draft.view.people),
     )
 
 
@@ -74,8 +75,8 @@ def _parquet(runs: Runs, out: Any) -> None:
     parquet(runs.whole(), out, statistics=False)
 
 
-def _check(partial: Path, records: Records) -> None:
+def _check(partial: Path, records: Records, people: Cells | None) -> None:
     """Read back and check as a receiver would, and compare with what was to be written."""
-    found = passed(lambda: inspect_records(partial))
+    found = passed(lambda: inspect_records(partial, people=lambda _: people))
     if found is None or not found.same(records):
         raise PublishError("the bundle does not read back as it was written", AGAIN)

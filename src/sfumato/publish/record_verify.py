@@ -1,8 +1,9 @@
 """Verification of a bundle of records: the promise is checked on the published values, by the models themselves."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.counts import Cells
+from sfumato.core.partition import people_in
 from sfumato.core.statistics import Statistics
 from sfumato.errors import SfumatoError, VerifyError
-from sfumato.models import broken_records, title
+from sfumato.models import broken_records, peopled, title
 from sfumato.publish.checks import TEXTS, Check, Verification, hashes, manifest_of, names
 from sfumato.publish.files import FileFacts
 from sfumato.publish.record_files import read_records
@@ -22,8 +25,13 @@ from sfumato.publish.record_table import RecordLayout
 from sfumato.publish.records import Records
 from sfumato.publish.spans import rising
 
+PeopleOf = Callable[[Mapping[str, Any]], Cells | None]
+"""The people that a promise compares with, from the manifest; None where they are not at hand."""
 
-def inspect_records(path: Path, *, sha256: str | None = None) -> tuple[Verification, Records | None]:
+
+def inspect_records(
+    path: Path, *, sha256: str | None = None, people: PeopleOf = lambda _: None
+) -> tuple[Verification, Records | None]:
     """The checks, and the records where they can be read. What cannot be checked does not pass."""
     checks: list[Check] = []
     records: Records | None = None
@@ -42,7 +50,7 @@ def inspect_records(path: Path, *, sha256: str | None = None) -> tuple[Verificat
     if records is None:
         checks.append(Check("promise", ok=False, detail="it cannot be checked without the data"))
     else:
-        checks += _promises(content, layout, records)
+        checks += _promises(content, layout, records, people)
     return Verification(tuple(checks)), records
 
 
@@ -95,7 +103,7 @@ def _tallies(records: Records) -> Check:
     return Check("tables", agrees, detail if agrees else "the two tables disagree about their buckets")
 
 
-def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records) -> list[Check]:
+def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records, people: PeopleOf) -> list[Check]:
     """Each promised model, asked about the groups that anybody can see."""
     if not content["privacy"]["secure"]:
         detail = "there is no promise to keep: what is random came from a seed, for testing"
@@ -117,7 +125,10 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
             checks.append(Check("promise", ok=False, detail=detail))
             continue
         try:
-            lost = broken_records(model, groups)
+            if peopled([model]):
+                lost = broken_records(model, _among(groups, people(content)))
+            else:
+                lost = broken_records(model, groups)
         except SfumatoError as error:
             checks.append(Check("promise", ok=False, detail=f"{title(model)} cannot be checked: {error.problem}"))
             continue
@@ -127,6 +138,14 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
             kept = f"is broken in {broken:,} of {len(groups):,} groups, for {share:.2%} of the records"
         checks.append(Check("promise", not broken, f"{title(model)} {kept}"))
     return checks
+
+
+def _among(groups: Statistics, people: Cells | None) -> Statistics:
+    """The groups with how many people of the population live in their regions."""
+    if people is None:
+        raise VerifyError("it takes the table of people, which is no part of a bundle (--population FILE)", "give it")
+    assert groups.boxes is not None, "buckets have been passed over"
+    return replace(groups, population=people_in(groups.boxes, people))
 
 
 def _package(path: Path, layout: RecordLayout, content: Mapping[str, Any], files: Mapping[str, FileFacts]) -> Check:

@@ -3,18 +3,24 @@
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.counts import Cells
 from sfumato.core.draft import Groups
-from sfumato.errors import VerifyError
+from sfumato.core.selection import selected
+from sfumato.engines import read_people
+from sfumato.errors import UsageError, VerifyError
 from sfumato.publish.checks import DATA, MANIFEST, TEXTS, Check, Verification, find_bundle, hashes, manifest_of, names
 from sfumato.publish.datapackage import datapackage
 from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
 from sfumato.publish.manifest import layout_from, plain
+from sfumato.publish.record_manifest import record_layout_from
 from sfumato.publish.record_verify import inspect_records
 from sfumato.publish.sealed import form_of
 from sfumato.publish.table import Layout, in_order, same
@@ -24,18 +30,39 @@ __all__ = ["MANIFEST", "Check", "Verification", "find_bundle", "inspect", "verif
 FILES: Final = (*DATA, *TEXTS)  # all that stand in the manifest of counts
 
 
-def verify_bundle(path: str | Path, *, sha256: str | None = None) -> Verification:
-    """Check files, hashes, columns, rows and counts of a bundle.
+def verify_bundle(
+    path: str | Path,
+    *,
+    sha256: str | None = None,
+    population: str | Path | None = None,
+    base: Path | None = None,
+) -> Verification:
+    """Check files, hashes, columns, rows and counts of a bundle, and the promise of records in groups.
 
     The manifest holds the hashes of the files and is sealed against accidents, but whoever changes all of it can seal
     it again. Give ``sha256``, the hash of manifest.json from the ledger or from the publisher, to rule that out.
+    ``population`` is the table of people that δ-presence compares with; without it that promise cannot be checked.
+    Its path starts at ``base``.
     """
     place = find_bundle(Path(path))
     checks: list[Check] = []
     content = manifest_of(place, sha256, checks)
     if content is not None and form_of(content) == "records":
-        return inspect_records(place, sha256=sha256)[0]
+        return inspect_records(place, sha256=sha256, people=partial(_people, population, base))[0]
+    if population is not None:
+        raise UsageError("the release compares with no population", "leave `--population` out")
     return inspect(place, sha256=sha256)[0]
+
+
+def _people(population: str | Path | None, base: Path | None, content: Mapping[str, Any]) -> Cells | None:
+    """The people of a table by the columns of a release."""
+    if population is None:
+        return None
+    columns = {c.name: c for c in record_layout_from(content).columns}
+    known = {n: Attribute(name=n, role=Role(c.role), domain=c.domain) for n, c in columns.items()}
+    selection = selected(str((content.get("selection") or {}).get("where") or ""), known)
+    quasi = [known[name] for name, column in columns.items() if column.role == "quasi_identifier"]
+    return read_people(str(population), quasi, selection, base=base)
 
 
 def inspect(path: Path, *, sha256: str | None = None) -> tuple[Verification, Groups | None]:

@@ -1,0 +1,42 @@
+"""The people of a population, counted by what others may know of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sfumato.core.attribute import Attribute, Unfit
+from sfumato.core.counts import Cells
+from sfumato.core.selection import Selection
+from sfumato.core.sets import SetDomain
+from sfumato.engines.coded import CodedTable
+from sfumato.engines.source import open_source
+from sfumato.errors import SourceError, StudyError
+
+
+def read_people(name: str, attributes: Sequence[Attribute], selection: Selection, *, base: Path | None = None) -> Cells:
+    """How many people of a table have each combination of values; a row of the table is a person.
+
+    People are told apart as records are: a number outside its bounds is the nearer bound, a category that the domain
+    does not have is its value for others. Who has a value that no record could have been published with lives in no
+    region and is left out. Where only some records of the study take part (`where`), everybody knows that, so only
+    people of whom the same is true are counted; a span of time says nothing about who people are.
+    """
+    if any(isinstance(a.domain, SetDomain) for a in attributes):
+        raise StudyError(
+            "a promise compares with the people of a population, and sets of codes have no region to count them in",
+            "leave the set out of the purpose, or the promise out of the release",
+        )
+    chosen = replace(selection, span=None, time=None)
+    with open_source(name, base=base) as table:
+        asked = dict.fromkeys([*(a.name for a in attributes), *(a.name for a in chosen.attributes)])
+        lacking = [column for column in asked if column not in table.columns]
+        if lacking:
+            raise SourceError(
+                f"the population {table.name} has no column {', '.join(map(repr, lacking))}",
+                "name a table of people with every quasi-identifier of the release, and what its `where` looks at",
+            )
+        known = [replace(a, outside=Unfit.KEEP, at_least=None) for a in attributes]
+        found = CodedTable(table, known, selection=chosen).full_cells([a.name for a in attributes])
+        if not len(found):
+            raise SourceError(f"the population {table.name} has nobody who fits the study", "check its values")
+    return found

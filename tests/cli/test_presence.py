@@ -1,0 +1,120 @@
+"""δ-presence from the study to the receiver: the population is named, counted, and has to be there to check."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+import sfumato as sf
+from sfumato.errors import SourceError, StudyError, UsageError
+
+STUDY = """
+name: screening
+source: patients.csv
+privacy: {budget: 1}
+attributes:
+  age:  {role: quasi_identifier, type: integer, bounds: [20, 59], taxonomy: {intervals: {width: 5, levels: 4}}}
+  town: {role: quasi_identifier, taxonomy: {Any: {North: [A, B], South: [C, D]}}}
+  ill:  {role: sensitive, values: [no, yes]}
+purposes:
+  north: {attributes: [age, ill], where: "town in (A, B)"}
+releases:
+  present: {method: METHOD, promise: {delta-presence: {minimum: 0.05, maximum: 0.3, population: people.csv}}}
+  north:   {purpose: north, method: METHOD, promise: {delta-presence: {maximum: 0.3, population: people.csv}}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """4,000 people, of whom older ones are more often patients; nobody's row says whether they are one."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(11)
+    age, town = rng.integers(20, 60, 4000), rng.choice(list("ABCD"), 4000, p=[0.4, 0.3, 0.2, 0.1])
+    patient = rng.random(4000) < (age - 10) / 250
+    pc.write_csv(pa.table({"age": age, "town": town}), "people.csv")
+    ill = rng.choice(["no", "yes"], int(patient.sum()))
+    pc.write_csv(pa.table({"age": age[patient], "town": town[patient], "ill": ill}), "patients.csv")
+    return tmp_path
+
+
+def study(folder, method="mondrian"):
+    (folder / "study.yaml").write_text(STUDY.replace("METHOD", method))
+    return folder / "study.yaml"
+
+
+def inside(row, person):
+    low, high = (int(part) for part in row["age"].strip("[]()").replace("[", "").split(", "))
+    towns = {"Any": "ABCD", "North": "AB", "South": "CD"}.get(row["town"], row["town"])
+    return low <= person["age"] < high + row["age"].endswith("]") and person["town"] in towns
+
+
+@pytest.mark.parametrize("method", ["mondrian", "full-domain"])
+def test_every_region_holds_enough_people(folder, run, method):
+    path = study(folder, method)
+    assert run("release", str(path), "present", "--out", "out").code == 0
+    done = run("verify", "out", "--population", "people.csv", "--json")
+    told = json.loads(done.out)
+    assert done.code == 0 and told["ok"]
+    assert [c["detail"] for c in told["checks"] if c["name"] == "promise"] == [
+        "delta-presence (maximum = 0.3, minimum = 0.05, population = people.csv) holds in every group"
+    ]
+    rows = sf.Release.open("out").to_arrow().to_pylist()
+    groups = Counter((row["age"], row["town"]) for row in rows)
+    assert len(groups) > 3  # else there would be nothing to see
+    people = pc.read_csv("people.csv").to_pylist()
+    for (age, town), patients in groups.items():
+        living = sum(inside({"age": age, "town": town}, person) for person in people)
+        assert 0.05 <= patients / living <= 0.3
+
+
+def test_a_receiver_without_the_population_cannot_check(folder, run):
+    path = study(folder)
+    assert run("release", str(path), "present", "--out", "out").code == 0
+    done = run("verify", "out")
+    assert done.code == 8 and "--population FILE" in done.out
+
+
+def test_another_population_breaks_the_promise(folder, run):
+    path = study(folder)
+    assert run("release", str(path), "present", "--out", "out").code == 0
+    people = pc.read_csv("people.csv")
+    pc.write_csv(people.slice(0, 1500), "few.csv")
+    done = run("verify", "out", "--population", "few.csv")
+    assert done.code == 8 and "is broken in" in done.out
+
+
+def test_a_purpose_counts_those_it_selects(folder, run):
+    """Everybody knows that only the north takes part: were all counted, a share could be above what is promised."""
+    path = study(folder)
+    assert run("release", str(path), "north", "--out", "out").code == 0
+    rows = sf.Release.open("out").to_arrow().to_pylist()
+    groups = Counter(row["age"] for row in rows)
+    north = [person for person in pc.read_csv("people.csv").to_pylist() if person["town"] in "AB"]
+    shares = []
+    for age, patients in groups.items():
+        shares.append(patients / sum(inside({"age": age, "town": "Any"}, person) for person in north))
+    assert max(shares) <= 0.3
+
+
+def test_a_sweep_counts_people_too(folder):
+    made = sf.Study.load(study(folder))
+    promise = {"delta-presence": {"maximum": ["0.2", "0.3"], "population": "people.csv"}}
+    points = sf.frontier(made, sf.sweep("full-domain", promise=promise), workers=1).points
+    assert [point.failure for point in points] == [None, None]
+
+
+def test_what_is_refused(folder):
+    made = sf.Study.load(study(folder))
+    with pytest.raises(StudyError, match="none is named"):
+        made.plan(sf.Mondrian(promise={"delta-presence": "0.3"}))
+    pc.write_csv(pc.read_csv("people.csv").drop_columns(["town"]), "ages.csv")
+    with pytest.raises(SourceError, match="has no column 'town'"):
+        made.release(
+            sf.Mondrian(promise={"delta-presence": {"maximum": "0.3", "population": "ages.csv"}}), out=folder / "no"
+        )
+    assert not (folder / "no").exists()
+    with pytest.raises(UsageError, match="does not say which those are"):
+        sf.verify_table("patients.csv", promise={"delta-presence": "0.3"}, quasi=["age", "town"])

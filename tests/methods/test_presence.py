@@ -1,0 +1,136 @@
+"""δ-presence with people counted one by one: the best node of full-domain recoding, and Mondrian's groups."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.core.counts import Cells
+from sfumato.core.partition import SUPPRESSED
+from sfumato.errors import InfeasibleError, StudyError
+from sfumato.methods import Bucketization, FullDomain, Mondrian, Tds
+from sfumato.models import DeltaPresence
+from tests.methods.partition_tables import partition_tables, partition_view
+from tests.methods.small_views import cells_of, tables
+from tests.methods.test_lattice import padded
+from tests.tables import grid
+
+SHARES = st.sampled_from(["0", "0.1", "1/4", "1/3", "0.5", "3/4", "0.9", "1"])
+
+
+@st.composite
+def with_people(draw, of):
+    """A table, and people of whom most stand in it, and some do not."""
+    view, records = draw(of)
+    width = len(view.quasi)
+    every = st.tuples(*(st.integers(0, a.domain.size - 1) for a in view.quasi))
+    inside = [record[:width] for record in records]
+    strangers = draw(st.lists(st.one_of(every, st.sampled_from(inside)) if inside else every, max_size=40))
+    left_out = draw(st.integers(0, 2))
+    crowd = inside[left_out:] + strangers
+    counted = cells_of(replace(view, sensitive=(), others=()), crowd)
+    return replace(view, people=Cells(counted.attributes, counted.codes, counted.counts)), records, crowd
+
+
+def fits(records, people, low, high):
+    return people > 0 and Fraction(low) <= Fraction(records, people) <= Fraction(high)
+
+
+def every_node(view, records, crowd, k, bounds, allowed):
+    """(loss, −groups, levels, suppressed) of every node that can be published."""
+    width = len(view.quasi)
+    trees = [padded(a.domain.taxonomy) for a in view.quasi]
+    sizes = [len(tree) for tree in trees]
+
+    def where(codes, levels):
+        return tuple(tree[code][level] for tree, code, level in zip(trees, codes, levels, strict=False))
+
+    for levels in product(*(range(len(tree[0])) for tree in trees)):
+        cover = [Counter(row[level] for row in tree) for tree, level in zip(trees, levels, strict=True)]
+        groups = Counter(where(record, levels) for record in records)
+        living = Counter(where(person, levels) for person in crowd)
+        kept = {key: n for key, n in groups.items() if n >= k and fits(n, living[key], *bounds)}
+        lost = len(records) - sum(kept.values())
+        if kept and lost <= allowed:
+            blur = sum(
+                n * Fraction(cover[a][key[a]] - 1, max(1, sizes[a] - 1))
+                for key, n in kept.items()
+                for a in range(width)
+            )
+            yield (blur + lost * width) / (len(records) * width), -len(kept), levels, lost
+
+
+@settings(max_examples=200)
+@given(
+    table=with_people(tables()),
+    k=st.integers(1, 3),
+    bounds=st.tuples(SHARES, SHARES),
+    suppress=st.sampled_from(["0", "1/4", "1"]),
+)
+def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds, suppress):
+    view, records, crowd = table
+    low, high = sorted(bounds, key=Fraction)
+    promise = DeltaPresence(minimum=low, maximum=high)
+    method = FullDomain(k=k, promise=[promise], suppress=suppress)
+    nodes = sorted(every_node(view, records, crowd, k, (low, high), int(Fraction(suppress) * len(records))))
+    if not nodes:
+        with pytest.raises(InfeasibleError):
+            method.draft(view, cells_of(view, records))
+        return
+    facts = method.draft(view, cells_of(view, records)).facts
+    loss, groups, levels, lost = nodes[0]
+    assert facts["loss"] == pytest.approx(float(loss), abs=1e-9)
+    assert tuple(facts["levels"].values()) == levels
+    assert (facts["groups"], facts["suppressed"]) == (-groups, lost)
+
+
+@settings(max_examples=200)
+@given(
+    table=with_people(partition_tables()),
+    bounds=st.tuples(SHARES, SHARES),
+    suppress=st.sampled_from(["0", "1/4"]),
+    ordered=st.booleans(),
+)
+def test_mondrian_keeps_it_in_every_region(table, bounds, suppress, ordered):
+    view, records, crowd = table
+    low, high = sorted(bounds, key=Fraction)
+    method = Mondrian(
+        promise=[DeltaPresence(minimum=low, maximum=high)], suppress=suppress, ordered="all" if ordered else ()
+    )
+    try:
+        partition = method.draft(view, cells_of(view, records)).partition
+    except InfeasibleError:
+        return
+    held = defaultdict(int)
+    for group, n in zip(partition.group.tolist(), partition.cells.counts.tolist(), strict=True):
+        held[group] += n
+    for group, (starts, stops) in enumerate(zip(partition.boxes.starts, partition.boxes.stops, strict=True)):
+        living = sum(all(a <= c < b for a, c, b in zip(starts, codes, stops, strict=True)) for codes in crowd)
+        assert fits(held[group], living, low, high)
+    assert held[SUPPRESSED] <= Fraction(suppress) * len(records)
+
+
+@pytest.mark.parametrize(
+    ("method", "words"), [(Tds, "cannot count those"), (Bucketization, "says nothing|not kept|cannot")]
+)
+def test_who_cannot_count_people_says_so(method, words):
+    promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
+    with pytest.raises(StudyError, match=words):
+        method(promise=promise).check(partition_view(age=grid(0, 9)))
+
+
+@pytest.mark.parametrize("given", [{"strict": False}, {"ranges": "partition"}])
+def test_mondrian_counts_people_in_tight_regions_that_do_not_overlap(given):
+    promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
+    with pytest.raises(StudyError, match="do not overlap"):
+        Mondrian(promise=promise, **given).check(partition_view(age=grid(0, 9)))
+
+
+def test_one_release_compares_with_one_population():
+    promise = [{"delta-presence": {"maximum": "0.5", "population": name}} for name in ("a.csv", "b.csv")]
+    with pytest.raises(StudyError, match="two populations"):
+        FullDomain(promise=promise).check(partition_view(age=grid(0, 9)))
