@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from sfumato.errors import UsageError
-from sfumato.measure import OneWayDistance, TwoWayDistance
+from sfumato.measure import OneWayDistance, TwoWayDistance, marginals
 from sfumato.methods import Mondrian
 from tests.measure.evidences import adult, as_it_is, evidence_of, evidences, records_of, rows_of
 
@@ -77,3 +77,10 @@ def test_distances_grow_with_k_and_parts_are_of_alike_many_records():
 def test_parts_must_be_some():
     with pytest.raises(UsageError):
         OneWayDistance(bins=0)
+
+
+def test_too_many_pairs_are_refused(monkeypatch):
+    evidence = as_it_is(*adult())
+    assert TwoWayDistance().refuses(evidence) is None
+    monkeypatch.setattr(marginals, "_MOST_PAIRS", 2)
+    assert "pairs of attributes; a purpose with fewer" in TwoWayDistance().refuses(evidence)

@@ -99,11 +99,12 @@ def test_a_missing_number_is_a_value_and_all_known_ones_are_a_node():
     assert (0, 17) not in nodes
 
 
-@given(releases(), st.integers(1, 60))
-def test_of_too_many_those_with_few_predicates_are_taken(evidence, most):
+@given(releases(), st.integers(1, 60), st.sampled_from([0, 20]))
+def test_of_too_many_those_with_few_predicates_are_taken(evidence, most, wide):
     everything = slow_populations(evidence.view, expanded(evidence.raw), 0.3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(home, "MOST", most)
+        patch.setattr(home, "_WIDE", wide)
         fewest = sum(len(one) == 1 for one in everything)
         if fewest > most:
             with pytest.raises(InfeasibleError, match=rf"more than {most} populations.*min_sup"):

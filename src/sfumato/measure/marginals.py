@@ -15,6 +15,8 @@ from sfumato.measure.evidence import Evidence, dense
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 from sfumato.measure.uniform import column, exact
 
+_MOST_PAIRS = 100_000  # of attributes: each is a small table
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spread:
@@ -51,14 +53,12 @@ class _MarginalDistance:
     def _compare(self, evidence: Evidence, names: list[tuple[str, ...]]) -> Reading:
         edges = self._edges(evidence)
         found = {}
-        spreads = [
-            {name: _spread(shown, name, edge) for name, edge in edges.items()}
-            for shown in (exact(evidence), evidence.shown)
-        ]
+        sides = (exact(evidence), evidence.shown)
+        spreads = [{name: _spread(shown, name, edge) for name, edge in edges.items()} for shown in sides]
         for each in names:
             true, guessed = (
                 _distribution(shown, [spread[name] for name in each])
-                for shown, spread in zip((exact(evidence), evidence.shown), spreads, strict=True)
+                for shown, spread in zip(sides, spreads, strict=True)
             )
             found[" × ".join(each)] = min(1.0, float(np.abs(true - guessed).sum()) / 2)
         worst = max(found, key=lambda name: found[name])
@@ -110,8 +110,11 @@ class TwoWayDistance(_MarginalDistance):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """It takes a pair."""
-        if not _pairs(evidence):
+        pairs = len(_pairs(evidence))
+        if not pairs:
             return "there is no pair of attributes with a quasi-identifier in it"
+        if pairs > _MOST_PAIRS:
+            return f"there are {pairs:,} pairs of attributes; a purpose with fewer attributes has fewer"
         return _MarginalDistance.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

@@ -31,10 +31,12 @@ from sfumato.measure.evidence import Evidence, alike
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Range = tuple[int, int]
+_Found = tuple[Integers, Integers, Integers, Integers, Integers]
 
 MOST = 100_000
 """How many populations there may be. Fourteen attributes have millions, and a mean over them says no more."""
 
+_WIDE = 20  # attributes beyond which populations of any depth are sure to be too many, and none is looked for
 _SLACK = 1e-6  # of a record: 0.05 of 20 records is 1, whatever floats say
 
 
@@ -134,11 +136,9 @@ def mine(
     names = tuple(quasi[place].name for place in order)
     ranges = [np.array(nodes[place], np.int64).reshape(-1, 2) for place in order]
     search = _Search.of([codes[:, place] for place in order], ranges, counts, least)
-    found, deepest = search.run(len(order)), None
+    found, deepest = search.run(len(order)) if len(order) <= _WIDE else None, None
     if found is None:
-        found, deepest = search.run(1), 1
-        while found is not None and (more := search.run(deepest + 1)) is not None:
-            found, deepest = more, deepest + 1
+        found, deepest = search.by_depth()
     if found is None:
         raise InfeasibleError(
             f"there are more than {MOST:,} populations of at least {min_sup:g} of the records",
@@ -169,7 +169,7 @@ class _Search:
         limits = [np.searchsorted(edge, found) for edge, found in zip(edges, ranges, strict=True)]
         return cls([column[first] for column in atoms], limits, sizes, least)
 
-    def run(self, deepest: int) -> tuple[Integers, Integers, Integers, Integers, Integers] | None:
+    def run(self, deepest: int) -> _Found | None:
         """Populations with at most ``deepest`` predicates, as `Populations` has them; None if they are too many."""
         node, support = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         parent: list[int] = []
@@ -201,6 +201,15 @@ class _Search:
                 return None
         families = np.array([parent, attribute], np.int64).reshape(2, -1)
         return np.concatenate(node), families[0], families[1], np.array(first, np.int64), np.concatenate(support)
+
+    def by_depth(self) -> tuple[_Found | None, int | None]:
+        """The same with as many predicates as do not make them too many, and how many; None if that is all of them."""
+        found, deepest = self.run(1), 1
+        while found is not None and (more := self.run(deepest + 1)) is not None:
+            if len(more[0]) == len(found[0]):
+                return found, None
+            found, deepest = more, deepest + 1
+        return found, deepest
 
     def _records(self, place: int, rows: Integers) -> Floats:
         """How many records of the rows are in each node of an attribute."""

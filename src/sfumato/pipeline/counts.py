@@ -156,7 +156,7 @@ def _beside(
     try:
         rows = counter.all_rows()
         if rows > MOST_ROWS:
-            return None, Measured(unmeasured=too_large(rows))
+            return None, Measured(unmeasured=too_large(rows, len(counter.attributes)))
         wanted = wanted_view(study, recipe.purpose)
         view = without_sets(wanted)
         cells = counter.full_cells([a.name for a in view.attributes])

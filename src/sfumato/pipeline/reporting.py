@@ -15,6 +15,7 @@ from sfumato.publish import Told
 MOST_ROWS: Final = 300_000  # records up to which a table is counted again for the report of noisy counts
 _FEW: Final = 5_000  # distinct records up to which every measure is quick
 _SOME: Final = 50_000  # up to which all but the slow ones are
+_WIDE: Final = 50  # attributes up to which pairs of them are few
 _SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
 _QUICK: Final = frozenset(
     {
@@ -34,20 +35,21 @@ class Measured:
 
 def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     """What every measure says that is quick at this size."""
-    size = len(looked.raw)
-    names = [name for name in MEASURES if size <= _FEW or name in _QUICK or (size <= _SOME and name not in _SLOW)]
+    size, width = len(looked.raw), len(looked.view.attributes)
+    small = size <= _FEW and width <= _WIDE
+    names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
     told = []
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
         told.append(_told(MEASURES[name](), looked))
-    return Measured(told=tuple(told), unmeasured="" if len(names) == len(MEASURES) else too_large(size))
+    return Measured(told=tuple(told), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width))
 
 
-def too_large(size: int) -> str:
+def too_large(size: int, width: int) -> str:
     """Why some measures are left out."""
     return (
-        f"The table has {size:,} distinct records, so measures that take long were left out; the command “sfumato "
-        "measure” takes them."
+        f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long were left out; "
+        "the command “sfumato measure” takes them."
     )
 
 
