@@ -4,6 +4,7 @@ from sfumato.measure.audit import Finding, audit, events_of
 from sfumato.measure.classification import Accuracy, Comparison, classification, classifications
 from sfumato.measure.classification_loss import ClassificationLoss
 from sfumato.measure.classifiers import CLASSIFIERS
+from sfumato.measure.confidence import ConfidenceExcess, RecordsOverConfidence
 from sfumato.measure.counting import (
     AverageGroupSize,
     CellDivergence,
@@ -44,6 +45,7 @@ __all__ = [
     "ClassificationLoss",
     "ClassificationMetric",
     "Comparison",
+    "ConfidenceExcess",
     "Discernibility",
     "Distortion",
     "Evidence",
@@ -69,6 +71,7 @@ __all__ = [
     "QueryError",
     "Reading",
     "RecordsAtRisk",
+    "RecordsOverConfidence",
     "Refused",
     "SampleUniques",
     "SmallQueryError",

@@ -14,6 +14,7 @@ from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
 from sfumato.core.shown import Shown
 from sfumato.errors import StudyError
+from sfumato.models import CappedConfidence
 
 Floats = NDArray[np.float64]
 
@@ -23,13 +24,15 @@ class Evidence:
     """A release (``shown``) and the records of the table (``raw``), over the same attributes of a view.
 
     ``kept`` holds what does not depend on the release and is worth keeping between releases of one study, such as its
-    large populations; measures put it there under their own name. ``found`` is the same for this release alone.
+    large populations; measures put it there under their own name. ``found`` is the same for this release alone. ``cap``
+    is the release's own promise about confidence, if it says which statistics are public.
     """
 
     view: PartitionView
     raw: Cells  # over all attributes of the view, before anything was sampled or suppressed
     shown: Shown
     kept: dict[str, Any] = field(default_factory=dict)
+    cap: CappedConfidence | None = None
     found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -139,7 +139,7 @@ class CappedConfidence(Sensitive):
         """Refuse a view without the attribute, and shares or rules about what it does not have."""
         Sensitive.check(self, view)
         domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}
-        _refuse_others("shares", self.given, domains)
+        refuse_others("shares", self.given, domains)
         for name, of in self.given.items():
             given_by(name, domains[name], of)
         self._rules(domains, [a.name for a in view.sensitive], [a.name for a in view.quasi])
@@ -169,7 +169,7 @@ class CappedConfidence(Sensitive):
                 "capped confidence looks at the regions of groups, and these have none",
                 "check it on records that are published with regions; buckets tell the exact quasi-identifiers",
             )
-        _refuse_others("shares", self.given, groups.domains)
+        refuse_others("shares", self.given, groups.domains)
         rules = self._rules(groups.domains, list(groups.sensitive), boxes.attributes)
         chance = self._regions(groups, boxes)
         return [self._confidences(values, chance, boxes, rules.get(values.name, ())) for values in each]
@@ -188,10 +188,7 @@ class CappedConfidence(Sensitive):
         """Π Pr(q'ᵢ) of each group."""
         known: dict[str, Distribution] = shown(boxes, groups.sizes, groups.domains)
         known |= {name: given_by(name, groups.domains[name], of) for name, of in self.given.items()}
-        chance = np.ones(len(groups))
-        for place, name in enumerate(boxes.attributes):
-            chance *= known[name].share(boxes.starts[:, place], boxes.stops[:, place])
-        return chance
+        return chance_of(boxes, known)
 
     def _confidences(self, values: Values, regions: Floats, boxes: Boxes, rules: Sequence[Rule]) -> Confidences:
         found = values.found
@@ -212,6 +209,14 @@ class CappedConfidence(Sensitive):
 
     def _refuse(self, attributes: Sequence[Attribute]) -> None:
         """Any values will do."""
+
+
+def chance_of(boxes: Boxes, known: Mapping[str, Distribution]) -> Floats:
+    """Π Pr(q'ᵢ) of each region, attributes taken to be independent."""
+    chance = np.ones(len(boxes))
+    for place, name in enumerate(boxes.attributes):
+        chance *= known[name].share(boxes.starts[:, place], boxes.stops[:, place])
+    return chance
 
 
 def replaced(alone: Floats, codes: Integers, rules: Sequence[tuple[Rule, Truths]]) -> Floats:
@@ -264,7 +269,7 @@ def rules_of(
     """Rules over codes, by the sensitive attribute that each is about: every one that has its value."""
     found: dict[str, list[Rule]] = {}
     for rule in rules:
-        _refuse_others("a rule", rule["where"], {name: domains[name] for name in quasi})
+        refuse_others("a rule", rule["where"], {name: domains[name] for name in quasi})
         where = {name: range_named(name, domains[name], region) for name, region in rule["where"].items()}
         about = [name for name in sensitive if code_of(domains[name], rule["value"]) is not None]
         if not about:
@@ -279,7 +284,8 @@ def rules_of(
     return found
 
 
-def _refuse_others(what: str, names: Mapping[str, Any], known: Mapping[str, NDArray[Any] | Domain]) -> None:
+def refuse_others(what: str, names: Mapping[str, Any], known: Mapping[str, NDArray[Any] | Domain]) -> None:
+    """Stop where a name is none of those known."""
     others = [name for name in names if name not in known]
     if others:
         raise StudyError(

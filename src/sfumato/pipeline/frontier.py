@@ -5,6 +5,7 @@ What is found out looks at raw records, so it is for the owner alone, and a rele
 chosen on the raw table.
 """
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,6 +42,7 @@ BASELINES = {"nothing published": nothing, "everything published": everything}
 DEFAULT = "default"
 _V = TypeVar("_V")
 _SMALL = 200_000  # cells of a table whose drafts take no minutes
+_LONG = 40  # letters of a parameter that are shown in the name of an axis
 _SOON = 2.0  # seconds that other processes take to start
 
 
@@ -131,8 +133,16 @@ def _known(measure: str | Measure) -> str:
 def _named(measure: Measure) -> str:
     """A measure's name, with the parameters that are not the defaults."""
     given: Any = measure
-    told = [f"{f.name} = {getattr(given, f.name)}" for f in fields(given) if getattr(given, f.name) != f.default]
+    told = [
+        f"{f.name} = {_short(getattr(given, f.name))}" for f in fields(given) if getattr(given, f.name) != f.default
+    ]
     return f"{measure.name} ({', '.join(told)})" if told else measure.name
+
+
+def _short(value: Any) -> str:
+    """A parameter in a few letters; what is long is told by a hash, since numbers are found again by this name."""
+    text = str(value)
+    return text if len(text) <= _LONG else f"given {hashlib.sha256(repr(value).encode()).hexdigest()[:8]}"
 
 
 def _axis(known: str, measure: Measure) -> Axis:

@@ -31,6 +31,7 @@ from sfumato.engines import CodedTable, open_source
 from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import MEASURES, Evidence, Measure, Reading, Refused
 from sfumato.measure.evidence import alike
+from sfumato.models import CappedConfidence, parse_models
 from sfumato.pipeline.made import Published
 from sfumato.pipeline.set_views import refuse_sets
 from sfumato.publish import CountsRelease, RecordsRelease, Release
@@ -101,7 +102,14 @@ def evidence_of_draft(
     view = view or measuring_view(study, purpose)
     cells = cells or raw_cells(study, view, progress=progress)
     shown = shown_records(draft) if isinstance(draft, PartitionDraft) else shown_counts(draft, _names(view.quasi))
-    return Evidence(view=view, raw=cells, shown=shown, kept={} if kept is None else kept)
+    cap = promised_cap(draft.models) if isinstance(draft, PartitionDraft) else None
+    return Evidence(view=view, raw=cells, shown=shown, kept={} if kept is None else kept, cap=cap)
+
+
+def promised_cap(models: Iterable[object]) -> CappedConfidence | None:
+    """The promise among these that says which statistics are public: shares, or rules; None if none does."""
+    found = [model for model in models if isinstance(model, CappedConfidence)]
+    return next((cap for cap in found if cap.shares), next((cap for cap in found if cap.rules), None))
 
 
 def evidence_of_bundle(
@@ -115,7 +123,10 @@ def evidence_of_bundle(
             f"the bundle is of the study '{release.manifest['study']}', not of '{study.name}'",
             "measure it against the study that it was made from",
         )
+    cap = None
     if isinstance(release, RecordsRelease):
+        told = [one for one in release.manifest["privacy"]["promises"] if one["model"] == CappedConfidence.name]
+        cap = promised_cap(model for one in told for model in parse_models({one["model"]: one["parameters"]}))
         roles = {column.name: column.role for column in release.layout.columns}
         view = _agreed(study, release.domains, roles)
         shown = _shown_records(release, view)
@@ -128,7 +139,8 @@ def evidence_of_bundle(
     else:
         raise OursError(f"a bundle of the form '{release.form}' cannot be measured")
     view = replace(view, selection=_selected(study, release.manifest.get("selection")))
-    return Evidence(view=view, raw=raw_cells(study, view, progress=progress, memory_limit=memory_limit), shown=shown)
+    raw = raw_cells(study, view, progress=progress, memory_limit=memory_limit)
+    return Evidence(view=view, raw=raw, shown=shown, cap=cap)
 
 
 def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:

@@ -19,8 +19,9 @@ _WIDE: Final = 50  # attributes up to which pairs of them are few
 _SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
 _QUICK: Final = frozenset(
     {
-        "average-group-size", "discernibility", "general-loss", "journalist-risk", "marketer-risk", "mean-ploss",
-        "ploss", "prosecutor-risk", "records-at-risk", "sample-uniques", "suppressed",
+        "average-group-size", "confidence-excess", "discernibility", "general-loss", "journalist-risk",
+        "marketer-risk", "mean-ploss", "ploss", "prosecutor-risk", "records-at-risk", "records-over-confidence",
+        "sample-uniques", "suppressed",
     }
 )  # fmt: skip
 

@@ -96,6 +96,16 @@ _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
         f"Of a person on average, the release tells {_share(value / 0.6931471805599453)} of what it could tell at "
         "most. A small mean says nothing of the worst."
     ),
+    "records-over-confidence": lambda value: (
+        f"{_share(value)} of the published records tell their value more surely than public statistics say anyway "
+        "(capped confidence); 0 % is the least that can be asked for."
+    ),
+    "confidence-excess": lambda value: (
+        "No record tells its value more surely than public statistics say anyway."
+        if value <= 0
+        else f"Of the record that is worst off, one may be surer of its value by {_share(value)} than public "
+        "statistics say anyway."
+    ),
     "uloss": lambda value: (
         f"What one would say of the sensitive values of a large part of the population is {value:.3g} nats from the "
         "truth on average; 0 means that nothing is lost."

@@ -1,0 +1,185 @@
+"""Expected and observed confidence of any release: whether records are told more surely than public statistics say.
+
+The criterion of Sattar, Li, Ding, Liu & Vincent (2014), which the model `capped-confidence` checks on published groups
+from a bundle alone. Here it is a number about any release, by statistics that the owner holds.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.boxes import Boxes
+from sfumato.core.shares import Distribution, given_by
+from sfumato.errors import StudyError
+from sfumato.measure.evidence import Evidence
+from sfumato.measure.measure import MEASURES, Better, Kind, Reading
+from sfumato.models import CappedConfidence
+from sfumato.models.capped_confidence import chance_of, refuse_others, replaced, rules_of
+from sfumato.models.confidence import expected_confidence
+from sfumato.models.parameters import TOLERANCE, exact
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """One protected attribute: a row and a value that may be its record's, with how many such records there are."""
+
+    row: NDArray[np.int64]
+    records: Floats
+    observed: Floats
+    expected: Floats
+
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """Where the observed confidence is above the expected one."""
+        return np.asarray(self.observed > self.expected + TOLERANCE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Confidence:
+    """Of every published record: β · #s/|E| against 1 − (1 − Pr(t'))ⁿ.
+
+    E are the records that share the row's values: the group, the bucket, or the noisy count of a region. n is how many
+    records are published or counted, Pr(t') = Π Pr(q'ᵢ) · Pr(s). ``cap`` gives the statistics (its shares and rules)
+    and β; without it they are those of the release's own promise, if it makes one, and β the share of the table that
+    was drawn. Shares that nobody gives are the table's own. A bucketized release shows exact quasi-identifiers, so t'
+    is as rare as an exact record. A suppressed record tells nothing. Which of a bucket's values belongs to which record
+    nobody sees: each value counts for its share of the records. Of several attributes a row counts by its worst.
+    """
+
+    kind: ClassVar[Kind] = "privacy loss"
+    better: ClassVar[Better] = "lower"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    attribute: str | None = None
+    cap: CappedConfidence | None = None
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Without anything to learn of a person, without records, or by statistics about something else."""
+        if not evidence.protected:
+            return "no attribute is sensitive, so there is nothing to be sure of"
+        if not len(evidence.shown):
+            return "nothing is published"
+        try:
+            self._known(evidence)
+        except StudyError as error:
+            return error.problem
+        return None
+
+    def _by(self, evidence: Evidence) -> CappedConfidence | None:
+        return self.cap or evidence.cap
+
+    def _known(self, evidence: Evidence) -> dict[str, Distribution]:
+        """What is known of the values of each attribute: what is given, else the shares of the table."""
+        cap, view = self._by(evidence), evidence.view
+        names = [*evidence.shown.attributes, *(a.name for a in evidence.chosen(self.attribute))]
+        domains = {name: view.domain(name) for name in names}
+        given = {} if cap is None else cap.given
+        refuse_others("shares", given, {a.name: view.domain(a.name) for a in view.attributes})
+        if cap is not None:
+            rules_of(cap.rules, domains, names[len(evidence.shown.attributes) :], evidence.shown.attributes)
+        return {
+            name: given_by(name, domains[name], given[name])
+            if name in given
+            else Distribution.counted(evidence.column(name), evidence.raw.counts, domains[name].size)
+            for name in names
+        }
+
+    def _pairs(self, evidence: Evidence) -> list[_Pairs]:
+        shown, cap = evidence.shown, self._by(evidence)
+        known = self._known(evidence)
+        boxes = Boxes(shown.attributes, shown.starts, shown.stops)
+        regions = chance_of(boxes, known)
+        chosen = [a.name for a in evidence.chosen(self.attribute)]
+        domains = {name: evidence.view.domain(name) for name in known}
+        rules = {} if cap is None else rules_of(cap.rules, domains, chosen, shown.attributes)
+        found = []
+        for name in chosen:
+            values = shown.values[name]
+            table = values.shares()[values.pool]  # (rows, size of the domain)
+            row = np.repeat(np.arange(len(shown)), np.diff(table.indptr))
+            codes, shares = table.indices.astype(np.int64), np.asarray(table.data, dtype=np.float64)
+            matching = [(rule, rule.matches(boxes)[row]) for rule in rules.get(name, ())]
+            alone = replaced(known[name].share(codes, codes + 1), codes, matching)
+            expected = expected_confidence(regions[row] * alone, shown.records)
+            found.append(_Pairs(row, shares * shown.weights[row], self._rate(evidence) * shares, expected))
+        return found
+
+    def _rate(self, evidence: Evidence) -> float:
+        """β: as given, else the share of the table that was drawn."""
+        return evidence.shown.rate if self.cap is None else float(exact(self.cap.rate, "β"))
+
+    def _statistics(self, evidence: Evidence) -> str:
+        """Where the statistics come from, in words."""
+        cap = self._by(evidence)
+        names = {*evidence.shown.attributes, *(a.name for a in evidence.chosen(self.attribute))}
+        rest = len(names if cap is None else names - set(cap.given))
+        if rest == len(names):
+            return "of the table"
+        return "given" if not rest else f"given; of the table for {rest} attribute{'s' * (rest > 1)}"
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsOverConfidence(_Confidence):
+    """The share of published records whose observed confidence is above the expected one."""
+
+    name: ClassVar[str] = "records-over-confidence"
+    title: ClassVar[str] = "Records told too surely"
+    summary: ClassVar[str] = (
+        "the share of published records whose value is told more surely than public statistics say anyway"
+    )
+    unit: ClassVar[str] = "share"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The share, how many records, and how many the criterion cannot bind."""
+        pairs, shown = self._pairs(evidence), evidence.shown
+        rate, rows = self._rate(evidence), len(shown)
+        broken = np.max([_records(of, of.above, rows) for of in pairs], axis=0).sum()
+        free = np.min([_records(of, of.expected >= rate, rows) for of in pairs], axis=0).sum()
+        return Reading(
+            value=min(1.0, float(broken) / shown.records),
+            details={
+                "records": float(broken),
+                "records that the cap does not bind": float(free),
+                "statistics": self._statistics(evidence),
+            },
+        )
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceExcess(_Confidence):
+    """The largest amount by which the observed confidence of any published record is above the expected one."""
+
+    name: ClassVar[str] = "confidence-excess"
+    title: ClassVar[str] = "Confidence above the expected, largest"
+    summary: ClassVar[str] = (
+        "how much surer one may be of the worst record's value than public statistics make one anyway; 0: of none"
+    )
+    unit: ClassVar[str] = "probability"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The largest difference, with the two confidences behind it."""
+        every = self._pairs(evidence)
+        there = [of.records > 0 for of in every]
+        observed = np.concatenate([of.observed[some] for of, some in zip(every, there, strict=True)])
+        expected = np.concatenate([of.expected[some] for of, some in zip(every, there, strict=True)])
+        over = observed - expected
+        worst = int(np.argmax(over))
+        found = float(over[worst])
+        return Reading(
+            value=found if found > TOLERANCE else 0.0,
+            details={
+                "observed confidence": float(observed[worst]),
+                "expected confidence": float(expected[worst]),
+                "statistics": self._statistics(evidence),
+            },
+        )
+
+
+def _records(of: _Pairs, some: NDArray[np.bool_], rows: int) -> Floats:
+    """How many records of each row are in some of the pairs."""
+    return np.bincount(of.row, weights=np.where(some, of.records, 0.0), minlength=rows).astype(np.float64)
