@@ -26,7 +26,7 @@ from sfumato.errors import PublishError, UsageError
 from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.methods.method import Exact
-from sfumato.pipeline import Answer, Plan, Published, Question, Ran, TableCheck, verify_table
+from sfumato.pipeline import REPEATS, Answer, Plan, Published, Question, Ran, TableCheck, verify_table
 from sfumato.publish import Release
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
@@ -318,6 +318,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     x: str | Measure = "ploss",
     y: str | Measure = "uloss",
     measures: Sequence[str | Measure] = (),
+    repeats: int = REPEATS,
     workers: int | None = None,
     folder: str | Path | None = None,
     progress: Progress = silent,
@@ -325,9 +326,10 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     """For the owner: make and measure every release of a sweep, to see what each costs and to choose one.
 
     ``sweep`` is made by `sweep`, or the name of one the study declares; without it the study's only one, or a default.
-    ``measures`` are taken besides the two axes; each is a name, or a measure with parameters. Each finished point is
-    kept in ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is spent; a
-    release that is chosen by it is chosen on the raw table, and must say so.
+    ``measures`` are taken besides the two axes; each is a name, or a measure with parameters. A release that is random
+    is drawn ``repeats`` times: its point is the mean, with how far the draws lie apart. What is finished is kept in
+    ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is spent; a release
+    that is chosen by it is chosen on the raw table, and must say so.
     """
     return pipeline.run_frontier(
         study.declared if isinstance(study, Study) else study,
@@ -336,6 +338,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
         x=x,
         y=y,
         measures=measures,
+        repeats=repeats,
         workers=workers,
         folder=None if folder is None else Path(folder),
         progress=progress,

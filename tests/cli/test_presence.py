@@ -99,11 +99,16 @@ def test_a_purpose_counts_those_it_selects(folder, run):
     assert max(shares) <= 0.3
 
 
-def test_a_sweep_counts_people_too(folder):
+def test_a_sweep_counts_people_too_and_notices_others(folder):
     made = sf.Study.load(study(folder))
     promise = {"delta-presence": {"maximum": ["0.2", "0.3"], "population": "people.csv"}}
-    points = sf.frontier(made, sf.sweep("full-domain", promise=promise), workers=1).points
+    swept = sf.sweep("full-domain", promise=promise)
+    points = sf.frontier(made, swept, workers=1).points
     assert [point.failure for point in points] == [None, None]
+    people = pc.read_csv("people.csv")
+    pc.write_csv(pa.concat_tables([people] * 20), "people.csv")  # everybody has neighbours: nothing needs to be coarse
+    finer = sf.frontier(made, swept, workers=1).points
+    assert finer[0].numbers["uloss"] < points[0].numbers["uloss"]
 
 
 def test_what_is_refused(folder):

@@ -11,7 +11,7 @@ from sfumato.cli.options import Json, StudyFile
 from sfumato.core.words import sentence
 
 if TYPE_CHECKING:
-    from sfumato.compare import Choice, Frontier
+    from sfumato.compare import Choice, Frontier, Point
 
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)]
 FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
@@ -31,6 +31,9 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     choose: Annotated[
         str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
     ] = "knee",
+    repeats: Annotated[
+        int, typer.Option("--repeats", help="How often a release with noise or a sample is drawn.", min=1)
+    ] = 5,
     workers: Workers = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plots and points; may exist.")] = None,
     json: Json = False,
@@ -53,6 +56,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
             x=x,
             y=y,
             measures=measure or (),
+            repeats=repeats,
             workers=workers,
             folder=out,
             progress=report,
@@ -81,14 +85,18 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     best = {id(point) for point in found.efficient}
     names = list(dict.fromkeys((found.x.name, found.y.name, *found.axes)))
     wide = max(len(point.label) for point in (*found.points, *found.baselines))
-    show.say(f"  {'':<2}{'release':<{wide}}" + "".join(f"  {name:>10}" for name in names))
+    every = (*found.points, *found.baselines)
+    widths = {name: max(10, len(name), *(len(_number(point, name)) for point in every)) for name in names}
+    show.say(f"  {'':<2}{'release':<{wide}}" + "".join(f"  {name:>{width}}" for name, width in widths.items()))
     for point in (*found.points, *found.baselines):
         mark = "→" if point is chosen.point else "*" if id(point) in best else ""
-        numbers = "".join(f"  {_number(point.numbers.get(name)):>{max(10, len(name))}}" for name in names)
+        numbers = "".join(f"  {_number(point, name):>{width}}" for name, width in widths.items())
         show.say(f"  {mark:<2}{point.label:<{wide}}{numbers}")
     show.say(
         f"  * efficient: no other is as good on both and better on one of {found.x.name}, {found.y.name}; → chosen"
     )
+    if any(point.draws > 1 for point in found.points):
+        show.say("  ± releases that are random were drawn several times: the mean, and the standard deviation")
     for point, why in found.failures:
         show.say(f"  failed: {point.label}: {why}")
     show.say(f"{sentence(chosen.sentence)}.")
@@ -115,8 +123,11 @@ def frontier_json(found: "Frontier", chosen: "Choice", files: list[Path]) -> dic
     }
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
+def _number(point: "Point", name: str) -> str:
+    value, spread = point.numbers.get(name), point.spread.get(name)
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if spread is None else f"{value:.4g} ± {spread.deviation:.2g}"
 
 
 def reproduce(

@@ -1,9 +1,10 @@
 """Compare: many candidate releases of one study as points, the efficient ones among them, and the choice of one."""
 
 from sfumato.compare.choose import Choice, choose, parse_rule
+from sfumato.compare.draws import together
 from sfumato.compare.efficient import efficient
 from sfumato.compare.frontier import Frontier
-from sfumato.compare.point import Axis, Point
+from sfumato.compare.point import Axis, Point, Spread
 from sfumato.compare.sweep import Sweep, default_sweep, families, label, sweep, sweep_from_settings
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Choice",
     "Frontier",
     "Point",
+    "Spread",
     "Sweep",
     "choose",
     "default_sweep",
@@ -20,4 +22,5 @@ __all__ = [
     "parse_rule",
     "sweep",
     "sweep_from_settings",
+    "together",
 ]

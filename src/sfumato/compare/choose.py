@@ -69,7 +69,8 @@ def choose(
     ``privacy``: of those with at most this much on the x axis (at least, where higher is better) the best on y.
     ``utility``: of those with at most this much on the y axis the best on x. ``"knee"``: the point farthest below the
     straight line between the two ends of the frontier, with both axes scaled from 0 to 1 over the efficient points;
-    where several are equally far, or none lies below it, the one that is best on x.
+    where several are equally far, or none lies below it, the one that is best on x. Random releases are chosen by their
+    means, and the sentence says how far their draws lie apart.
     """
     if [rule is not None, privacy is not None, utility is not None].count(True) != 1 or rule not in (None, KNEE):
         raise UsageError("a choice follows exactly one rule", _RULES)
@@ -86,12 +87,12 @@ def choose(
     point = best[_knee(best, x, y)]
     if len(best) == 1:
         words = f"{point.label} is chosen: it is as good as every other release of the sweep, or better, on both axes. "
-        return Choice(point=point, rule=KNEE, sentence=f"{words}It has {_numbers(point, x, y)}; {COVERED}")
+        return Choice(point=point, rule=KNEE, sentence=f"{words}It has {_numbers(point, x, y)}; {_covered(point)}")
     return Choice(
         point=point,
         rule=KNEE,
         sentence=f"{point.label} is chosen, the knee: of {len(best)} efficient releases the farthest below the line "
-        f"between the two extremes. It has {_numbers(point, x, y)}, {_range(best, x, y)}; {COVERED}",
+        f"between the two extremes. It has {_numbers(point, x, y)}, {_range(best, x, y)}; {_covered(point)}",
     )
 
 
@@ -110,7 +111,8 @@ def _within(best: Sequence[Point], limited: Axis, other: Axis, limit: float) -> 
         point=point,
         rule=f"{limited.name} {least} {limit:g}",
         sentence=f"{point.label} is chosen: with {limited.name} of {least} {limit:g} it has the best {other.name} of "
-        f"{len(best)} efficient releases, {_numbers(point, limited, other)}; {COVERED}",
+        f"{len(best)} efficient releases, {_numbers(point, limited, other)}{_beyond(point, limited, limit)}; "
+        f"{_covered(point)}",
     )
 
 
@@ -127,7 +129,29 @@ def _knee(best: Sequence[Point], x: Axis, y: Axis) -> int:
 
 
 def _numbers(point: Point, *axes: Axis) -> str:
-    return " and ".join(axis.says(point.numbers[axis.name]) for axis in axes)
+    return " and ".join(axis.says(point.numbers[axis.name]) + _apart(point, axis) for axis in axes)
+
+
+def _apart(point: Point, axis: Axis) -> str:
+    """How far the draws of a random release lie apart."""
+    spread = point.spread.get(axis.name)
+    return "" if spread is None else f" ({spread.least:.4g} to {spread.most:.4g})"
+
+
+def _beyond(point: Point, limited: Axis, limit: float) -> str:
+    """That a single draw went beyond the limit, which the mean keeps."""
+    spread = point.spread.get(limited.name)
+    if spread is None:
+        return ""
+    worst = max((spread.least, spread.most), key=limited.cost)
+    return ", though not every draw kept to the limit" if limited.cost(worst) > limited.cost(limit) else ""
+
+
+def _covered(point: Point) -> str:
+    """What no promise covers; of a random release also that its numbers are means, and the published one is new."""
+    if point.draws == 1:
+        return COVERED
+    return f"these are means of {point.draws} draws, and what is published will be another one; {COVERED}"
 
 
 def _range(best: Sequence[Point], x: Axis, y: Axis) -> str:

@@ -10,6 +10,7 @@ import vl_convert
 
 from sfumato.compare.choose import Choice
 from sfumato.compare.plot import chart
+from sfumato.compare.point import Point
 from sfumato.core.words import sentence
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ _READ = (
     "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
     "Crosses: nothing published, everything published. "
 )
+_DRAWN = (
+    "Bars: a release with noise or a sample is random, so it was drawn several times; the mark is the mean, the bars "
+    "go from the least to the largest. What is published will be another draw. "
+)
 _TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
 
 
@@ -39,6 +44,7 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
     """Plot, choice, every point and every failure; no part of it is fetched from anywhere."""
     purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
     title = f"{frontier.study}{purpose}: what releases cost"
+    drawn = any(point.draws > 1 for point in frontier.points)
     parts = [
         f"<h1>{escape(title)}</h1>",
         (
@@ -47,7 +53,7 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         ),
         _said(frontier, chosen),
         f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
-        f"<p>{_READ if frontier.choosable else ''}{_TOUCH}</p>",
+        f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_TOUCH}</p>",
         "<h2>Every release</h2>",
         _points(frontier, chosen),
     ]
@@ -104,7 +110,7 @@ def _points(frontier: "Frontier", chosen: Choice | None) -> str:
     head = "".join(f"<th class='n'>{escape(name)}</th>" for name in measures)
     rows = []
     for point in (*frontier.points, *frontier.baselines):
-        numbers = "".join(f"<td class='n'>{_number(point.numbers.get(name))}</td>" for name in measures)
+        numbers = "".join(f"<td class='n'>{_number(point, name)}</td>" for name in measures)
         marks = [
             word
             for word, so in (("efficient", id(point) in best), ("chosen", bool(chosen and point is chosen.point)))
@@ -127,8 +133,11 @@ def _failures(frontier: "Frontier") -> str:
     return f"<div class='wide'><table>{head}<tbody>{rows}</tbody></table></div>"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
+def _number(point: Point, name: str) -> str:
+    value, spread = point.numbers.get(name), point.spread.get(name)
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if spread is None else f"{value:.4g}<br>± {spread.deviation:.2g}"
 
 
 def _capital(text: str) -> str:

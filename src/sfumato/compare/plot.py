@@ -74,19 +74,19 @@ def better(axis: Axis, *, across: bool) -> str:
     return f"{'↓' if axis.better == 'lower' else '↑'} better · {words}"
 
 
-def _x(axis: Axis) -> alt.X:
+def _x(axis: Axis, of: str = "x") -> alt.X:
     return alt.X(
-        "x:Q",
+        f"{of}:Q",
         title=better(axis, across=True),
         scale=alt.Scale(zero=True, nice=True),
         axis=alt.Axis(tickCount=6, titlePadding=8),
     )
 
 
-def _y(axis: Axis) -> alt.Y:
+def _y(axis: Axis, of: str = "y") -> alt.Y:
     """The title lies flat above the axis, so that it is read without turning the head and takes no width."""
     return alt.Y(
-        "y:Q",
+        f"{of}:Q",
         title=better(axis, across=False),
         scale=alt.Scale(zero=True, nice=True),
         axis=alt.Axis(
@@ -140,7 +140,18 @@ def _families(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -
     marks = base.mark_point(filled=True, size=85, opacity=1).encode(
         shape=alt.Shape("series:N", scale=shapes, legend=legend), tooltip=[*_tips(frontier), "efficient:N"]
     )
-    return [lines, marks.add_params(pick)]
+    return [lines, *_bars(base, points, x, y), marks.add_params(pick)]
+
+
+def _bars(base: alt.Chart, points: Sequence[Point], x: Axis, y: Axis) -> list[alt.Chart]:
+    """Of releases that were drawn several times, from the least to the largest, each way."""
+    if not any(point.spread for point in points):
+        return []
+    thin = base.mark_rule(strokeWidth=1.2)
+    return [
+        thin.encode(x=_x(x, "x_least"), x2="x_most:Q", y=_y(y)),
+        thin.encode(x=_x(x), y=_y(y, "y_least"), y2="y_most:Q"),
+    ]
 
 
 def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -> list[alt.Chart]:
@@ -195,9 +206,26 @@ def _row(point: Point, x: Axis, y: Axis, frontier: "Frontier") -> dict[str, Any]
         "series": point.series,
         "family": point.family,
         **{_key(name): point.numbers.get(name) for name in _measures(frontier)},
+        **_spreads(point, x, y),
         "rows": point.facts.get("rows"),
         "suppressed": point.facts.get("suppressed"),
     }
+
+
+def _spreads(point: Point, x: Axis, y: Axis) -> dict[str, Any]:
+    """How far draws lie apart, as bars and in words; nothing of a release that is always the same."""
+    if not point.spread:
+        return {"draws": point.draws}
+    ends = {
+        f"{of}_{end}": getattr(point.spread.get(axis.name), end, None)
+        for of, axis in (("x", x), ("y", y))
+        for end in ("least", "most")
+    }
+    words = {
+        f"{_key(name)}_spread": f"± {found.deviation:.2g}, {found.least:.4g} to {found.most:.4g}"
+        for name, found in point.spread.items()
+    }
+    return {"draws": point.draws, **ends, **words}
 
 
 def _measures(frontier: "Frontier") -> list[str]:
@@ -211,4 +239,7 @@ def _key(measure: str) -> str:
 
 def _tips(frontier: "Frontier") -> list[alt.Tooltip]:
     numbers = [alt.Tooltip(f"{_key(name)}:Q", title=name, format=".4~g") for name in _measures(frontier)]
+    if any(point.spread for point in frontier.points):
+        apart = [alt.Tooltip(f"{_key(name)}_spread:N", title=f"{name}, draws") for name in _measures(frontier)]
+        numbers = [tip for pair in zip(numbers, apart, strict=True) for tip in pair] + [alt.Tooltip("draws:Q")]
     return [alt.Tooltip("release:N"), *numbers, alt.Tooltip("rows:Q"), alt.Tooltip("suppressed:Q")]

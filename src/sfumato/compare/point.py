@@ -33,12 +33,26 @@ class Axis:
         return f"{self.name} {value:.4g}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How far the draws of one candidate lie apart in one measure: standard deviation, the least and the largest."""
+
+    deviation: float
+    least: float
+    most: float
+
+    def as_json(self) -> dict[str, float]:
+        """All of it as plain values."""
+        return {"deviation": self.deviation, "least": self.least, "most": self.most}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """One candidate: how it was made, its numbers by the name of the measure, or why there is none.
 
     ``series`` is the method with the models it promises, ``family`` all that is the same along one line of a plot. A
-    baseline (nothing published, everything published) has no recipe.
+    baseline (nothing published, everything published) has no recipe. A candidate whose release is random was drawn
+    ``draws`` times: its numbers are the means, and ``spread`` says how far the draws lie apart.
     """
 
     label: str
@@ -50,6 +64,8 @@ class Point:
     facts: Mapping[str, Any] = field(default_factory=dict)  # rows, records and suppressed records of the draft
     seconds: float = 0.0
     failure: str | None = None  # why there is no draft
+    draws: int = 1
+    spread: Mapping[str, Spread] = field(default_factory=dict)
 
     def has(self, *names: str) -> bool:
         """Whether it has a number for each of these measures."""
@@ -74,4 +90,6 @@ class Point:
             "facts": dict(self.facts),
             "seconds": round(self.seconds, 3),
             "failure": self.failure,
+            "draws": self.draws,
+            "spread": {name: found.as_json() for name, found in self.spread.items()},
         }

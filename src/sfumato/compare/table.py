@@ -30,6 +30,12 @@ def columns(
             for point in points
         ],
         **{name: [point.numbers.get(name) for point in points] for name in measures},
+        "draws": [point.draws for point in points],
+        **{
+            f"{name} {what}": [getattr(point.spread.get(name), what, None) for point in points]
+            for name in measures
+            for what in ("deviation", "least", "most")
+        },
         "efficient": [id(point) in among for point in points],
         "chosen": [point is chosen for point in points],
         "rows": [point.facts.get("rows") for point in points],

@@ -7,7 +7,7 @@ from the same budget.
 
 from sfumato.pipeline.asking import Answer, Question, ask
 from sfumato.pipeline.attacking import attack_intersect, attack_link
-from sfumato.pipeline.frontier import run_frontier
+from sfumato.pipeline.frontier import REPEATS, run_frontier
 from sfumato.pipeline.learning import learn
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
@@ -18,6 +18,7 @@ from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
 
 __all__ = [
+    "REPEATS",
     "Answer",
     "Plan",
     "Published",

@@ -5,17 +5,17 @@ What is found out looks at raw records, so it is for the owner alone, and a rele
 chosen on the raw table.
 """
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sfumato.compare import Axis, Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings
+from sfumato.compare import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
@@ -25,24 +25,28 @@ from sfumato.core.study import Study
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
+from sfumato.engines import CodedTable, open_source, read_people
 from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
 from sfumato.measure import Evidence, Measure
 from sfumato.methods import Method, build, is_partition, recipe_of
+from sfumato.models import peopled
+from sfumato.pipeline.axes import axis, known, named
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.counts import refuse_guesses
 from sfumato.pipeline.measuring import chosen_measures, measuring_view
-from sfumato.pipeline.partitions import drafted, refuse_unfit
-from sfumato.pipeline.point_files import PointFiles, described, fingerprint, outcome
-from sfumato.pipeline.population import with_people, with_population
+from sfumato.pipeline.partitions import drafted, draws_at_random, refuse_unfit
+from sfumato.pipeline.point_files import PointFiles, described, digest, fingerprint, outcome
+from sfumato.pipeline.population import Shares, population_file, population_shares, with_shares
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor, tailor_partition
 
 BASELINES = {"nothing published": nothing, "everything published": everything}
 DEFAULT = "default"
+REPEATS = 5  # draws of a release that is random
+_MOST_REPEATS = 1_000
+Draw = tuple[int, int | None]  # the place of a candidate in its sweep, and which of its draws; None if always the same
 _V = TypeVar("_V")
 _SMALL = 200_000  # cells of a table whose drafts take no minutes
-_LONG = 40  # letters of a parameter that are shown in the name of an axis
 _SOON = 2.0  # seconds that other processes take to start
 
 
@@ -50,13 +54,14 @@ _SOON = 2.0  # seconds that other processes take to start
 class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
-    study: Study  # without its source, which is closed
     view: PartitionView  # what is measured
     raw: Cells  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
     for_groups: PartitionView | SfumatoError  # what partition methods see, or why none can run
     for_counts: View | SfumatoError
     measures: Mapping[str, Measure]  # by the names of their numbers
+    populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
+    people: Mapping[str, Cells | SfumatoError] = field(default_factory=dict)  # who is in named files, for promises
     kept: dict[str, Any] = field(default_factory=dict)
 
 
@@ -68,6 +73,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     x: str | Measure = "ploss",
     y: str | Measure = "uloss",
     measures: Sequence[str | Measure] = (),
+    repeats: int = REPEATS,
     workers: int | None = None,
     folder: Path | None = None,
     progress: Progress = silent,
@@ -75,25 +81,30 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
 
     ``sweep`` is a sweep, the name of one that the study declares, or nothing for the study's only one or the default.
-    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. Finished points are kept
-    in ``folder``, without one beside the study; what is there already is not made again.
+    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. A release that is random,
+    by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept in
+    ``folder``, without one beside the study; what is there already is not made again.
     """
     name, wanted = _wanted(study, sweep, purpose)
-    taken = {_named(measure): measure for measure in chosen_measures((x, y, *measures))}
-    axes = {known: _axis(known, measure) for known, measure in taken.items()}
+    taken = {named(measure): measure for measure in chosen_measures((x, y, *measures))}
+    axes = {name: axis(name, measure) for name, measure in taken.items()}
     names = tuple(taken)
     recipes = wanted.recipes(purpose)
     if not recipes:
         raise UsageError("the sweep has no release in it", "give a parameter at least one value")
     count = _workers(workers)
+    if not 1 <= repeats <= _MOST_REPEATS:
+        raise UsageError(f"{repeats} draws of a release cannot be made", f"use 1 to {_MOST_REPEATS:,} repeats")
     if folder is None and study.base != Path():
         folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
     table = _read(study, purpose, taken, progress)
-    files = PointFiles(None if folder is None else folder / "points", fingerprint(table.view, study.unit, table.raw))
+    table = replace(table, populations=_populations(study, table, recipes), people=_people(study, table, recipes))
+    of = fingerprint(table.view, study.unit, table.raw, table.cells)
+    files = PointFiles(None if folder is None else folder / "points", of)
     baselines = _baselines(table, files, names, progress)
-    tried = _tried(table, recipes, files, names, count, progress)
+    tried = _tried(table, recipes, files, names, count, repeats, progress)
     found = Frontier(
-        study=study.name, purpose=purpose, x=axes[_known(x)], y=axes[_known(y)], axes=axes, tried=tried,
+        study=study.name, purpose=purpose, x=axes[known(x)], y=axes[known(y)], axes=axes, tried=tried,
         baselines=baselines, folder=folder,
     )  # fmt: skip
     if not found.points:
@@ -126,30 +137,6 @@ def _wanted(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tup
     return sweep, sweep_from_settings(study.sweeps[sweep])
 
 
-def _known(measure: str | Measure) -> str:
-    return measure if isinstance(measure, str) else _named(measure)
-
-
-def _named(measure: Measure) -> str:
-    """A measure's name, with the parameters that are not the defaults."""
-    given: Any = measure
-    told = [
-        f"{f.name} = {_short(getattr(given, f.name))}" for f in fields(given) if getattr(given, f.name) != f.default
-    ]
-    return f"{measure.name} ({', '.join(told)})" if told else measure.name
-
-
-def _short(value: Any) -> str:
-    """A parameter in a few letters; what is long is told by a hash, since numbers are found again by this name."""
-    text = str(value)
-    return text if len(text) <= _LONG else f"given {hashlib.sha256(repr(value).encode()).hexdigest()[:8]}"
-
-
-def _axis(known: str, measure: Measure) -> Axis:
-    title = measure.title + known.removeprefix(measure.name)
-    return Axis(name=known, title=title, better=measure.better, unit=measure.unit)
-
-
 def _workers(asked: int | None) -> int:
     if asked is not None and asked < 1:
         raise UsageError(f"{asked} workers do no work", "use 1 or more")
@@ -180,9 +167,34 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
     return Table(
-        study=replace(study, source=""), view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
+        view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
         measures=measures,
     )  # fmt: skip
+
+
+def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
+    """What the files say that candidates name as public statistics, each read once; or why one cannot be read."""
+    view = table.for_groups
+    if isinstance(view, SfumatoError):
+        return {}
+    files = dict.fromkeys(population_file(_view_or_error(partial(build, recipe))) for recipe in recipes)
+    return {name: _view_or_error(partial(population_shares, name, study, view)) for name in files if name is not None}
+
+
+def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
+    """The people of the populations that candidates' promises name, each read once; or why one cannot be read."""
+    view = table.for_groups
+    if isinstance(view, SfumatoError):
+        return {}
+    files = dict.fromkeys(name for recipe in recipes for name in _crowds(_view_or_error(partial(build, recipe))))
+    return {
+        name: _view_or_error(partial(read_people, name, view.quasi, view.selection, base=study.base)) for name in files
+    }
+
+
+def _crowds(method: object) -> tuple[str, ...]:
+    """The populations that a method's promises compare with."""
+    return peopled(getattr(method, "models", ()))
 
 
 def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:
@@ -219,32 +231,45 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
 
 
 def _tried(
-    table: Table, recipes: Sequence[Recipe], files: PointFiles, names: tuple[str, ...], workers: int, progress: Progress
+    table: Table,
+    recipes: Sequence[Recipe],
+    files: PointFiles,
+    names: tuple[str, ...],
+    workers: int,
+    repeats: int,
+    progress: Progress,
 ) -> tuple[Point, ...]:
-    """Every candidate as a point, those that are on file first."""
-    found: dict[int, Point] = {}
-    todo: list[tuple[int, Point]] = []
-    for place, (recipe, family) in enumerate(zip(recipes, families(recipes), strict=True)):
-        point = _described(recipe, family)
-        kept = None if point.failure is not None else files.find(_what(point), names)
-        if point.failure is not None:
-            found[place] = point
-        elif kept is not None:
-            found[place] = _restored(point, kept)
+    """Every candidate as a point. What is made, kept on file and counted is its draws: one, or ``repeats``."""
+    points = [_described(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)]
+    draws = {n: _draws(point, repeats) for n, point in enumerate(points) if point.failure is None}
+    found: dict[Draw, Point] = {}
+    todo: list[tuple[Draw, Point]] = []
+    for draw in ((n, which) for n, many in draws.items() for which in many):
+        kept = files.find(_what(points[draw[0]], draw[1], table), names)
+        if kept is None:
+            todo.append((draw, points[draw[0]]))
         else:
-            todo.append((place, point))
-    began, before = time.monotonic(), len(found)
-    progress(f"making and measuring {len(todo)} releases", len(found), len(recipes))
+            found[draw] = _restored(points[draw[0]], kept)
+    began, before, whole = time.monotonic(), len(found), len(found) + len(todo)
+    progress(f"making and measuring {len(todo)} releases", len(found), whole)
     if todo:
         _warm(table)
-    for place, point, lasting in _worked(table, todo, workers):
-        found[place] = point
+    for draw, point, lasting in _worked(table, todo, workers):
+        found[draw] = point
         if lasting:
-            files.keep(_what(point), outcome(point))
+            files.keep(_what(point, draw[1], table), outcome(point))
         done = len(found) - before
         left = (time.monotonic() - began) / done * (len(todo) - done)
-        progress(f"making and measuring releases{_time_left(left)}", len(found), len(recipes))
-    return tuple(found[place] for place in range(len(recipes)))
+        progress(f"making and measuring releases{_time_left(left)}", len(found), whole)
+    return tuple(
+        together([found[n, which] for which in draws[n]]) if n in draws else point for n, point in enumerate(points)
+    )
+
+
+def _draws(point: Point, repeats: int) -> list[int | None]:
+    """The draws of a candidate by number; what is always the same is made once and has none."""
+    assert point.recipe is not None, "candidates have one"
+    return list(range(repeats)) if draws_at_random(build(point.recipe)) else [None]
 
 
 def _time_left(seconds: float) -> str:
@@ -253,11 +278,15 @@ def _time_left(seconds: float) -> str:
     return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"  # noqa: PLR2004
 
 
-def _described(recipe: Recipe, family: str) -> Point:
+def _described(recipe: Recipe, family: str, table: Table) -> Point:
     """A candidate before it is made, or why it cannot be; its recipe has the parameters that were given, as plain."""
     words = label(recipe)
     try:
         method = build(recipe)
+        shares = table.populations.get(population_file(method) or "")
+        for found in (shares, *(table.people[name] for name in _crowds(method) if name in table.people)):
+            if isinstance(found, SfumatoError):
+                raise found
     except SfumatoError as error:
         return Point(label=words, series=recipe.method, family=family, recipe=recipe, failure=str(error))
     promised = [model.name for model in getattr(method, "models", ())] if is_partition(method) else ["ε-DP"]
@@ -267,10 +296,17 @@ def _described(recipe: Recipe, family: str) -> Point:
     return Point(label=words, series=series, family=family, recipe=given)
 
 
-def _what(point: Point) -> dict[str, Any]:
-    """What makes the draft: the recipe with all its parameters, also those that were not given."""
+def _what(point: Point, draw: int | None, table: Table) -> dict[str, Any]:
+    """What makes the draft: the recipe with all its parameters, what files say that it names, and which draw it is."""
     assert point.recipe is not None, "candidates have one"
-    return described(recipe_of(build(point.recipe), name="", purpose=point.recipe.purpose))
+    method = build(point.recipe)
+    made = described(recipe_of(method, name="", purpose=point.recipe.purpose))
+    named = population_file(method)
+    said = {} if named is None else {"said": digest(table.populations.get(named))}
+    for name in _crowds(method):
+        people = table.people.get(name)
+        said["people"] = digest([people.codes.tolist(), people.counts.tolist()] if isinstance(people, Cells) else None)
+    return {**made, **said, **({} if draw is None else {"draw": draw})}
 
 
 def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
@@ -289,7 +325,7 @@ def _warm(table: Table) -> None:
             measure.read(evidence)
 
 
-def _worked(table: Table, todo: Sequence[tuple[int, Point]], workers: int) -> Iterator[tuple[int, Point, bool]]:
+def _worked(table: Table, todo: Sequence[tuple[Draw, Point]], workers: int) -> Iterator[tuple[Draw, Point, bool]]:
     """The points as they are finished, and whether to keep them on file."""
     began = time.monotonic()
     waiting = dict(todo)
@@ -321,18 +357,22 @@ def _worked(table: Table, todo: Sequence[tuple[int, Point]], workers: int) -> It
             yield place, replace(point, failure=why), False
 
 
-def _placed(table: Table, place: int, point: Point) -> tuple[int, Point, bool]:
+def _placed(table: Table, place: Draw, point: Point) -> tuple[Draw, Point, bool]:
     return place, *make_point(table, point)
 
 
 def make_point(table: Table, point: Point) -> tuple[Point, bool]:
-    """Make one draft and measure it; a failure is told with its reason, and kept if it would come again."""
+    """Make one draft and measure it; a failure is told with its reason, and kept if it would come again.
+
+    One for which the whole table is refused would not: the record that stops it may be gone, with all others as before.
+    """
     began = time.monotonic()
     lasting = True
     try:
         assert point.recipe is not None, "candidates have one"
         found = _measured(point, table, _shown(table, point.recipe))
     except SfumatoError as error:
+        lasting = error is not table.for_groups and error is not table.for_counts
         found = replace(point, failure=str(error))
     except Exception as error:  # noqa: BLE001 - one broken draft must not stop the others; its text may hold values
         lasting = False
@@ -347,9 +387,11 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
         if isinstance(table.for_groups, SfumatoError):
             raise table.for_groups
         view = table.for_groups
+        shares = table.populations.get(population_file(method) or "")
+        method = method if shares is None else with_shares(method, cast("Shares", shares), view)
         method.check(view)
-        view = with_people(getattr(method, "models", ()), table.study, view)
-        method = with_population(method, table.study, view)
+        for name in _crowds(method):
+            view = replace(view, people=cast("Cells", table.people[name]))
         return shown_records(drafted(method, view, table.cells, SecureSource(), silent))
     if isinstance(table.for_counts, SfumatoError):
         raise table.for_counts

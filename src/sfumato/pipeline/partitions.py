@@ -20,7 +20,7 @@ from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import InfeasibleError, SourceError
-from sfumato.methods import PartitionMethod
+from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.made import (
     Plan,
@@ -168,6 +168,11 @@ def drafted(
         return method.draft(view, cells, progress=progress)
     drawing: dict[str, Any] = {"source": source}
     return method.draft(view, cells, progress=progress, **drawing)
+
+
+def draws_at_random(method: object) -> bool:
+    """Whether two drafts of the same table may differ: by noise, by a sample, or by buckets that are drawn."""
+    return not is_partition(method) or "source" in signature(method.draft).parameters
 
 
 def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: int) -> None:

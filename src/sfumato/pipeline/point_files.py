@@ -20,23 +20,41 @@ from sfumato.errors import PublishError
 from sfumato.recipe import Recipe
 
 
-def fingerprint(view: PartitionView, unit: Unit, cells: Cells) -> str:
-    """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato."""
+def fingerprint(view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None = None) -> str:
+    """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato.
+
+    Taxonomies are part of the domains, whatever file they come from. ``cells`` are the records that drafts are made
+    from, where those are not all.
+    """
     try:
         made_by = version("sfumato")
     except PackageNotFoundError:  # run from a checkout that is not installed
         made_by = "not installed"
     told = {
         "attributes": [
-            [a.name, a.role.value, None if a.domain is None else domain_to_json(a.domain)] for a in view.attributes
+            [
+                a.name,
+                a.role.value,
+                None if a.domain is None else domain_to_json(a.domain),
+                a.missing.value,
+                a.outside.value,
+                str(a.at_least),
+            ]
+            for a in view.attributes
         ],
         "unit": unit.key,
         "sfumato": made_by,
     }
     found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
-    for part in (cells.codes, cells.counts):
-        found.update(np.ascontiguousarray(part, dtype=np.int64).data)
+    for some in (raw, *([] if cells is None or cells is raw else [cells])):
+        for part in (some.codes, some.counts):
+            found.update(np.ascontiguousarray(part, dtype=np.int64).data)
     return found.hexdigest()
+
+
+def digest(content: object) -> str:
+    """A hash of what a file says: a point that was made by it is made again if the file says something else."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 class PointFiles:
@@ -66,7 +84,8 @@ class PointFiles:
         """Write a finished point; it is there when this returns."""
         if self.folder is None:
             return
-        text = json.dumps({"key": self._key(what), **what, **found}, ensure_ascii=False, indent=1, default=str)
+        told = {"key": self._key(what), "of": self.of, **what, **found}
+        text = json.dumps(told, ensure_ascii=False, indent=1, default=str)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
@@ -94,4 +113,4 @@ def described(recipe: Recipe) -> dict[str, Any]:
 def outcome(point: Point) -> dict[str, Any]:
     """What is kept of a point: all that was found out."""
     told = point.as_json()
-    return {name: told[name] for name in ("numbers", "refused", "facts", "seconds", "failure")}
+    return {name: told[name] for name in ("label", "numbers", "refused", "facts", "seconds", "failure")}

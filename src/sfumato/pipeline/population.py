@@ -16,6 +16,7 @@ from sfumato.errors import SourceError, StudyError
 from sfumato.models import GroupModel, peopled
 
 M = TypeVar("M")
+Shares = dict[str, dict[str, Any]]  # attribute -> value, node or interval -> share
 
 _COLUMNS = ("attribute", "value", "share")
 _MOST = 1_000_000  # lines of a file of shares
@@ -28,14 +29,27 @@ def with_population(method: M, study: Study, view: PartitionView) -> M:
     columns that it has in common with the release are counted. What it says of people leaves with the manifest: it has
     to be public, or at least no secret.
     """
-    asked: Any = method
+    named = population_file(method)
+    return method if named is None else with_shares(method, population_shares(named, study, view), view)
+
+
+def population_file(method: object) -> str | None:
+    """The file of public statistics that a method names; None if it names none."""
     named = getattr(method, "population", None)
-    if not isinstance(named, str):
-        return method
+    return named if isinstance(named, str) else None
+
+
+def population_shares(named: str, study: Study, view: PartitionView) -> Shares:
+    """What such a file says of the attributes of a release."""
     with open_source(named, base=study.base) as table:
         quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
-        found = _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
-    made: M = replace(asked, population=found)
+        return _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
+
+
+def with_shares(method: M, shares: Shares, view: PartitionView) -> M:
+    """The method with the shares in place of the name of their file."""
+    asked: Any = method
+    made: M = replace(asked, population=shares)
     made.check(view)  # type: ignore[attr-defined] # a method has one
     return made
 
