@@ -76,8 +76,12 @@ class Study:
         """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
         return pipeline.unfit(self.declared)
 
-    def plan(self, what: Method | PartitionMethod | str | None = None, *, purpose: str | None = None) -> Plan:
-        """Say what a release would do, cost and leave; touches nothing."""
+    def plan(
+        self, what: "Method | PartitionMethod | DiffPC45 | str | None" = None, *, purpose: str | None = None
+    ) -> Plan:
+        """Say what a release, or a model that is learnt, would do, cost and leave; touches nothing."""
+        if pipeline.is_learner(what):
+            return pipeline.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger)
         return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger)
 
     def release(
@@ -258,13 +262,15 @@ class Study:
 
     def audit(
         self,
-        what: Method | PartitionMethod | str | None = None,
+        what: "Method | PartitionMethod | DiffPC45 | str | None" = None,
         *,
         purpose: str | None = None,
         runs: int = 4_000,
         progress: Progress = silent,
     ) -> Finding:
         """Test a method's promise from outside, on two small made-up neighbouring tables; opens and spends nothing."""
+        if pipeline.is_learner(what):
+            return pipeline.audit_tree(self.declared, what.method(), purpose=purpose, runs=runs, progress=progress)
         return pipeline.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
 
     def max_k(

@@ -33,3 +33,30 @@ def test_wrong_settings_are_refused(tmp_path, run):
     done = run("learn", on_disk(tmp_path), "--epsilon", "1", "--depth", "0")
     assert done.code == 3
     assert "the depth is 0" in done.err
+
+
+def test_a_plan_spends_nothing_and_says_the_cost(tmp_path, run):
+    study = on_disk(tmp_path, budget="2")
+    done = run("learn", study, "--epsilon", "1", "--plan")
+    assert done.code == 0, done.err
+    assert done.out.startswith("A private tree of the study 'clinic' would do this:")
+    assert "It costs ε = 1; 2 of 2 is left now." in done.out
+    told = json.loads(run("learn", study, "--epsilon", "3", "--plan", "--json").out)
+    assert (told["fits"], told["epsilon"], told["left"]) == (False, "3", "2")
+    assert told["sentences"][0].startswith("IT DOES NOT FIT")
+    assert "no release yet" in run("ledger", study).out
+
+
+def test_an_audit_says_a_bound_and_spends_nothing(tmp_path, run):
+    study = on_disk(tmp_path)
+    told = json.loads(run("learn", study, "--epsilon", "1", "--depth", "1", "--audit", "--runs", "400", "--json").out)
+    assert (told["method"], told["consistent"], told["runs"]) == ("diffp-c4.5", True, 400)
+    assert 0 <= told["lower_bound"] <= 1
+    assert "no release yet" in run("ledger", study).out
+
+
+def test_a_plan_writes_no_model(tmp_path, run):
+    done = run("learn", on_disk(tmp_path), "--epsilon", "1", "--plan", "--out", tmp_path / "model.json")
+    assert done.code == 2
+    assert "a plan and an audit learn nothing" in done.err
+    assert not (tmp_path / "model.json").exists()

@@ -1,5 +1,6 @@
 """DiffP-C4.5: the budget to the last share, what is counted, and the tree that comes out without noise."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.array_counter import ArrayCounter
+from sfumato.core.domain import Categories
+from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.mechanisms import noisy_counts
 from sfumato.dp.sampling import SecureSource
 from sfumato.errors import StudyError
 from sfumato.interactive import DiffPTree, growing
+from sfumato.interactive.stopping import BRANCHES
 from sfumato.measure import audit
 from sfumato.methods.scores import SCORES
 from tests.tables import JOB, coded_tables, counter, flat, grid, view
@@ -80,7 +84,7 @@ def refute_greedy(method, tree, of, codes):
     return None
 
 
-@pytest.mark.parametrize("branch", growing.BRANCHES)
+@pytest.mark.parametrize("branch", BRANCHES)
 @pytest.mark.parametrize("score", SCORES)
 def test_with_no_noise_it_is_the_greedy_tree(score, branch):
     of, codes = people()
@@ -124,6 +128,11 @@ def test_without_numbers_a_share_is_the_papers():
     assert DiffPTree(epsilon=1, depth=5).share(Fraction(1), 0) == Fraction(1, 2 * (5 + 1))
 
 
+def test_with_numbers_a_share_is_what_the_authors_program_divides_by():
+    """For each level one operation on sizes, one on choices and one for each number; two more for the leaves."""
+    assert DiffPTree(epsilon=1, depth=5).share(Fraction(1), 6) == Fraction(1, (1 + 1 + 6) * 5 + 1 + 1)
+
+
 def test_every_step_of_a_level_stands_on_the_receipt():
     of, codes = people()
     accountant = Accountant(Fraction(ENOUGH))
@@ -136,6 +145,23 @@ def test_every_step_of_a_level_stands_on_the_receipt():
     ]
     assert len(lines) == 3 * 2 + 1
     assert accountant.receipt[5].parts > 1, "the nodes of a level are paid for together"
+
+
+@pytest.mark.parametrize(
+    ("branch", "most"),
+    [pytest.param("values", 5, id="all five values at once"), pytest.param("taxonomy", 3, id="three groups of values")],
+)
+@pytest.mark.parametrize("many", [True, False])
+def test_a_node_is_split_from_the_size_on_that_friedman_and_schuster_say(monkeypatch, branch, most, many):
+    """N / (t·|C|) against √2/ε of a class count: three classes, two shares of ε/6 for a count, no noise on sizes."""
+    monkeypatch.setattr(growing, "noisy_counts", lambda counts, **_: np.asarray(counts))
+    nested = Node("Any", (Node("x", (Node("a"), Node("b"))), Node("y", (Node("c"), Node("d"))), Node("e")))
+    of = view(job=Categories(taxonomy=Taxonomy.of(nested)), sex=flat("f", "m"), target=("1", "2", "3"))
+    least = math.ceil(most * 3 * math.sqrt(2) / (2 / 6))
+    size = least if many else least - 1
+    codes = {"job": np.arange(size) % 5, "sex": np.arange(size) % 2, "class": np.arange(size) % 3}
+    tree = grown(DiffPTree(epsilon=1, depth=2, branch=branch, prune=False), of, codes)
+    assert (tree.leaves > 1) == many
 
 
 def test_a_tree_that_stops_early_leaves_its_shares_to_the_counts():

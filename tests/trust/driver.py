@@ -2,9 +2,10 @@
 
     driver.py FOLDER JOB RELEASE
 
-It imports everything once and forks for each release, so that a hundred of them take seconds. A *step* is the entry
-into, or the return from, one of the functions that a release goes through, or a report of progress. The child counts
-them and sends itself a signal at the wanted one. What happened is printed as JSON, one line a release.
+RELEASE is one that the study declares, or `learn` for a private tree. It imports everything once and forks for each
+release, so that a hundred of them take seconds. A *step* is the entry into, or the return from, one of the functions
+that a release goes through, or a report of progress. The child counts them and sends itself a signal at the wanted one.
+What happened is printed as JSON, one line a release.
 """
 
 import contextlib
@@ -25,8 +26,9 @@ from sfumato.cli import show
 from sfumato.cli.main import main
 from sfumato.dp.mechanisms import sparse
 from sfumato.engines import CodedTable
+from sfumato.interactive import growing
 from sfumato.methods import diffgen
-from sfumato.pipeline import counts, frame, partitions
+from sfumato.pipeline import counts, frame, learning, partitions
 from sfumato.publish import bundle, record_bundle
 from sfumato.stores import sqlite
 from tests.trust.studies import on_disk, spanned
@@ -34,29 +36,41 @@ from tests.trust.studies import on_disk, spanned
 # What a release goes through, in the order of trust; of a step that only one kind of release has, the other is silent.
 WATCHED = (
     (counts, "open_source"),
+    (learning, "open_source"),
     (partitions, "open_source"),
     (counts, "CodedTable"),
+    (learning, "CodedTable"),
     (partitions, "CodedTable"),
+    (learning, "_claim"),
     (frame, "claim_folder"),
     (CodedTable, "cells_and_rows"),
     (partitions, "drafted"),
     (sqlite.SqliteLedger, "reserve"),
     (CodedTable, "margins"),
     (diffgen, "noisy_max"),
+    (growing, "noisy_counts"),
+    (growing, "split_point"),
+    (growing, "noisy_max"),
     (CodedTable, "cells"),
     (sparse, "with_laplace"),
     (counts, "write_bundle"),
     (partitions, "write_records"),
+    (learning, "_put"),
     (bundle, "write_file"),
     (record_bundle, "write_file"),
     (bundle, "sync_folder"),
+    (learning, "sync_folder"),
     (bundle, "_check"),
     (record_bundle, "_check"),
     (bundle.Path, "rename"),
+    (learning.Path, "replace"),
     (sqlite.SqliteLedger, "complete"),
     (sqlite.SqliteLedger, "fail"),
     (frame, "write_owner"),
 )
+
+# Enough ε to split; a seed, because which steps there are depends on what is drawn.
+LEARNT = ("--epsilon", "20", "--depth", "2", "--insecure-seed", "1")
 
 
 class Steps:
@@ -98,7 +112,9 @@ def release(study, pipe, *, wanted=0, act=None):
         yield lambda what, done, total: steps.reach(f"progress {what}")
 
     show.progress = progress
-    sys.argv = ["sfumato", "release", str(study), sys.argv[3], "--out", str(study.parent / "out")]
+    asked = sys.argv[3]
+    given = ["release", str(study), asked] if asked != "learn" else ["learn", str(study), *LEARNT]
+    sys.argv = ["sfumato", *given, "--out", str(study.parent / "out")]
     main()
 
 

@@ -1,6 +1,7 @@
 """A release that is stopped: no half bundle, and a ledger that accounts for all that may have been drawn."""
 
 import errno
+import hashlib
 import json
 import os
 import signal
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from sfumato import pipeline
+from sfumato.api import Study
 from sfumato.errors import PublishError
+from sfumato.interactive import DiffPC45
 from sfumato.publish import bundle as writing
 from sfumato.publish import files, verify_bundle
 from sfumato.read import load_study
@@ -130,6 +133,73 @@ def test_killed_at_any_moment(tmp_path, kills):
         assert run["code"] in {0, -signal.SIGKILL}
         look(folder, run["steps"])
         released(folder / "study.yaml", folder / "again")
+
+
+# --- a model that is learnt: one file in place of a bundle ---
+
+LEARNING = (
+    "after open_source", "before _claim", "after _claim", "before reserve", "after reserve", "before cells",
+    "before noisy_counts", "after noisy_counts", "after split_point", "after noisy_max", "before _put",
+    "before replace", "after replace", "after sync_folder", "before complete", "after complete",
+)  # fmt: skip
+DRAWN = {"before noisy_counts", "before split_point", "before noisy_max"}
+
+
+def look_at_model(folder, steps):
+    """What must hold however and whenever a model's making was stopped; the ledger's entries, and the file's text."""
+    out, book, last = folder / "out", ledger(folder), steps[-1] if steps else "(nothing)"
+    entries = book.entries("clinic")
+    text = out.read_text(encoding="utf-8") if out.exists() else None
+    assert len(entries) <= 1
+    if text:
+        assert DiffPC45.load(out).to_json() == json.loads(text), f"half a model after '{last}'"
+        assert len(entries) == 1, f"a model that the ledger does not know, after '{last}'"
+        assert json.loads(text)["ledger"] == entries[0].hash
+    if entries and entries[0].state == "done":
+        assert text, f"the ledger names a model that is not there, after '{last}'"
+        assert entries[0].bundle == hashlib.sha256(text.encode()).hexdigest()
+    if DRAWN & set(steps) or "before cells" in steps:
+        assert book.spent("clinic") == 20, f"a spend that the ledger does not know, after '{last}'"
+    if "before reserve" not in steps:
+        assert book.spent("clinic") == 0, f"budget lost before anything was looked at, after '{last}'"
+    beside = {path.name for path in folder.iterdir()} - {"said.txt", "study.yaml", "clinic.csv", "out"}
+    assert not {n for n in beside if not n.startswith(("clinic.ledger.sqlite", ".out."))}, f"after '{last}'"
+    return entries, text
+
+
+def test_learning_killed_at_any_step(tmp_path):
+    """SIGKILL at each step in turn: no file, an empty one or a whole model, and every draw in the ledger."""
+    told = drive("every", tmp_path, "learn")
+    assert told[-1]["code"] == 0 and len(told) > 20, "the last one came through"
+    assert all(run["code"] == -signal.SIGKILL for run in told[:-1])
+    for moment in LEARNING:
+        assert any(run["steps"][-1] == moment for run in told[:-1]), f"nobody was killed {moment}"
+    for run in told:
+        steps, last = run["steps"], run["steps"][-1]
+        entries, text = look_at_model(Path(run["folder"]), steps)
+        assert bool(text) == ("after replace" in steps), f"after '{last}'"
+        assert (text is None) == ("after _claim" not in steps), f"after '{last}'"
+        state = None if "after reserve" not in steps else "done" if "after complete" in steps else "opened"
+        assert [entry.state for entry in entries] == ([] if state is None else [state]), f"after '{last}'"
+    for place in (0, len(told) // 2, -3):  # over the same ledger, whatever the killed one left behind
+        folder = Path(told[place]["folder"])
+        study, before = Study.load(folder / "study.yaml"), ledger(folder).spent("clinic")
+        study.learn(DiffPC45("20", depth=2), out=folder / "again.json")
+        assert ledger(folder).spent("clinic") == before + 20
+
+
+def test_learning_interrupted(tmp_path):
+    """Ctrl-C: exit code 130, the entry says that it failed, and no file stays that holds no model."""
+    whole, *told = drive("interrupts", tmp_path, "learn")
+    assert whole["code"] == 0 and len(told) > 15
+    for run in told:
+        entries, text = look_at_model(Path(run["folder"]), run["steps"])
+        hit = whole["steps"][int(Path(run["folder"]).name.partition("-")[2]) - 1]
+        assert run["code"] == 130, f"interrupted {hit}"
+        if "before _claim" not in hit and "after _claim" not in hit:
+            assert text != "", f"an empty file was left, interrupted {hit}"
+        if "after reserve" in run["steps"] and "after complete" not in run["steps"] and hit != "after reserve":
+            assert entries[0].state in {"failed", "opened"}, f"interrupted {hit}"
 
 
 ASKED = """

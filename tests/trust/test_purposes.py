@@ -76,7 +76,10 @@ def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_
     assert any("releases over other days do not add to it" in sentence for sentence in plan.sentences)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="both")
     assert (plan.left, plan.fits) == (Fraction(1, 2), False)
-    assert "that is more than is left, so `release` will refuse" in plan.sentences
+    assert plan.sentences[0] == (
+        "IT DOES NOT FIT: it costs ε = 1 and 0.5 of 2 is left over [2012-07-01, 2014-01-01), so `release` will refuse; "
+        "at most ε = 0.5 would fit"
+    )
     plan = opened.plan(sf.Mondrian(k=5), purpose="twelve")
     assert any("1.5 of 2 is left now over [2012-01-01" in sentence for sentence in plan.sentences)
     done = opened.release(sf.ContingencyTable(epsilon="0.25"), out=tmp_path / "c")

@@ -7,6 +7,8 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.options import Json, Seed, StudyFile
+from sfumato.cli.planned import say_finding, say_plan
+from sfumato.errors import UsageError
 
 
 def learn(  # noqa: PLR0913, PLR0917 - an option each
@@ -22,17 +24,37 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A file that does not exist yet, for the model as JSON.")
     ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what it would cost and what is left; touches nothing.")
+    ] = False,
+    audit: Annotated[bool, typer.Option("--audit", help="Test its promise on made-up tables; spends nothing.")] = False,
+    runs: Annotated[int, typer.Option("--runs", help="Of an audit: how often on each table, at least 400.")] = 2_000,
     insecure_seed: Seed = None,
     json: Json = False,
 ) -> None:
     """Learn one private decision tree (DiffP-C4.5) and enter what it cost into the ledger.
 
-    The model may be published. It predicts the class and answers nothing else, and its budget is gone.
+    The model may be published. It predicts the class and answers nothing else, and its budget is gone. With `--plan` or
+    `--audit` nothing is learnt from the table and nothing is spent.
     """
     from sfumato.api import Study
     from sfumato.interactive import DiffPC45
 
     opened = Study.load(study)
+    if plan or audit:
+        if (plan and audit) or out is not None or insecure_seed is not None:
+            raise UsageError(
+                "a plan and an audit learn nothing, and each stands alone",
+                "give `--plan` or `--audit`, without `--out` and `--insecure-seed`",
+            )
+        asked = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
+        if plan:
+            say_plan(opened.plan(asked, purpose=purpose), "A private tree", json=json)
+            return
+        with show.progress(shown=not json) as report:
+            found = opened.audit(asked, purpose=purpose, runs=runs, progress=report)
+        say_finding(found, "the private tree", {"method": asked.method().name}, json=json)
+        return
     if insecure_seed is not None:
         show.warn("--insecure-seed makes repeatable noise: this model promises nothing, and says so")
     estimator = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)

@@ -10,7 +10,8 @@ import typer
 from sfumato.cli import show
 from sfumato.cli.files import write_new
 from sfumato.cli.options import Json, NewFolder, ReleaseName, Seed, StudyFile
-from sfumato.errors import SourceError, VerifyError
+from sfumato.cli.planned import say_finding, say_plan
+from sfumato.errors import SourceError
 
 
 def describe(
@@ -81,23 +82,7 @@ def plan(study: StudyFile, release: ReleaseName = None, json: Json = False) -> N
     from sfumato.api import Study
 
     found = Study.load(study).plan(release)
-    if json:
-        show.as_json(
-            {
-                "study": found.study,
-                "release": found.recipe.name,
-                "method": found.recipe.method,
-                "epsilon": show.exact(found.epsilon),
-                "budget": show.exact(found.budget),
-                "left": show.exact(found.left),
-                "fits": found.fits,
-                "sentences": list(found.sentences),
-                "numbers": dict(found.numbers),
-            }
-        )
-        return
-    show.say(f"Release '{found.recipe.name}' of the study '{found.study}' would do this:")
-    show.bullets(found.sentences)
+    say_plan(found, f"Release '{found.recipe.name}'", json=json)
 
 
 def release(
@@ -158,24 +143,7 @@ def audit(
     name = opened.recipe(release).name
     with show.progress(shown=not json) as report:
         found = opened.audit(release, runs=runs, progress=report)
-    if json:
-        show.as_json(
-            {
-                "release": name,
-                "consistent": not found.violates,
-                "epsilon": show.exact(found.epsilon),
-                "lower_bound": found.lower_bound,
-                "event": found.event,
-                "runs": found.runs,
-                "confidence": found.confidence,
-            }
-        )
-    else:
-        show.say(f"release '{name}' {found.sentence()}")
-        if found.violates:
-            show.say("do not publish it, and please report this: it is our bug")
-    if found.violates:
-        raise typer.Exit(VerifyError.exit_code)
+    say_finding(found, f"release '{name}'", {"release": name}, json=json)
 
 
 def max_k(  # noqa: PLR0913, PLR0917 - an option each

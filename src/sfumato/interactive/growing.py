@@ -3,31 +3,31 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import sqrt
+from math import ceil
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from sfumato.core.counts import Cells, Counter, Margin
+from sfumato.core.counts import Counter
 from sfumato.core.cut import Cut, Range
-from sfumato.core.domain import Categories
 from sfumato.core.progress import Progress, silent
 from sfumato.core.sets import SetDomain
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
-from sfumato.dp.budget import parse_epsilon
+from sfumato.dp.budget import parse_epsilon, show
 from sfumato.dp.mechanisms.laplace import noisy_counts
 from sfumato.dp.mechanisms.noisy_max import noisy_max
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import OursError, StudyError
 from sfumato.interactive.pruning import prune
+from sfumato.interactive.records import Records
+from sfumato.interactive.stopping import BRANCHES, children_of, count_deviation, least_size
 from sfumato.interactive.tree import Integers, Node, Tree
 from sfumato.methods.candidates import can_split, domain_of, split_point
-from sfumato.methods.method import BEST_OF, NOISE_ON, POINT_OF, Exact, refuse_observed, refuse_one_class
+from sfumato.methods.method import BEST_OF, NOISE_ON, POINT_OF, Exact, Forecast, refuse_observed, refuse_one_class
 from sfumato.methods.scores import SCORES
 
 DEEPEST: Final = 30
-BRANCHES: Final = ("taxonomy", "values")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,30 +37,36 @@ class DiffPTree:
     Paper -> here: the instances T at a node -> the cells below it, A -> the attributes that its regions can still be
     split on, q(A, T) -> `Score`, d -> ``depth``, B -> ε. With a numerical attributes (those that need split points)
 
-        ε' = ε / ((2 + a)·d + 2),    which is the paper's ε / (2(d + 1)) where a = 0.
+        ε' = ε / ((2 + a)·d + 2),    which is ε / (2(d + 1)) where a = 0.
 
-    What one share ε' buys, for neighbours that differ by one record:
+    Both are the authors': the second stands in the paper's algorithms for categories, the first is what their own
+    program divides by once there are numbers. What one share ε' buys, for neighbours that differ by one record:
 
     - *The sizes of all nodes of a level.* Nodes of a level hold disjoint records, so the vector of their sizes changes
-      by 1 in one place: Δ = 1, one share a level. A node stays a leaf if its noisy size, shared out evenly over classes
-      and the most children it could get, is below the standard deviation of the noise that class counts get.
+      by 1 in one place: Δ = 1, one share a level. They decide which nodes are split (`least_size`).
     - *The split points of one numerical attribute* in all nodes of a level, by the exponential mechanism over the
       public grid. Each draw sees the records of its node alone: parallel composition, one share an attribute and level.
       Attributes see the same records and compose sequentially: a shares a level.
     - *The choice of the split* in all nodes of a level, by noisy max, in parallel for the same reason: one share.
     - *The class counts of all leaves*, whatever their level: every record is in one leaf, so Δ = 1. Two shares are kept
-      for them (the paper spends one of these two on the sizes of the deepest nodes, on which nothing depends), and all
-      that the levels leave over: a level without open nodes costs nothing, nor does an attribute that nowhere splits.
+      for them, and all that the levels leave over: a level without open nodes costs nothing, nor does an attribute that
+      nowhere splits.
 
     Levels compose sequentially: at most ((2 + a)·d + 2)·ε' = ε. Which nodes are open, which attributes can be split
     there and how many shares are left follows from the domains and from outputs already drawn, never from a record, so
     shares that depend on them compose like fixed ones (see `Accountant`). Inner counts are sums of the leaves', and
     pruning looks at these alone. For persons with at most m records everything runs at ε/m (group privacy).
 
-    We differ, within the same ε: choices are by noisy max with exponential noise, which is never worse than the
-    exponential mechanism; monotone scores use their halved cost; split points are drawn exactly from the public grid;
-    a category is split as its taxonomy says, and may be split again further down (``branch: values`` splits it into all
-    its values at once, as the paper does); `info_gain` is that of DiffGen.
+    The authors' (checked against their program; docs/interactive.md has the sources): ε', what its shares buy, a split
+    point drawn anew in every node for every number, the scores `max` and `gini`, the rule that stops, numbers that stay
+    and categories that are split into all their values (``branch: values``), C4.5's pruning on noisy counts.
+
+    Ours, within the same ε: choices are by noisy max with exponential noise, which is never worse than the exponential
+    mechanism; monotone scores use their halved cost; split points are drawn exactly from the public grid; the default
+    splits a category as its taxonomy says, and again further down; `info_gain` is that of DiffGen, whose Δ needs no
+    bound on the number of records; the share that they spend on the sizes of nodes at full depth, on which nothing
+    depends but their pruning, goes to the class counts, and so does what is left over; pruning takes inner counts as
+    sums of leaves, where they fit the class counts to the noisy sizes first.
 
     The table is counted once, into its full cells; no node goes back to it.
     """
@@ -108,6 +114,32 @@ class DiffPTree:
                 "leave them out with a purpose, or make a release by `diffgen`, which takes sets",
             )
 
+    def forecast(self, view: View) -> Forecast:
+        """Say what will happen and what it costs; touches nothing."""
+        self.check(view)
+        numbers, people = len(view.numerical), view.unit.stability
+        share = self.share(self.spends / people, numbers)
+        domains = {a.name: domain_of(a) for a in view.predictors}
+        whole = {name: (0, domain.size) for name, domain in domains.items()}
+        least = ceil(least_size(domains, whole, classes=len(view.classes), share=share, branch=self.branch))
+        deviation = count_deviation(share)
+        points = f", {numbers} for split points of numbers" if numbers else ""
+        of = f" (of ε/{people}, since a person has up to {people} records)" if people > 1 else ""
+        asks = f"one decision tree of at most {self.depth} questions, which predicts '{view.target.name}'"
+        shares = f"each level takes one for the sizes of its nodes{points} and one for the choice of its splits"
+        noise = f"so their noise has a standard deviation of at most {deviation:.3g}"
+        enough = f"the root is split if there seem to be at least {least:,} records, and else the tree is a single leaf"
+        return Forecast(
+            sentences=(
+                f"{asks}, and answers nothing else; to learn another one costs again",
+                f"a share is ε' = {show(share)}{of}: {shares}",
+                f"the class counts of the leaves get two shares and all that is left over, {noise}",
+                f"{enough}; further down the same rule looks at what is left to ask",
+                "it is pruned by its noisy counts, at no cost" if self.prune else "it is not pruned",
+            ),
+            numbers={"share": show(share), "count_deviation": deviation, "least_records": least},
+        )
+
     def share(self, epsilon: Fraction, numerical: int) -> Fraction:
         """ε' for a budget and so many numerical attributes."""
         return epsilon / ((2 + numerical) * self.depth + 2)
@@ -119,7 +151,7 @@ class DiffPTree:
         self.check(view)
         progress("counting", 0, 1)
         cells = counter.cells([Cut.finest(a.name, domain_of(a).size) for a in view.attributes])
-        growth = _Growth(self, view, _Records(view, cells), accountant=accountant, source=source)
+        growth = _Growth(self, view, Records(view, cells), accountant=accountant, source=source)
         for level in range(self.depth):
             progress("growing the tree", level, self.depth)
             growth.level(level)
@@ -127,45 +159,6 @@ class DiffPTree:
         if accountant.spent > accountant.budget:
             raise OursError("a tree spent more than its budget")
         return prune(grown) if self.prune else grown
-
-
-class _Records:
-    """The full cells in memory: what every count of the tree is made from."""
-
-    def __init__(self, view: View, cells: Cells) -> None:
-        place = {name: column for column, name in enumerate(cells.attributes)}
-        self.classes = len(view.classes)
-        self.counts = cells.counts
-        self._target = cells.codes[:, place[view.target.name]]
-        self.codes: dict[str, Integers] = {}
-        self._ranks: dict[str, tuple[Integers, Integers]] = {}
-        for attribute in view.predictors:
-            column = np.ascontiguousarray(cells.codes[:, place[attribute.name]], dtype=np.int64)
-            self.codes[attribute.name] = column
-            self._ranks[attribute.name] = np.unique(column, return_inverse=True)
-
-    def class_counts(self, rows: Integers) -> Integers:
-        """How many records of each class some cells hold."""
-        counts: Integers = self.by_part(np.zeros(len(rows), dtype=np.int64), rows, 1)[0]
-        return counts
-
-    def by_part(self, part: Integers, rows: Integers, parts: int) -> Integers:
-        """The class counts of some cells by the part that each is in."""
-        flat = np.bincount(
-            part * self.classes + self._target[rows], weights=self.counts[rows], minlength=parts * self.classes
-        )
-        return flat.reshape(parts, self.classes).astype(np.int64)
-
-    def margin(self, name: str, rows: Integers) -> Margin:
-        """One attribute against the class, in some cells."""
-        distinct, ranks = self._ranks[name]
-        here = ranks[rows]
-        if len(rows) < len(distinct):  # few cells of an attribute with many values: number those that occur
-            found, here = np.unique(here, return_inverse=True)
-            distinct = distinct[found]
-        table = self.by_part(here, rows, len(distinct))
-        real = table.any(axis=1)
-        return Margin(distinct[real], table[real])
 
 
 @dataclass(slots=True)
@@ -183,7 +176,7 @@ class _Growth:
     """The tree while it grows."""
 
     def __init__(
-        self, plan: DiffPTree, view: View, records: _Records, *, accountant: Accountant, source: RandomSource
+        self, plan: DiffPTree, view: View, records: Records, *, accountant: Accountant, source: RandomSource
     ) -> None:
         self._plan = plan
         self._domains = {a.name: domain_of(a) for a in view.predictors}
@@ -193,8 +186,6 @@ class _Growth:
         self._accountant = accountant
         self._source = source
         self._share = plan.share(accountant.left, len(view.numerical))
-        # The noise that class counts get has at most this standard deviation: two shares are theirs for certain.
-        self._deviation = sqrt(2) / float(2 * self._share)
         whole = {name: (0, domain.size) for name, domain in self._domains.items()}
         self._nodes = [_Growing(np.arange(len(records.counts)), whole)]
         self._open = [0]
@@ -250,18 +241,10 @@ class _Growth:
         return [n for n, size in zip(numbers, noisy.tolist(), strict=True) if size >= self._least(n)]
 
     def _least(self, number: int) -> float:
-        most = max(self._fan_out(name, region) for name, region in self._nodes[number].regions.items())
-        return self._deviation * most * self._records.classes
-
-    def _fan_out(self, name: str, region: Range) -> int:
-        return 2 if self._domains[name].free else len(self._children(name, region))
-
-    def _children(self, name: str, region: Range) -> tuple[Range, ...]:
-        """What a region of categories splits into."""
-        domain, (start, stop) = self._domains[name], region
-        if self._plan.branch == "values" and isinstance(domain, Categories):
-            return tuple((code, code + 1) for code in range(start, stop)) if stop - start > 1 else ()
-        return domain.children(start, stop)
+        return least_size(
+            self._domains, self._nodes[number].regions, classes=self._records.classes, share=self._share,
+            branch=self._plan.branch,
+        )  # fmt: skip
 
     def _candidates(self, numbers: Sequence[int], level: int) -> dict[int, dict[str, tuple[Range, ...]]]:
         """For each node the ranges that each attribute would split it into; those of free grids are drawn here."""
@@ -274,7 +257,7 @@ class _Growth:
                 if domain.free:
                     found[number][name] = ((region[0], points[number]), (points[number], region[1]))
                 else:
-                    found[number][name] = self._children(name, region)
+                    found[number][name] = children_of(domain, region, self._plan.branch)
         return found
 
     def _split_points(self, name: str, numbers: Iterable[int], level: int) -> dict[int, int]:

@@ -9,6 +9,9 @@ from sfumato.pipeline.asking import Answer, Question, ask
 from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import REPEATS, run_frontier
 from sfumato.pipeline.learning import learn
+from sfumato.pipeline.frontier import run_frontier
+from sfumato.pipeline.learning import is_learner, learn, plan_learning
+from sfumato.pipeline.learning_audit import audit_tree
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
@@ -29,14 +32,17 @@ __all__ = [
     "attack_intersect",
     "attack_link",
     "audit_recipe",
+    "audit_tree",
     "evidence_of_bundle",
     "evidence_of_draft",
+    "is_learner",
     "learn",
     "ledger_of",
     "max_k",
     "measure",
     "measure_release",
     "plan",
+    "plan_learning",
     "release",
     "run_frontier",
     "run_study",

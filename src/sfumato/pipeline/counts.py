@@ -64,19 +64,12 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
             f"({', '.join(view.classes)})"
         ),
         *view.selection.sentences(),
-        *_unfit_sentences(view),
+        *unfit_sentences(view),
         *forecast.sentences,
     ]
     if epsilon is not None:
-        sentences.append(f"it costs ε = {show(epsilon)}{left_words(study, left, view.selection.span)}")
-        if view.selection.span is not None:
-            sentences.append(_spanned(view))
-        sentences.append(view.unit.sentence())
-        sentences.append(attack_odds(epsilon).removesuffix("."))
-    if epsilon is not None and left is None:
-        sentences.append("the study declares no budget, so `release` will refuse: add `privacy: {budget: …}`")
-    elif epsilon is not None and left is not None and epsilon > left:
-        sentences.append("that is more than is left, so `release` will refuse")
+        sentences = [*refusal_words(study, epsilon, left, view, "release"), *sentences]
+        sentences += cost_words(study, epsilon, left, view)
     sentences.append(leaving(study, view.attributes))
     return Plan(
         study=study.name,
@@ -87,6 +80,28 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
         sentences=tuple(sentences),
         numbers=forecast.numbers,
     )
+
+
+def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
+    """That the command will refuse, and what would fit: said first, since nothing else matters then."""
+    if study.budget is None or left is None:
+        return [f"the study declares no budget, so `{command}` will refuse: add `privacy: {{budget: …}}`"]
+    if epsilon <= left:
+        return []
+    over = "" if view.selection.span is None else f" over {view.selection.span}"
+    some = f"{show(max(left, Fraction(0)))} of {show(study.budget)} is left{over}"
+    fits = f"at most ε = {show(left)} would fit" if left > 0 else "nothing more fits"
+    return [f"IT DOES NOT FIT: it costs ε = {show(epsilon)} and {some}, so `{command}` will refuse; {fits}"]
+
+
+def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View) -> list[str]:
+    """What it costs and leaves, for whom, and what that means to an attacker."""
+    return [
+        f"it costs ε = {show(epsilon)}{left_words(study, left, view.selection.span)}",
+        *([] if view.selection.span is None else [spanned(view)]),
+        view.unit.sentence(),
+        attack_odds(epsilon).removesuffix("."),
+    ]
 
 
 def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Published:
@@ -209,13 +224,13 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=(*view.selection.sentences(), *_unfit_sentences(view)),
+        rules=(*view.selection.sentences(), *unfit_sentences(view)),
         selection=view.selection.as_json(),
         facts=draft.facts,
     )
 
 
-def _spanned(view: View) -> str:
+def spanned(view: View) -> str:
     """How the ε of a span adds up with that of others."""
     if view.unit.key == RECORD:
         return "ε is charged to the records of the span: releases over other days do not add to it, the others do"
@@ -237,7 +252,7 @@ def _composition(view: View) -> str:
     return sequence if many == 1 else f"{sequence}; the receipt is per record, and a person has at most {many} of them"
 
 
-def _unfit_sentences(view: View) -> list[str]:
+def unfit_sentences(view: View) -> list[str]:
     """What happens to missing values and to values outside the domains: rules, not counts."""
     sentences = []
     for names, rule in (

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from sfumato.core.domain import Categories
 from sfumato.core.progress import Progress, silent
@@ -27,9 +27,10 @@ from sfumato.interactive.model import Model
 from sfumato.interactive.tree import Tree
 from sfumato.methods.candidates import domain_of
 from sfumato.models import DifferentialPrivacy
-from sfumato.pipeline.counts import refuse_guesses, refuse_over_budget
+from sfumato.pipeline.counts import cost_words, refusal_words, refuse_guesses, refuse_over_budget, unfit_sentences
 from sfumato.pipeline.frame import Entered
-from sfumato.pipeline.made import Run, ledger_of, unit_words, versions
+from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
+from sfumato.publish.files import sync_folder
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Chosen, Recipe
 from sfumato.stores import Ledger
@@ -49,6 +50,36 @@ class Learner(Protocol):
 
 
 L = TypeVar("L", bound=Learner)
+
+
+def is_learner(what: object) -> TypeGuard[Learner]:
+    """Whether something is learnt, and not released."""
+    return callable(getattr(what, "take", None)) and callable(getattr(what, "method", None))
+
+
+def plan_learning(study: Study, learner: Learner, *, purpose: str | None = None, ledger: Ledger | None = None) -> Plan:
+    """Say in words what a learnt model would cost and what is left; touches nothing."""
+    method = learner.method()
+    view = tailor(study, purpose)
+    forecast = method.forecast(view)
+    left = left_over(study, ledger or ledger_of(study), view.selection.span)
+    return Plan(
+        study=study.name,
+        recipe=_recipe(method, purpose, Chosen.IN_ADVANCE),
+        epsilon=method.spends,
+        budget=study.budget,
+        left=left,
+        sentences=(
+            *refusal_words(study, method.spends, left, view, "learn"),
+            f"method '{method.name}' on {len(view.predictors)} attributes and {len(view.classes)} classes",
+            *view.selection.sentences(),
+            *unfit_sentences(view),
+            *forecast.sentences,
+            *cost_words(study, method.spends, left, view),
+            leaving(study, view.attributes),
+        ),
+        numbers=forecast.numbers,
+    )
 
 
 def learn(  # noqa: PLR0913 - all but the first two come by keyword
@@ -81,9 +112,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         folder=Path(), ledger=ledger or ledger_of(study), source=source or SecureSource(), progress=progress,
         clock=clock, memory_limit=memory_limit,
     )  # fmt: skip
-    recipe = Recipe(
-        name=method.name, method=method.name, purpose=purpose, parameters=method.parameters(), chosen=chosen
-    )
+    recipe = _recipe(method, purpose, chosen)
     promise = DifferentialPrivacy(epsilon=method.spends, unit=unit_words(view.unit)).sentence()
     refuse_over_budget(
         study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
@@ -111,6 +140,10 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     run.ledger.complete(entered.entry.id, hashlib.sha256(text).hexdigest(), at=run.clock())
     learner.take(model)
     return learner
+
+
+def _recipe(method: DiffPTree, purpose: str | None, chosen: Chosen) -> Recipe:
+    return Recipe(name=method.name, method=method.name, purpose=purpose, parameters=method.parameters(), chosen=chosen)
 
 
 def _model(
@@ -155,6 +188,18 @@ def _claimed(out: Path | None) -> Iterator[None]:
     if out is None:
         yield
         return
+    _claim(out)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if out.stat().st_size == 0:
+                out.unlink()
+        raise
+
+
+def _claim(out: Path) -> None:
+    """Whoever makes the file has it, since only one of two can."""
     try:
         out.open("x").close()
     except FileExistsError:
@@ -165,13 +210,6 @@ def _claimed(out: Path | None) -> Iterator[None]:
         raise PublishError(
             f"'{out}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
         ) from None
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            if out.stat().st_size == 0:
-                out.unlink()
-        raise
 
 
 def _put(out: Path, text: bytes) -> None:
@@ -183,7 +221,9 @@ def _put(out: Path, text: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(out)
+        sync_folder(out.parent)
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
+        for ours in (beside, out):  # the claimed file as well: a model that may not be on the disk is no model
+            with suppress(OSError):
+                ours.unlink()
         raise PublishError(f"'{out}' could not be written ({error.strerror})", "check the disk") from None

@@ -1,0 +1,56 @@
+"""How a plan and an audit are said, of a release and of a model that is learnt."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sfumato.cli import show
+from sfumato.errors import VerifyError
+
+if TYPE_CHECKING:  # what `sfumato --help` need not import
+    from sfumato.measure import Finding
+    from sfumato.pipeline import Plan
+
+
+def say_plan(found: "Plan", what: str, *, json: bool) -> None:
+    """What would be done, as sentences or as JSON."""
+    if json:
+        show.as_json(
+            {
+                "study": found.study,
+                "release": found.recipe.name,
+                "method": found.recipe.method,
+                "epsilon": show.exact(found.epsilon),
+                "budget": show.exact(found.budget),
+                "left": show.exact(found.left),
+                "fits": found.fits,
+                "sentences": list(found.sentences),
+                "numbers": dict(found.numbers),
+            }
+        )
+        return
+    show.say(f"{what} of the study '{found.study}' would do this:")
+    show.bullets(found.sentences)
+
+
+def say_finding(found: "Finding", what: str, facts: Mapping[str, Any], *, json: bool) -> None:
+    """What an audit found; leaves with exit code 8 if a promise is broken."""
+    if json:
+        show.as_json(
+            {
+                **facts,
+                "consistent": not found.violates,
+                "epsilon": show.exact(found.epsilon),
+                "lower_bound": found.lower_bound,
+                "event": found.event,
+                "runs": found.runs,
+                "confidence": found.confidence,
+            }
+        )
+    else:
+        show.say(f"{what} {found.sentence()}")
+        if found.violates:
+            show.say("do not publish it, and please report this: it is our bug")
+    if found.violates:
+        raise typer.Exit(VerifyError.exit_code)
