@@ -14,7 +14,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from blowup import blow_up, machine
+from blowup import blow_up
 from groups import QUASI, copy_of, study_of
 
 from sfumato import pipeline
@@ -24,6 +24,7 @@ from sfumato.core.study import Study
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.methods import ConfidenceCap, recipe_of
+from sfumato.reproduce.machine import machine
 from sfumato.tailor import tailor_partition
 
 

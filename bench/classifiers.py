@@ -10,12 +10,11 @@ import argparse
 import math
 from importlib.resources import as_file, files
 
-from blowup import machine
-
 from sfumato.measure import CLASSIFIERS
 from sfumato.methods import DiffGen, Mondrian, recipe_of
 from sfumato.pipeline import worths
 from sfumato.read import load_study
+from sfumato.reproduce.machine import machine
 
 METHODS = {
     "DiffGen, ε = 1, h = 10": DiffGen(epsilon=1, h=10),

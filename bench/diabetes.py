@@ -18,11 +18,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from blowup import machine
-
 import sfumato as sf
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import from_csv
+from sfumato.reproduce.machine import machine
 
 if TYPE_CHECKING:
     from sfumato.core.draft import Draft

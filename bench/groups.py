@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from blowup import blow_up, machine
+from blowup import blow_up
 
 from sfumato import pipeline
 from sfumato.core.attribute import Attribute, Role
@@ -38,6 +38,7 @@ from sfumato.engines import CodedTable, open_source
 from sfumato.measure import classification
 from sfumato.methods import FullDomain, Mondrian, Tds, recipe_of
 from sfumato.read import load_study, load_taxonomy
+from sfumato.reproduce.machine import machine
 
 QUASI = ("age", "workclass", "education_num", "marital_status", "race", "sex")
 NINE = (

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blowup import machine
 
 from sfumato.core.attribute import Role
 from sfumato.core.domain import Categories, Grid
@@ -27,6 +26,7 @@ from sfumato.measure import Evidence, UtilityLoss, WorstPrivacyLoss, large_popul
 from sfumato.methods import Mondrian
 from sfumato.pipeline.measuring import evidence_of_draft, measuring_view, raw_cells
 from sfumato.read import load_study
+from sfumato.reproduce.machine import machine
 
 QUASI = ("age", "workclass", "education", "marital_status", "race", "sex")
 SENSITIVE = "occupation"

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
-from blowup import machine
 
 import sfumato as sf
 from sfumato.core.taxonomy import Node, Taxonomy
+from sfumato.reproduce.machine import machine
 
 if TYPE_CHECKING:
     from sfumato.core.draft import Draft

@@ -18,7 +18,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import duckdb
-from blowup import blow_up, machine
+from blowup import blow_up
 
 from sfumato import pipeline
 from sfumato.core.draft import Draft
@@ -26,6 +26,7 @@ from sfumato.core.study import Study
 from sfumato.methods import recipe_of
 from sfumato.methods.diffgen import DiffGen
 from sfumato.read import load_study
+from sfumato.reproduce.machine import machine
 
 
 class Phases:

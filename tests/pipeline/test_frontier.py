@@ -14,6 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import pipeline
+from sfumato.core.progress import time_left
 from sfumato.core.shown import shown_records
 from sfumato.errors import InfeasibleError, StudyError, UsageError
 from sfumato.measure import MEASURES, Evidence
@@ -231,9 +232,9 @@ def test_progress_tells_how_far_it_is():
     sf.frontier(declared(), SMALL, workers=1, progress=lambda *what: told.append(what))
     making = [(done, total) for what, done, total in told if what.startswith("making")]
     assert making == [(n, 5) for n in range(6)]
-    assert running._time_left(0.2) == ""
-    assert running._time_left(30) == ", about 30 s left"
-    assert running._time_left(300) == ", about 5 min left"
+    assert time_left(1, 2, 0.2) == time_left(2, 2, 300) == ""
+    assert time_left(1, 2, 30) == ", about 30 s left"
+    assert time_left(1, 2, 300) == ", about 5 min left"
 
 
 SLOW = """

@@ -51,7 +51,7 @@ def test_table_plot_and_comparison_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr(MohammedFigure4, "series", lambda self, **_: curves())
     found = MohammedFigure4().run(tmp_path / "figure")
     assert {file.name for file in found.files} == {
-        "figure.csv", "figure.svg", "figure.png", "comparison.md", "comparison.json",
+        "figure.csv", "figure.html", "figure.svg", "figure.png", "comparison.md", "comparison.json",
     }  # fmt: skip
     rows = list(csv.DictReader((tmp_path / "figure" / "figure.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(curves()) * len(EPSILONS)

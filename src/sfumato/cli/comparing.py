@@ -147,7 +147,7 @@ def reproduce(
 
     if figure is None:
         figures = [
-            {"figure": kind.name, "title": kind.title, "paper": kind.paper, "needs": kind.needs}
+            {"figure": kind.name, "title": kind.title, "paper": kind.paper, "needs": kind.needs, "takes": kind.takes}
             for kind in FIGURES.values()
         ]
         if json:
@@ -155,13 +155,15 @@ def reproduce(
             return
         wide = max(len(row["figure"]) for row in figures)
         for row in figures:
-            show.say(f"  {row['figure']:<{wide}} {row['title']} ({row['paper']})")
+            show.say(f"  {row['figure']:<{wide}} {row['title']} ({row['paper']}); {row['takes']}")
             if row["needs"]:
                 show.say(f"  {'':<{wide}} needs --data FOLDER: {row['needs']}")
         show.say("run one with `sfumato reproduce FIGURE`")
         return
     one = figure_on(figure, data)
     folder = out or Path("reproduced") / one.name
+    if not json:
+        show.err.print(f"{one.name}: {one.takes} on two cores", markup=False)
     with show.progress(shown=not json) as report:
         found = one.run(folder, workers=workers, progress=report)
     if json:
@@ -174,4 +176,4 @@ def reproduce(
         if fact.agrees is False and fact.why:
             show.say(f"          why it may differ: {fact.why}")
     show.say(f"plot, table and comparison: {', '.join(show.place(file) for file in found.files)}")
-    show.say(f"{found.seconds:.0f} s")
+    show.say(f"{found.seconds:.0f} s; {found.machine}")

@@ -8,8 +8,6 @@ from the same budget.
 from sfumato.pipeline.asking import Answer, Question, ask
 from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import REPEATS, run_frontier
-from sfumato.pipeline.learning import learn
-from sfumato.pipeline.frontier import run_frontier
 from sfumato.pipeline.learning import is_learner, learn, plan_learning
 from sfumato.pipeline.learning_audit import audit_tree
 from sfumato.pipeline.made import Plan, Published, ledger_of

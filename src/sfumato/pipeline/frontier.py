@@ -19,7 +19,7 @@ from sfumato.compare import Frontier, Point, Sweep, default_sweep, families, lab
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, silent, time_left
 from sfumato.core.shown import Shown, shown_counts, shown_records
 from sfumato.core.study import Study
 from sfumato.core.view import View
@@ -259,8 +259,8 @@ def _tried(
         if lasting:
             files.keep(_what(point, draw[1], table), outcome(point))
         done = len(found) - before
-        left = (time.monotonic() - began) / done * (len(todo) - done)
-        progress(f"making and measuring releases{_time_left(left)}", len(found), whole)
+        left = time_left(done, len(todo), time.monotonic() - began)
+        progress(f"making and measuring releases{left}", len(found), whole)
     return tuple(
         together([found[n, which] for which in draws[n]]) if n in draws else point for n, point in enumerate(points)
     )
@@ -270,12 +270,6 @@ def _draws(point: Point, repeats: int) -> list[int | None]:
     """The draws of a candidate by number; what is always the same is made once and has none."""
     assert point.recipe is not None, "candidates have one"
     return list(range(repeats)) if draws_at_random(build(point.recipe)) else [None]
-
-
-def _time_left(seconds: float) -> str:
-    if seconds < 1:
-        return ""
-    return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"  # noqa: PLR2004
 
 
 def _described(recipe: Recipe, family: str, table: Table) -> Point:

@@ -1,6 +1,7 @@
 """What a reproduced figure is: printed facts beside ours, and the registry that finds it by name."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 from sfumato.core.progress import Progress
 from sfumato.core.registry import Registry
 from sfumato.errors import PublishError, UsageError
+from sfumato.reproduce.machine import machine
 
 MARKS = {True: "yes", False: "no", None: "–"}
 
@@ -32,7 +34,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduced:
-    """A figure that was run: its facts, the files that were written, and how long it took."""
+    """A figure that was run: its facts, the files that were written, how long it took, and where."""
 
     name: str
     title: str
@@ -40,6 +42,7 @@ class Reproduced:
     facts: tuple[Fact, ...]
     files: tuple[Path, ...]
     seconds: float
+    machine: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
@@ -50,6 +53,7 @@ class Reproduced:
             "facts": [fact.as_json() for fact in self.facts],
             "files": [str(file) for file in self.files],
             "seconds": round(self.seconds, 1),
+            "machine": self.machine,
         }
 
 
@@ -57,13 +61,14 @@ class Figure(Protocol):
     """A figure or table of a paper, as a program over a packaged or public table.
 
     ``needs`` says what a folder of public tables has to hold, which the figure takes as ``data``; it is empty where the
-    packaged table does.
+    packaged table does. ``takes`` is how long it takes on two cores, in words.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     needs: ClassVar[str]
+    takes: ClassVar[str]
 
     def run(self, folder: Path, *, workers: int | None, progress: Progress) -> Reproduced:
         """Run it, and write plot, table and comparison into the folder."""
@@ -82,7 +87,19 @@ def figure_on(name: str, data: Path | None) -> Figure:
     return found
 
 
-def write_comparison(folder: Path, title: str, paper: str, facts: Sequence[Fact]) -> tuple[Path, Path]:
+def finished(
+    figure: Figure, folder: Path, facts: Sequence[Fact], files: Sequence[Path], began: float
+) -> Reproduced:  # fmt: skip
+    """Write the comparison beside the other files; ``began`` is when the work did, by the monotonic clock."""
+    seconds, where = time.monotonic() - began, machine()
+    head = f"# {figure.title}\n\n{figure.paper}\n\n{where}; {seconds:.0f} s"
+    return Reproduced(
+        name=figure.name, title=figure.title, paper=figure.paper, facts=tuple(facts),
+        files=(*files, *_written(folder, head, facts)), seconds=seconds, machine=where,
+    )  # fmt: skip
+
+
+def _written(folder: Path, head: str, facts: Sequence[Fact]) -> tuple[Path, Path]:
     """The facts as a page to read and as JSON."""
     rows = [
         "| what | printed | ours | agrees | why it may differ |",
@@ -91,7 +108,7 @@ def write_comparison(folder: Path, title: str, paper: str, facts: Sequence[Fact]
     ]
     page, data = folder / "comparison.md", folder / "comparison.json"
     try:
-        page.write_text(f"# {title}\n\n{paper}\n\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        page.write_text(head + "\n\n" + "\n".join(rows) + "\n", encoding="utf-8")
         data.write_text(json.dumps([f.as_json() for f in facts], ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise PublishError(

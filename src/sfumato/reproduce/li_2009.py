@@ -19,7 +19,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.pipeline import run_frontier
 from sfumato.pipeline.measuring import measuring_view, raw_cells
 from sfumato.reproduce.adult import occupations
-from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced, write_comparison
+from sfumato.reproduce.figure import FIGURES, Fact, Figure, Reproduced, finished
 
 PAPER = "Li & Li, On the Tradeoff Between Privacy and Utility in Data Publishing, KDD 2009"
 K = (10, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -66,6 +66,7 @@ class LiFigure2a:
     title: ClassVar[str] = "Figure 2a: utility loss against privacy loss, varied privacy requirements"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "half a minute"
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 generalisations."""
@@ -84,6 +85,7 @@ class LiFigure2b:
     title: ClassVar[str] = "Figure 2b: utility loss against privacy loss, generalisation and bucketization"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "half a minute"
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 16 generalisations and as many bucketizations."""
@@ -95,12 +97,7 @@ class LiFigure2b:
 def written(figure: Figure, found: Frontier, facts: Sequence[Fact], folder: Path, began: float) -> Reproduced:
     """Write plot, table and comparison."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = [found.save(folder / name) for name in FILES]
-    files += write_comparison(folder, figure.title, figure.paper, facts)
-    return Reproduced(
-        name=figure.name, title=figure.title, paper=figure.paper, facts=tuple(facts), files=tuple(files),
-        seconds=time.monotonic() - began,
-    )  # fmt: skip
+    return finished(figure, folder, facts, [found.save(folder / name) for name in FILES], began)
 
 
 def _interpretation(found: Frontier) -> list[Fact]:

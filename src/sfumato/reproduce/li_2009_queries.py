@@ -46,6 +46,7 @@ class LiFigure3a:
     title: ClassVar[str] = "Figure 3a: query error against privacy loss, varied privacy requirements"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "about a minute"
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 bucketizations."""
@@ -78,6 +79,7 @@ class LiFigure3b:
     title: ClassVar[str] = "Figure 3b: query error against privacy loss, varied query selectivity"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "about a minute"
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make eight bucketizations with t-closeness, and ask four kinds of queries of each."""
@@ -97,6 +99,7 @@ class LiFigure3c:
     title: ClassVar[str] = "Figure 3c: query error against privacy loss, varied query dimension"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "about a minute"
 
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make eight bucketizations with t-closeness, and ask four kinds of queries of each."""

@@ -5,7 +5,6 @@ DiffP-C4.5 from its authors' paper and prints all of them as curves; only what t
 at raw records to say how well they predict, and nothing is published.
 """
 
-import csv
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +13,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, ClassVar
 
-import altair as alt
 import numpy as np
 
-from sfumato.compare.plot import COLOURS, SHAPES, image
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
 from sfumato.core.cut import Cut
@@ -25,17 +22,15 @@ from sfumato.core.progress import Progress, silent
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
-from sfumato.errors import PublishError
 from sfumato.interactive.growing import DiffPTree
 from sfumato.measure import Comparison
 from sfumato.measure.lessons import Codes
 from sfumato.measure.protocols import Integers, parts_of
 from sfumato.methods import DiffGen, Tds, recipe_of
 from sfumato.pipeline import worth
-from sfumato.reproduce.adult import incomes
-from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, write_comparison
-from sfumato.tailor import tailor
+from sfumato.reproduce.adult import coded_incomes, incomes
+from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, finished
+from sfumato.reproduce.panels import Curve, Level, Panels
 
 PAPER = "Mohammed, Chen, Fung & Yu, Differentially Private Data Release for Data Mining, KDD 2011"
 EPSILONS = ("0.75", "1", "2", "3", "4")
@@ -51,6 +46,7 @@ _WHY = (
     "the paper took DiffP-C4.5's numbers from its authors' experiment of 2010; ours is another program on other "
     "splits, and spends its ε differently (docs/interactive.md)"
 )
+_PANEL = "10-fold cross-validation on Adult"
 _SURE = 2  # standard errors by which a difference must stand out to be called one
 
 
@@ -84,6 +80,7 @@ class MohammedFigure4:
     title: ClassVar[str] = "Figure 4: classification accuracy of DiffGen, DiffP-C4.5 and TDS against ε"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = ""
+    takes: ClassVar[str] = "about 8 minutes"
     folds: int = 10
     repeats: int = 3  # the paper has ten
 
@@ -92,23 +89,13 @@ class MohammedFigure4:
         began = time.monotonic()
         found = self.series(workers=workers, progress=progress)
         facts = facts_of(found)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            files = [_written_table(found, folder / "figure.csv"), *_drawn(found, folder)]
-        except OSError as error:
-            raise PublishError(
-                f"'{folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
-            ) from None
-        files += write_comparison(folder, self.title, self.paper, facts)
-        return Reproduced(
-            name=self.name, title=self.title, paper=self.paper, facts=tuple(facts), files=tuple(files),
-            seconds=time.monotonic() - began,
-        )  # fmt: skip
+        table = (rows_of(found), ("series", "epsilon", "ca", "error", "folds"))
+        return finished(self, folder, facts, _panels(found).save(folder, "figure", table, facts), began)
 
     def series(self, *, workers: int | None = None, progress: Progress = silent) -> list[Series]:
         """All curves, over the same folds."""
         study = incomes()
-        view, codes = _records()
+        view, codes = coded_incomes()
         jobs = [(name, epsilon) for name in TREES for epsilon in EPSILONS]
         found: dict[str, dict[str, list[float]]] = {
             name: {epsilon: [] for epsilon in EPSILONS} for name in (DIFFGEN, *TREES, TDS, RAW)
@@ -187,15 +174,6 @@ def _each(work: Sequence[Work], workers: int | None) -> Iterator[list[float]]:
     yield from pool(delayed(_once)(one) for one in work)
 
 
-def _records() -> tuple[View, Codes]:
-    """The packaged records as codes, in the order in which `worth` has them: the folds are the same."""
-    study = incomes()
-    view = tailor(study)
-    with open_source(study.source, base=study.base) as table:
-        cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
-    return view, {name: np.repeat(cells.codes[:, place], cells.counts) for place, name in enumerate(cells.attributes)}
-
-
 def facts_of(found: Sequence[Series]) -> list[Fact]:
     """What the paper's text says of the figure."""
     by = {one.name: one for one in found}
@@ -234,43 +212,48 @@ def facts_of(found: Sequence[Series]) -> list[Fact]:
     return facts
 
 
-def _rows(found: Sequence[Series]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One point of a curve, in percent."""
+
+    series: str
+    epsilon: str
+    ca: float
+    error: float
+    folds: int
+
+
+def rows_of(found: Sequence[Series]) -> list[Row]:
+    """All points."""
     return [
-        {
-            "series": one.name, "epsilon": epsilon, "ca": round(one.mean(epsilon), 3),
-            "error": round(one.error(epsilon), 3), "folds": len(one.folds[epsilon]),
-        }
+        Row(one.name, each, round(one.mean(each), 3), round(one.error(each), 3), len(one.folds[each]))
         for one in found
-        for epsilon in EPSILONS
-    ]  # fmt: skip
+        for each in EPSILONS
+    ]
 
 
-def _written_table(found: Sequence[Series], path: Path) -> Path:
-    rows = _rows(found)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def _drawn(found: Sequence[Series], folder: Path) -> list[Path]:
-    names = [one.name for one in found]
-    rows = [{**row, "epsilon": float(row["epsilon"])} for row in _rows(found)]
-    data = alt.Data(values=rows)  # type: ignore[no-untyped-call]
-    axis = {
-        "x": alt.X("epsilon:Q", title="ε", scale=alt.Scale(zero=False)),
-        "y": alt.Y("ca:Q", title="classification accuracy (%)", scale=alt.Scale(zero=False)),
-        "color": alt.Color("series:N", sort=names, title=None, scale=alt.Scale(domain=names, range=COLOURS)),
-        "shape": alt.Shape("series:N", sort=names, title=None, scale=alt.Scale(domain=names, range=SHAPES)),
-    }
-    lines = alt.Chart(data).mark_line().encode(x=axis["x"], y=axis["y"], color=axis["color"])
-    marks = alt.Chart(data).mark_point(filled=True, size=70).encode(**axis)
-    chart: alt.LayerChart = alt.layer(lines, marks).properties(width=560, height=380)  # type: ignore[assignment]
-    files = []
-    for form in ("svg", "png"):
-        drawn = image(chart, form)
-        path = folder / f"figure.{form}"
-        path.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
-        files.append(path)
-    return files
+def _panels(found: Sequence[Series]) -> Panels:
+    level = [one for one in found if one.name in {TDS, RAW}]
+    curves = [
+        Curve(
+            panel=_PANEL,
+            series=one.name,
+            points=tuple((float(each), one.mean(each)) for each in EPSILONS),
+            errors=tuple(one.error(each) for each in EPSILONS),
+        )
+        for one in found
+        if one not in level
+    ]
+    return Panels(
+        title=MohammedFigure4.title,
+        x="ε",
+        y="classification accuracy, %",
+        curves=tuple(curves),
+        levels=tuple(Level(_PANEL, one.mean(EPSILONS[0]), one.name) for one in level),
+        better="higher",
+        ordered=False,
+        columns=1,
+        ticks=tuple(float(each) for each in EPSILONS),
+        sizes=(560, 380),
+        note="Strokes: one standard error over the folds. TDS and the raw table know no ε.",
+    )

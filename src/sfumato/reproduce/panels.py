@@ -1,68 +1,69 @@
-"""A figure of two panels side by side: curves, what the paper prints, and the files they are written to."""
+"""A figure of panels: curves over a number, what the paper prints, and levels to compare with."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import PublishError
-from sfumato.reproduce.figure import MARKS, Fact
+from sfumato.reproduce.figure import Fact
+from sfumato.reproduce.plotted import RING, RULE, Better, Table, saved, shades, side_by_side_panels, upwards_words
 
 if TYPE_CHECKING:
     import altair as alt
 
-Table = tuple[Sequence[Any], Sequence[str]]  # rows, and which of their fields are columns
-
-# From light to dark, so that an order among curves is seen without colours, too.
-_SHADES = ("#A6CEE3", "#66B2D9", "#3690C0", "#0570B0", "#045A8D", "#012E4A")
-_RING = "#D55E00"
 _BEND, _BENT_TICKS = 0.03, (0, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One curve of one panel."""
+    """One curve of one panel; ``errors`` are standard errors, one a point, where there are any."""
 
     panel: str
     series: str
     points: tuple[tuple[float, float], ...]
+    errors: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A number that a panel is to be compared with, as a line all along it."""
+
+    panel: str
+    y: float
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panels:
-    """Curves by panel on the same axes; ``printed`` are points (panel, x, y) that the paper gives."""
+    """Curves by panel; ``printed`` are points (panel, x, y) that the paper gives."""
 
     title: str
     x: str
-    y: str
+    y: str | Mapping[str, str]  # by panel, where axes differ
     curves: tuple[Curve, ...]
-    printed: tuple[tuple[str, float, float], ...]
     note: str
+    printed: tuple[tuple[str, float, float], ...] = ()
+    levels: tuple[Level, ...] = ()
+    better: Better = "lower"
     bent: bool = False  # whether the axis upwards is logarithmic, down to a few hundredths, for small shares to be seen
+    logarithmic: bool = False  # the same for the axis across, all the way
+    ordered: bool = True  # whether the curves have an order, which shades show; else each has a colour and a mark
+    columns: int = 2
+    shared: bool = True  # whether all panels have the same axis upwards
+    ticks: tuple[float, ...] = ()  # on the axis across
+    sizes: tuple[int, int] = field(default=(320, 300))  # of a panel, in dots
 
-    def chart(self) -> "alt.HConcatChart":
+    def chart(self) -> "alt.ConcatChart":
         """The plot."""
-        import altair as alt  # noqa: PLC0415 - takes a second to load
-
         series = list(dict.fromkeys(curve.series for curve in self.curves))
-        first = next(iter(self.curves)).panel
+        names = list(dict.fromkeys(curve.panel for curve in self.curves))
         panels = [
-            self._panel(panel, series, titled=panel == first)
-            for panel in dict.fromkeys(curve.panel for curve in self.curves)
+            self._panel(name, series, titled=not self.shared or place % self.columns == 0)
+            for place, name in enumerate(names)
         ]
-        built: alt.HConcatChart = (
-            alt.hconcat(*panels)
-            .resolve_scale(y="shared")
-            .properties(title=alt.TitleParams(self.title, subtitle=self.note, anchor="start", offset=12))
-            .configure(font="system-ui, sans-serif", padding=10)
-            .configure_view(stroke=None)
-            .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#EEEEEE")
-            .configure_legend(labelFontSize=12, symbolSize=90, titleFontSize=12)
-        )
-        return built
+        return side_by_side_panels(
+            panels, title=self.title, note=self.note, columns=self.columns, shared=self.shared
+        )  # fmt: skip
 
     def save(
         self,
@@ -73,86 +74,96 @@ class Panels:
         more: Mapping[str, Table] | None = None,
     ) -> list[Path]:
         """Write the page, the plot twice, the table, and other tables by name."""
-        from sfumato.compare.plot import image  # noqa: PLC0415 - altair takes a second to load
-
-        built = self.chart()
-        files = {
-            f"{name}.html": self._page(built, facts).encode("utf-8"),
-            f"{name}.png": image(built, "png"),
-            f"{name}.svg": str(image(built, "svg")).encode("utf-8"),
-            f"{name}.csv": _table(*table).encode("utf-8"),
-            **{f"{other}.csv": _table(*rows).encode("utf-8") for other, rows in (more or {}).items()},
-        }
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for file, found in files.items():
-                (folder / file).write_bytes(found if isinstance(found, bytes) else found.encode("utf-8"))
-        except OSError as error:
-            raise PublishError(
-                f"'{folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
-            ) from None
-        return [folder / file for file in files]
+        return saved(
+            self.chart(), title=self.title, note=self.note, folder=folder, name=name, table=table, facts=facts,
+            more=more,
+        )  # fmt: skip
 
     def _panel(self, panel: str, series: list[str], *, titled: bool) -> "alt.LayerChart":
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
-
-        rows = [
-            {"x": x, "y": y, "series": curve.series} for curve in self.curves if curve.panel == panel
-            for x, y in curve.points
-        ]  # fmt: skip
-        scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else alt.Scale()
-        ticks = alt.Axis(values=list(_BENT_TICKS), format="~g") if self.bent else alt.Axis()
-        across = alt.X("x:Q", title=self.x, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
-        upwards = alt.Y("y:Q", title=self.y if titled else None, scale=scale, axis=ticks)
-        colours = alt.Scale(domain=series, range=list(_SHADES[-len(series) :]))
-        tips = [
-            alt.Tooltip("series:N"),
-            alt.Tooltip("x:Q", title=self.x),
-            alt.Tooltip("y:Q", title=self.y, format=".3"),
-        ]
-        lines = (
-            alt.Chart(data_of(rows))
-            .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
-            .encode(
-                x=across, y=upwards, tooltip=tips,
-                color=alt.Color("series:N", sort=series, scale=colours, legend=alt.Legend(orient="bottom", title=None)),
-            )
-        )  # fmt: skip
-        printed = [{"x": x, "y": y, "said": "the paper"} for where, x, y in self.printed if where == panel]
-        rings = (
-            alt.Chart(data_of(printed))
-            .mark_point(size=260, color=_RING, strokeWidth=2.5, filled=False)
-            .encode(x=across, y=upwards, tooltip=[alt.Tooltip("said:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")])
-        )
-        built = alt.layer(lines, rings).properties(width=320, height=300, title=panel)
-        assert isinstance(built, alt.LayerChart), "neither of the layers has facets"
+        curves = [curve for curve in self.curves if curve.panel == panel]
+        axes = self._axes(panel, titled=titled)
+        layers = [*self._levels(panel, curves, axes), *self._lines(curves, series, axes)]
+        layers += self._rings(panel, axes)
+        width, height = self.sizes
+        built = alt.layer(*layers).properties(width=width, height=height, title=panel)
+        assert isinstance(built, alt.LayerChart), "no layer has facets"
         return built
 
-    def _page(self, built: "alt.HConcatChart", facts: Sequence[Fact]) -> str:
-        from sfumato.compare.page import embedded, whole  # noqa: PLC0415 - altair takes a second to load
+    def _axes(self, panel: str, *, titled: bool) -> dict[str, Any]:
+        import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in (f.what, f.printed, f.ours, MARKS[f.agrees], f.why))}"
-            "</tr>"
-            for f in facts
+        words = self.y if isinstance(self.y, str) else self.y[panel]
+        flat = alt.Scale(zero=not self.levels)
+        scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else flat
+        marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if self.bent else alt.Axis()
+        across = alt.Axis(values=list(self.ticks), format="~g") if self.ticks else alt.Axis(tickCount=6)
+        along = alt.Scale(type="log") if self.logarithmic else alt.Scale(zero=False)
+        return {
+            "x": alt.X("x:Q", title=self.x, scale=along, axis=across),
+            "y": alt.Y("y:Q", title=upwards_words(words, self.better) if titled else None, scale=scale, axis=marks),
+        }
+
+    def _lines(self, curves: Sequence[Curve], series: list[str], axes: Mapping[str, Any]) -> list[Any]:
+        import altair as alt  # noqa: PLC0415 - takes a second to load
+
+        from sfumato.compare.plot import COLOURS, SHAPES, data_of  # noqa: PLC0415 - as above
+
+        rows = [{"x": x, "y": y, "series": curve.series} for curve in curves for x, y in curve.points]
+        spread = [
+            {"x": x, "y": y - error, "top": y + error, "series": curve.series}
+            for curve in curves if curve.errors
+            for (x, y), error in zip(curve.points, curve.errors, strict=True)
+        ]  # fmt: skip
+        colours = shades(len(series)) if self.ordered else list(COLOURS[: len(series)])
+        legend = alt.Legend(orient="bottom", title=None, columns=6 if self.ordered else 3)
+        colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
+        shapes = ["circle"] * len(series) if self.ordered else list(SHAPES[: len(series)])
+        shape = alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series, range=shapes), legend=legend)
+        tips = [
+            alt.Tooltip("series:N"), alt.Tooltip("x:Q", title=self.x), alt.Tooltip("y:Q", title="here", format=".4"),
+        ]  # fmt: skip
+        base = alt.Chart(data_of(rows))
+        found: list[Any] = [base.mark_line(strokeWidth=2).encode(x=axes["x"], y=axes["y"], color=colour)]
+        if spread:
+            found.append(
+                alt.Chart(data_of(spread)).mark_rule(strokeWidth=1.5).encode(
+                    x=axes["x"], y=axes["y"], y2="top:Q", color=colour,
+                )
+            )  # fmt: skip
+        found.append(
+            base.mark_point(size=55, filled=True, opacity=1).encode(
+                x=axes["x"], y=axes["y"], color=colour, shape=shape, tooltip=tips
+            )
         )
-        heads = "".join(f"<th>{word}</th>" for word in ("what", "printed", "ours", "agrees", "why it may differ"))
-        return whole(
-            self.title,
-            [
-                f"<h1>{escape(self.title)}</h1>",
-                f"<div class='wide'>{embedded(built)}</div>",
-                f"<p>{escape(self.note)}</p>",
-                f"<div class='wide'><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
-            ],
-        )
+        return found
 
+    def _rings(self, panel: str, axes: Mapping[str, Any]) -> list[Any]:
+        import altair as alt  # noqa: PLC0415 - takes a second to load
 
-def _table(rows: Sequence[Any], columns: Sequence[str]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([getattr(row, name) for name in columns] for row in rows)
-    return out.getvalue()
+        from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
+
+        printed = [{"x": x, "y": y, "said": "the paper"} for where, x, y in self.printed if where == panel]
+        if not printed:
+            return []
+        ring = alt.Chart(data_of(printed)).mark_point(size=260, color=RING, strokeWidth=2.5, filled=False)
+        tips = [alt.Tooltip("said:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")]
+        return [ring.encode(x=axes["x"], y=axes["y"], tooltip=tips)]
+
+    def _levels(self, panel: str, curves: Sequence[Curve], axes: Mapping[str, Any]) -> list[Any]:
+        import altair as alt  # noqa: PLC0415 - takes a second to load
+
+        from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
+
+        ends = [x for curve in curves for x, _ in curve.points]
+        rows = [{"x": max(ends), "y": one.y, "words": one.words} for one in self.levels if one.panel == panel]
+        if not rows:
+            return []
+        base = alt.Chart(data_of(rows))
+        return [
+            base.mark_rule(color=RULE, strokeDash=[5, 4]).encode(y=axes["y"]),
+            base.mark_text(align="right", baseline="bottom", dy=-3, fontSize=11, color=RULE).encode(
+                x=axes["x"], y=axes["y"], text="words:N"
+            ),
+        ]

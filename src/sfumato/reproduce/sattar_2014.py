@@ -18,7 +18,7 @@ from sfumato.dp.sampling import SecureSource
 from sfumato.errors import InfeasibleError
 from sfumato.methods import ConfidenceCap
 from sfumato.reproduce.acs import CODE, HALVES, NEEDS, OCCUPATION, SALARY, Sample, Survey
-from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, write_comparison
+from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, finished
 from sfumato.reproduce.panels import Curve, Panels
 from sfumato.reproduce.parallel import side_by_side
 
@@ -70,6 +70,7 @@ class SattarFigure2:
     title: ClassVar[str] = "Figure 2: suppressed records by distortion threshold (a) Salary (b) Occupation"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = NEEDS
+    takes: ClassVar[str] = "about 3 minutes"
     data: Path | None = None
     sizes: tuple[int, ...] = SIZES
 
@@ -100,11 +101,7 @@ class SattarFigure2:
         facts.append(_codes(finer))
         progress("drawing the plot", 0, 1)
         files = _panels(found, self.sizes).save(folder, "suppressed", ([*found, *middle, *finer], _COLUMNS), facts)
-        files += write_comparison(folder, self.title, self.paper, facts)
-        return Reproduced(
-            name=self.name, title=self.title, paper=self.paper, facts=tuple(facts), files=tuple(files),
-            seconds=time.monotonic() - began,
-        )  # fmt: skip
+        return finished(self, folder, facts, files, began)
 
 
 _COLUMNS = (

@@ -20,7 +20,7 @@ from sfumato.core.statistics import Statistics
 from sfumato.methods import Mondrian
 from sfumato.models import CappedConfidence
 from sfumato.reproduce.acs import NEEDS, OCCUPATION, QUASI, SALARY, Sample, Survey
-from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, write_comparison
+from sfumato.reproduce.figure import FIGURES, Fact, Reproduced, finished
 from sfumato.reproduce.panels import Curve, Panels
 from sfumato.reproduce.parallel import side_by_side
 from sfumato.reproduce.sattar_2014 import CHOSEN, NAMES, PAPER, RATE, SIZES, tried
@@ -78,6 +78,7 @@ class SattarFigure3:
     title: ClassVar[str] = "Figure 3 and Table 5: records that break the cap in Mondrian's groups, by k"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = NEEDS
+    takes: ClassVar[str] = "about 3 minutes"
     data: Path | None = None
     sizes: tuple[int, ...] = SIZES
 
@@ -104,11 +105,7 @@ class SattarFigure3:
         files = _panels(grouped, self.sizes).save(
             folder, "broken", (grouped, _COLUMNS), facts, {"table-5": (rows, _TABLE_5)}
         )
-        files += write_comparison(folder, self.title, self.paper, facts)
-        return Reproduced(
-            name=self.name, title=self.title, paper=self.paper, facts=tuple(facts), files=tuple(files),
-            seconds=time.monotonic() - began,
-        )  # fmt: skip
+        return finished(self, folder, facts, files, began)
 
 
 _TABLE_5 = ("sensitive", "records", "max_k", "avg_k", "printed_max_k", "printed_avg_k")
