@@ -27,21 +27,7 @@ from sfumato.methods import recipe_of
 from sfumato.methods.diffgen import DiffGen
 from sfumato.read import load_study
 from sfumato.reproduce.machine import machine
-
-
-class Phases:
-    """How long each phase of a release took, by its progress reports."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._since = time.perf_counter()
-        self._doing = "starting"
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """A progress report: what was being done until now is over."""
-        now = time.perf_counter()
-        self.seconds[self._doing] = self.seconds.get(self._doing, 0.0) + now - self._since
-        self._since, self._doing = now, what if done < total else "publishing"
+from sfumato.reproduce.phases import Phases
 
 
 def study_of(folder: Path, parquet: Path) -> Study:

@@ -137,6 +137,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
         entered.complete(written)
+        progress("looking at the table for your report", 0, 1)
         beside, measured = _beside(study, recipe, counter, draft, progress)
     left = left_over(study, run.ledger, view.selection.span)
     over = "" if view.selection.span is None else f" over {view.selection.span}"

@@ -5,6 +5,7 @@ from sfumato.reproduce.li_2009 import LiFigure2a, LiFigure2b
 from sfumato.reproduce.li_2009_queries import LiFigure3a, LiFigure3b, LiFigure3c
 from sfumato.reproduce.mohammed_2011 import MohammedFigure4
 from sfumato.reproduce.mohammed_2011_accuracy import MohammedFigure3
+from sfumato.reproduce.mohammed_2011_time import MohammedFigure5
 from sfumato.reproduce.sattar_2014 import SattarFigure2
 from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
 
@@ -19,6 +20,7 @@ __all__ = [
     "LiFigure3c",
     "MohammedFigure3",
     "MohammedFigure4",
+    "MohammedFigure5",
     "Reproduced",
     "SattarFigure2",
     "SattarFigure3",

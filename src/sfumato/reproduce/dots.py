@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reproduce.figure import Fact
-from sfumato.reproduce.plotted import RULE, Better, Table, saved, side_by_side_panels, upwards_words
+from sfumato.reproduce.plotted import RULE, Better, Table, legend_columns, saved, side_by_side_panels, upwards_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,7 +73,8 @@ class Dots:
         aside = alt.XOffset("series:N", sort=series)
         words = upwards_words(self.y, self.better) if titled else None
         scale = alt.Scale(zero=self.zero, nice=True)
-        legend = alt.Legend(orient="bottom", title=None, columns=3)
+        wide = self.width * len(names) * min(self.columns, len({dot.panel for dot in self.dots}))
+        legend = alt.Legend(orient="bottom", title=None, columns=legend_columns(series, wide))
         colours, shapes = list(COLOURS[: len(series)]), list(SHAPES[: len(series)])
         colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
         shape = alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series, range=shapes), legend=legend)

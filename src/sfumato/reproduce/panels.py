@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reproduce.figure import Fact
-from sfumato.reproduce.plotted import RING, RULE, Better, Table, saved, shades, side_by_side_panels, upwards_words
+from sfumato.reproduce.plotted import (
+    RING,
+    RULE,
+    Better,
+    Table,
+    legend_columns,
+    saved,
+    shades,
+    side_by_side_panels,
+    upwards_words,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,8 +108,8 @@ class Panels:
         flat = alt.Scale(zero=not self.levels)
         scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else flat
         marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if self.bent else alt.Axis()
-        across = alt.Axis(values=list(self.ticks), format="~g") if self.ticks else alt.Axis(tickCount=6)
-        along = alt.Scale(type="log") if self.logarithmic else alt.Scale(zero=False)
+        across = alt.Axis(values=list(self.ticks), format=",~r") if self.ticks else alt.Axis(tickCount=6)
+        along = alt.Scale(type="log", padding=10) if self.logarithmic else alt.Scale(zero=False, padding=10)
         return {
             "x": alt.X("x:Q", title=self.x, scale=along, axis=across),
             "y": alt.Y("y:Q", title=upwards_words(words, self.better) if titled else None, scale=scale, axis=marks),
@@ -117,7 +127,8 @@ class Panels:
             for (x, y), error in zip(curve.points, curve.errors, strict=True)
         ]  # fmt: skip
         colours = shades(len(series)) if self.ordered else list(COLOURS[: len(series)])
-        legend = alt.Legend(orient="bottom", title=None, columns=6 if self.ordered else 3)
+        width = self.sizes[0] * min(self.columns, len({curve.panel for curve in self.curves}))
+        legend = alt.Legend(orient="bottom", title=None, columns=legend_columns(series, width))
         colour = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours), legend=legend)
         shapes = ["circle"] * len(series) if self.ordered else list(SHAPES[: len(series)])
         shape = alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series, range=shapes), legend=legend)

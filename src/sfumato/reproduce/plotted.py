@@ -40,6 +40,16 @@ def upwards_words(words: str, better: Better) -> str:
     return f"{'↓' if better == 'lower' else '↑'} better · {words}" if better else words
 
 
+def legend_columns(names: Sequence[str], width: int) -> int:
+    """How many names of a legend stand beside each other in so many dots of the screen.
+
+    >>> legend_columns(["a"] * 4, 300), legend_columns(["a rather long name"] * 4, 320)
+    (4, 2)
+    """
+    widest = max(len(name) for name in names)
+    return max(1, min(len(names), width // (7 * widest + 32)))
+
+
 def side_by_side_panels(
     panels: Sequence["alt.LayerChart"], *, title: str, note: str, columns: int, shared: bool
 ) -> "alt.ConcatChart":
