@@ -216,11 +216,21 @@ def test_a_choice_on_the_raw_table_is_said():
 
 
 def test_the_frontier_shows_this_release_among_the_others():
-    points = [("this", "k = 3", 0.3, 0.02), ("efficient", "k = 9", 0.1, 0.03), ("other", "k = 5", 0.4, 0.04)]
-    page = partition_report(small_draft(), replace(MADE, frontier=points))
-    circles = parsed(page).all("circle")
-    assert [attrs["class"] for attrs in circles] == ["efficient", "other", "this"], "drawn last, so on top"
-    assert "k = 9" in page and "less is better" in page
+    points = [
+        ("this", "k = 3", 0.3, 0.02), ("efficient", "k = 9", 0.1, 0.03), ("other", "k = 5", 0.4, 0.04),
+        ("baseline", "nothing published", 0.0, 0.05),
+    ]  # fmt: skip
+    page = partition_report(small_draft(), replace(MADE, frontier=points, frontier_words=["It is <good>."]))
+    drawn = [attrs["class"] for attrs in parsed(page).all("circle") if attrs["cx"].endswith("%")]
+    assert drawn == ["efficient", "other", "this"], "drawn last, so on top"
+    keys = [attrs["class"] for attrs in parsed(page).all("circle") if not attrs["cx"].endswith("%")]
+    assert keys == ["this", "efficient", "other"], "the same marks in the key"
+    assert [attrs["class"] for attrs in parsed(page).all("path")] == ["baseline", "baseline"]
+    assert "← better · privacy loss (nats)" in page and "↓ better · utility loss (nats)" in page
+    assert "It is &lt;good&gt;." in page
+    assert "<td>k = 9</td>" in page and "<td>k = 5</td>" not in page, "printed by name if on the frontier"
+    few = partition_report(small_draft(), replace(MADE, frontier=points[:2]))
+    assert "other candidates" in page and "other candidates" not in few, "the key has what is drawn"
     assert "No frontier has been made" in PAGES["groups"]
 
 

@@ -43,6 +43,7 @@ from sfumato.pipeline.made import (
     versions,
 )
 from sfumato.pipeline.measuring import evidence_of_draft, wanted_view
+from sfumato.pipeline.placing import placed
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
 from sfumato.pipeline.set_views import set_rules, sets_in, without_sets
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
@@ -139,11 +140,13 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         entered.complete(written)
         progress("looking at the table for your report", 0, 1)
         beside, measured = _beside(study, recipe, counter, draft, progress)
+    among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     left = left_over(study, run.ledger, view.selection.span)
     over = "" if view.selection.span is None else f" over {view.selection.span}"
     made = Made(
         study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
-        chosen=facts.chosen, rules=facts.rules, versions=facts.versions,
+        chosen=facts.chosen, rules=facts.rules, versions=facts.versions, frontier=among.points,
+        frontier_words=among.words,
     )  # fmt: skip
     report = counts_report(
         draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over,

@@ -25,7 +25,7 @@ from sfumato.core.study import Study
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source, read_people
+from sfumato.engines import open_source, read_people
 from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
 from sfumato.measure import Evidence, Measure
 from sfumato.methods import Method, build, is_partition, recipe_of
@@ -33,7 +33,7 @@ from sfumato.models import peopled
 from sfumato.pipeline.axes import axis, known, named
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.counts import refuse_guesses
-from sfumato.pipeline.measuring import chosen_measures, measuring_view
+from sfumato.pipeline.measuring import both_cells, chosen_measures, measuring_view
 from sfumato.pipeline.partitions import drafted, draws_at_random, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, digest, fingerprint, outcome
 from sfumato.pipeline.population import Shares, population_file, population_shares, with_shares
@@ -151,17 +151,9 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
     view = measuring_view(study, purpose)
     for_groups = _view_or_error(lambda: tailor_partition(study, purpose))
     for_counts = _view_or_error(lambda: tailor(study, purpose))
-    names_of = [a.name for a in view.attributes]
     progress("reading the table", 0, 1)
     with open_source(study.source, base=study.base) as table:
-        counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
-        cells = counter.full_cells(names_of)
-        whole = study.unit == view.unit
-        raw = (
-            cells
-            if whole
-            else CodedTable(table, view.attributes, unit=view.unit, selection=view.selection).full_cells(names_of)
-        )
+        counter, raw, cells = both_cells(study, view, table)
         if isinstance(for_groups, PartitionView):
             for_groups = _refusal(lambda: refuse_unfit(counter, view, cells, counter.all_rows())) or for_groups
         if isinstance(for_counts, View):

@@ -27,7 +27,7 @@ from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
-from sfumato.engines import CodedTable, open_source
+from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import MEASURES, Evidence, Measure, Reading, Refused
 from sfumato.measure.evidence import alike
@@ -82,6 +82,17 @@ def raw_cells(
     with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
         counted = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
         return counted.full_cells([a.name for a in view.attributes])
+
+
+def both_cells(study: Study, view: PartitionView, table: SourceTable) -> tuple[CodedTable, Cells, Cells]:
+    """Who counts the records that drafts are made from, all records, and those that drafts are made from."""
+    names = [a.name for a in view.attributes]
+    counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
+    cells = counter.full_cells(names)
+    if study.unit == view.unit:
+        return counter, cells, cells
+    every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+    return counter, every.full_cells(names), cells
 
 
 def evidence_of_draft(

@@ -35,6 +35,7 @@ from sfumato.pipeline.made import (
     versions,
 )
 from sfumato.pipeline.measuring import evidence_of_draft
+from sfumato.pipeline.placing import placed
 from sfumato.pipeline.population import with_people, with_population
 from sfumato.pipeline.reporting import quick_measures
 from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
@@ -122,10 +123,12 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
     measured = quick_measures(evidence_of_draft(study, recipe.purpose, draft, cells, view), progress)
+    among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     progress("writing your report", 0, 1)
     made = Made(
         study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
-        chosen=facts.chosen, rules=facts.rules, versions=facts.versions,
+        chosen=facts.chosen, rules=facts.rules, versions=facts.versions, frontier=among.points,
+        frontier_words=among.words,
     )  # fmt: skip
     report = partition_report(draft, made, measures=measured.told, unmeasured=measured.unmeasured)
     left = left_over(study, run.ledger, view.selection.span)

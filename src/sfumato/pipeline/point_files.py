@@ -105,6 +105,19 @@ class PointFiles:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def stored(folder: Path) -> list[dict[str, Any]]:
+    """What was kept of all sweeps below a folder, of any state of the table; what cannot be read is passed over."""
+    found = []
+    for file in sorted(folder.glob("*/points/*.json")):
+        try:
+            one = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(one, dict) and isinstance(one.get("numbers"), dict) and ("method" in one or "baseline" in one):
+            found.append(one)
+    return found
+
+
 def described(recipe: Recipe) -> dict[str, Any]:
     """What of a recipe makes its draft: not its name."""
     return {"method": recipe.method, "parameters": recipe.plain_parameters(), "purpose": recipe.purpose}

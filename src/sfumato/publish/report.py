@@ -19,8 +19,9 @@ from sfumato.models.sensitive import Sensitive, Strain
 from sfumato.publish.ranges import range_text
 from sfumato.publish.record_manifest import LIMITS
 from sfumato.publish.report_cap import cap_section
-from sfumato.publish.report_chart import Chart, Plane, counts, percent, plane, shares
+from sfumato.publish.report_chart import Chart, counts, percent, shares
 from sfumato.publish.report_distributions import distributions
+from sfumato.publish.report_frontier import frontier_plane, frontier_rows
 from sfumato.publish.report_page import Made, Page, Tile, render
 from sfumato.publish.report_rows import Rows
 from sfumato.publish.report_told import Told
@@ -55,6 +56,7 @@ def partition_report(draft: PartitionDraft, made: Made, *, measures: Sequence[To
             worst=_worst(draft, groups),
             worst_missing="" if len(groups) else "No group is published.",
             frontier=frontier_plane(made),
+            frontier_rows=frontier_rows(made),
             facts=facts_table(draft.facts),
             measures=measures,
             unmeasured=unmeasured,
@@ -233,13 +235,3 @@ def _text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(_text(inner) for inner in value)
     return str(value)
-
-
-def frontier_plane(made: Made) -> Plane | None:
-    """Every candidate of the study's frontier as a point, this release among them; None if no frontier was made."""
-    if not made.frontier:
-        return None
-    return plane(
-        made.frontier, title="Candidate releases of this study", across="privacy loss (less is better)",
-        up="utility loss (less is better)",
-    )  # fmt: skip

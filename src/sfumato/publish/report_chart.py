@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
+_FINE = (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)  # steps at which an axis of points may end
 _ROOM = 0.86  # of the width for bars; the rest is for the number behind the longest
 
 
@@ -81,8 +82,8 @@ def pairs(rows: Sequence[tuple[str, float, float]], *, title: str, axis: str) ->
 
 def plane(points: Sequence[tuple[str, str, float, float]], *, title: str, across: str, up: str) -> Plane:
     """Points of a kind with a name, and a value each way, on axes from 0."""
-    widest = nice(max([1e-9, *(x for _, _, x, _ in points)]))
-    highest = nice(max([1e-9, *(y for _, _, _, y in points)]))
+    widest = nice(max([1e-9, *(x for _, _, x, _ in points)]), _FINE)
+    highest = nice(max([1e-9, *(y for _, _, _, y in points)]), _FINE)
     spots = tuple(Spot(kind, name, x / widest, y / highest) for kind, name, x, y in points)
     return Plane(title, across, up, spots, _halves(widest), _halves(highest))
 
@@ -94,14 +95,14 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def nice(value: float) -> float:
-    """The next number above that is 1, 2, 2.5 or 5 times a power of ten.
+def nice(value: float, steps: Sequence[float] = (1, 2, 2.5, 5, 10)) -> float:
+    """The next number above that is 1, 2, 2.5 or 5 times a power of ten, or other steps times one.
 
     >>> [nice(value) for value in (1, 7, 23, 0.3)]
     [1, 10, 25, 0.5]
     """
     unit = 10.0 ** floor(log10(value))
-    found = next(step * unit for step in (1, 2, 2.5, 5, 10) if step * unit >= value * (1 - 1e-12))
+    found = next(step * unit for step in steps if step * unit >= value * (1 - 1e-12))
     return int(found) if found >= 1 and float(found).is_integer() else found
 
 

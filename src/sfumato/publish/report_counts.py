@@ -11,9 +11,10 @@ from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionView
 from sfumato.core.set_cut import SetCut
 from sfumato.core.shown import Shown
-from sfumato.publish.report import facts_table, frontier_plane
+from sfumato.publish.report import facts_table
 from sfumato.publish.report_chart import Chart, shares
 from sfumato.publish.report_distributions import distributions
+from sfumato.publish.report_frontier import frontier_plane, frontier_rows
 from sfumato.publish.report_page import Made, Page, Tile, render
 from sfumato.publish.report_rows import Rows
 from sfumato.publish.report_told import Told
@@ -74,6 +75,7 @@ def counts_report(
                 "everybody, whatever group they are in."
             ),
             frontier=frontier_plane(made),
+            frontier_rows=frontier_rows(made),
             receipt=Rows("Where ε went, step by step", ["spent on", "ε", "mechanism"], steps, (1,)),
             receipt_means=[*promise[1:], f"ε = {left} is left of the study's budget for everything that follows."],
             facts=facts_table(facts),

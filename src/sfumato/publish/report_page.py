@@ -19,7 +19,8 @@ ATTACKS = ("link", "guessed", "intersect")  # how the names of measures begin th
 class Made:
     """How a release was made, apart from its draft: what a manifest says too, and the frontier if there is one.
 
-    ``frontier`` has a kind (`this`, `efficient` or `other`), a name, a privacy loss and a utility loss a candidate.
+    ``frontier`` has a kind (`this`, `efficient`, `other` or `baseline`), a name, a privacy loss and a utility loss a
+    candidate; ``frontier_words`` say where this release is among them, or why they are not drawn.
     """
 
     study: str
@@ -31,6 +32,7 @@ class Made:
     rules: Sequence[str] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     frontier: Sequence[tuple[str, str, float, float]] = ()
+    frontier_words: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -64,6 +66,7 @@ class Page:
     worst: Sequence[tuple[str, str, Rows]] = ()  # a promise, what is shown, the groups
     worst_missing: str = ""
     frontier: Plane | None = None
+    frontier_rows: Rows | None = None
     receipt: Rows | None = None
     receipt_means: Sequence[str] = ()
     facts: Rows | None = None
