@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sfumato.compare.plot import COLOURS, SHAPES
+from sfumato.compare.plot import COLOURS, ENDS, INK, SHAPES
 from sfumato.errors import PublishError, UsageError
 from tests.compare.points import X, Y, at, failed, frontier
 
@@ -42,8 +42,9 @@ def test_the_layers_are_there_and_the_axes_say_which_way_is_better(found):
 
 def test_series_differ_in_colour_and_shape(found):
     point = found.plot().to_dict()["layer"][2]["encoding"]
-    assert point["color"]["scale"]["range"] == list(COLOURS[:2])
-    assert point["shape"]["scale"]["range"] == list(SHAPES[:2])
+    assert point["color"]["scale"]["range"] == [*COLOURS[:2], INK, INK]
+    assert point["shape"]["scale"]["range"] == [*SHAPES[:2], *ENDS]
+    assert point["color"]["scale"]["domain"][2:] == ["nothing published", "everything published"]
     assert len({(COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]) for n in range(50)}) == 50
     assert {tip["field"] for tip in point["tooltip"]} >= {"release", "measure_ploss", "measure_uloss", "efficient"}
 
@@ -149,7 +150,14 @@ def test_curves_that_do_not_compete_have_no_frontier_and_no_choice():
     assert "queries" in text
 
 
-def test_the_label_of_nothing_published_stays_below_the_title_of_the_axis(found, tmp_path):
-    layers = json.loads(found.save(tmp_path / "f.json").read_text(encoding="utf-8"))["layer"]
-    left = [one["mark"] for one in layers if one["mark"]["type"] == "text" and one["mark"]["align"] == "left"]
-    assert left and all(mark["dy"] >= 0 and mark["baseline"] == "middle" for mark in left)
+def test_no_words_stand_among_the_points(found):
+    assert "text" not in marks(found.plot().to_dict()), "they would lie over marks; the legend names the ends"
+    alone = frontier(failed("tds")).plot().to_dict()
+    assert marks(alone) == ["line", "point"], "the ends without any candidate"
+
+
+def test_the_seconds_are_left_out_on_a_phone(found):
+    text = found.to_html()
+    assert "@media (max-width: 36rem) { .s { display: none; }" in text
+    assert text.count("class='n s'") == 1 + len(found.points) + len(found.baselines)
+    assert "<span class='mark'>efficient, chosen</span>" in text

@@ -222,7 +222,7 @@ def test_the_frontier_shows_this_release_among_the_others():
     ]  # fmt: skip
     page = partition_report(small_draft(), replace(MADE, frontier=points, frontier_words=["It is <good>."]))
     drawn = [attrs["class"] for attrs in parsed(page).all("circle") if attrs["cx"].endswith("%")]
-    assert drawn == ["efficient", "other", "this"], "drawn last, so on top"
+    assert drawn == ["other", "efficient", "this"], "drawn last, so on top"
     keys = [attrs["class"] for attrs in parsed(page).all("circle") if not attrs["cx"].endswith("%")]
     assert keys == ["this", "efficient", "other"], "the same marks in the key"
     assert [attrs["class"] for attrs in parsed(page).all("path")] == ["baseline", "baseline"]

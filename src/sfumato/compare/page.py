@@ -22,16 +22,18 @@ h1 { font-size: 1.4rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin-top:
 .owner { border-left: 4px solid #D55E00; padding-left: .8rem; }
 .chart { width: 100%; } .vega-embed { width: 100%; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
+.mark { display: block; font-size: .85em; font-weight: 400; color: #555; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr.best td:first-child { font-weight: 600; }
+@media (max-width: 36rem) { .s { display: none; } td, th { padding-right: .5rem; } }
 @media print { .owner { border-color: #000; } }
 """
 
 
 _READ = (
     "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
-    "Crosses: nothing published, everything published. "
+    "Black crosses: the two ends, nothing published and everything published. "
 )
 _DRAWN = (
     "Bars: a release with noise or a sample is random, so it was drawn several times; the mark is the mean, the bars "
@@ -118,13 +120,17 @@ def _points(frontier: "Frontier", chosen: Choice | None) -> str:
         ]
         kind = " class='best'" if id(point) in best else ""
         rows.append(
-            f"<tr{kind}><td>{escape(point.label)}</td>{numbers}<td>{', '.join(marks)}</td>"
-            f"<td class='n'>{point.seconds:.1f}</td></tr>"
+            f"<tr{kind}><td>{escape(point.label)}{_marked(marks)}</td>{numbers}"
+            f"<td class='n s'>{point.seconds:.1f}</td></tr>"
         )
     return (
-        f"<div class='wide'><table><thead><tr><th>release</th>{head}<th></th><th class='n'>seconds</th></tr></thead>"
+        f"<div class='wide'><table><thead><tr><th>release</th>{head}<th class='n s'>seconds</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _marked(marks: Sequence[str]) -> str:
+    return f"<span class='mark'>{', '.join(marks)}</span>" if marks else ""
 
 
 def _failures(frontier: "Frontier") -> str:

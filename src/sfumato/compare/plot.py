@@ -13,24 +13,30 @@ from sfumato.compare.point import Axis, Point
 if TYPE_CHECKING:
     from sfumato.compare.frontier import Frontier
 
-# Okabe & Ito's palette, which colour-blind readers can tell apart; yellow comes last, since it is faint on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
+# Okabe & Ito's palette, which colour-blind readers can tell apart, with brown in place of black, as the two ends are
+# black. Yellow comes last, since it is faint on white. A test simulates three kinds of colour blindness.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5A2A00", "#F0E442")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-_INK = "#222222"
+INK = "#222222"
+# The two ends of every frontier, as filled shapes: an oblique cross, and one with eight arms.
+_CROSS = "M-1,-.7L-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0Z"
+_STAR = (
+    "M-.15,-1.1L.15,-1.1L.15,-.36L.67,-.89L.89,-.67L.36,-.15L1.1,-.15L1.1,.15L.36,.15L.89,.67L.67,.89L.15,.36L.15,1.1"
+    "L-.15,1.1L-.15,.36L-.67,.89L-.89,.67L-.36,.15L-1.1,.15L-1.1,-.15L-.36,-.15L-.89,-.67L-.67,-.89L-.15,-.36Z"
+)
+ENDS = (_CROSS, _STAR)
 _HEIGHT = 400
 
 
 def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640) -> alt.LayerChart:
-    """The frontier as layers: the efficient line, families, points, baselines, and a ring around the chosen point."""
+    """The frontier as layers: the efficient line, families, points and ends, and a ring around the chosen point."""
     x, y = frontier.x, frontier.y
     layers = []
     if len(frontier.efficient) > 1:
         layers.append(_efficient(frontier.efficient, x, y))
-    if frontier.points:
-        layers += _families(frontier.points, x, y, frontier)
-    shown = [point for point in frontier.baselines if point.has(x.name, y.name)]
-    if shown:
-        layers += _baselines(shown, x, y, frontier)
+    ends = [point for point in frontier.baselines if point.has(x.name, y.name)]
+    if frontier.points or ends:
+        layers += _families(frontier.points, ends, frontier)
     if chosen is not None and chosen.point.has(x.name, y.name):
         layers.append(_ring(chosen.point, x, y))
     if not layers:
@@ -119,26 +125,35 @@ def _efficient(points: Sequence[Point], x: Axis, y: Axis) -> alt.Chart:
     return found
 
 
-def _families(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -> list[alt.Chart]:
+def _families(points: Sequence[Point], ends: Sequence[Point], frontier: "Frontier") -> list[alt.Chart]:
+    """Lines, bars and marks of the candidates and, as series of their own, the ends.
+
+    What a mark is stands in the legend and nowhere beside it: words among points would lie over some of them.
+    """
+    x, y = frontier.x, frontier.y
     series = list(dict.fromkeys(point.series for point in points))
-    colours = alt.Scale(domain=series, range=[COLOURS[n % len(COLOURS)] for n in range(len(series))])
-    shapes = alt.Scale(domain=series, range=[SHAPES[n % len(SHAPES)] for n in range(len(series))])
+    named = list(dict.fromkeys(point.label for point in ends))
+    domain = [*series, *named]
+    colours = [*(COLOURS[n % len(COLOURS)] for n in range(len(series))), *(INK for _ in named)]
+    shapes = [*(SHAPES[n % len(SHAPES)] for n in range(len(series))), *(ENDS[n % len(ENDS)] for n in range(len(named)))]
     best = {id(point) for point in frontier.efficient}
     rows = [
         {**_row(point, x, y, frontier), "order": number, "efficient": "yes" if id(point) in best else "no"}
         for number, point in enumerate(points)
     ]
+    rows += [{**_row(point, x, y, frontier), "series": point.label} for point in ends]
     legend = alt.Legend(orient="bottom", columns=1, title=frontier.legend)
     pick = alt.selection_point(fields=["series"], bind="legend", name="series")
     base = alt.Chart(data_of(rows)).encode(
         x=_x(x),
         y=_y(y),
-        color=alt.Color("series:N", scale=colours, legend=legend),
+        color=alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=legend),
         opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
     )
     lines = base.mark_line(strokeWidth=1.5).encode(detail="family:N", order="order:Q")
     marks = base.mark_point(filled=True, size=85, opacity=1).encode(
-        shape=alt.Shape("series:N", scale=shapes, legend=legend), tooltip=[*_tips(frontier), "efficient:N"]
+        shape=alt.Shape("series:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend),
+        tooltip=[*_tips(frontier), "efficient:N"],
     )
     return [lines, *_bars(base, points, x, y), marks.add_params(pick)]
 
@@ -154,45 +169,11 @@ def _bars(base: alt.Chart, points: Sequence[Point], x: Axis, y: Axis) -> list[al
     ]
 
 
-def _baselines(points: Sequence[Point], x: Axis, y: Axis, frontier: "Frontier") -> list[alt.Chart]:
-    rows = [_row(point, x, y, frontier) for point in points]
-    reach = [p.numbers[x.name] for p in (*frontier.points, *points)]
-    middle = (min([0.0, *reach]) + max(reach)) / 2
-    found = []
-    for right in (False, True):
-        here = [row for row in rows if (row["x"] > middle) == right]
-        if here:
-            base = alt.Chart(data_of(here)).encode(x=_x(x), y=_y(y))
-            found.append(
-                base.mark_point(shape="stroke", angle=45, size=160, strokeWidth=2.5, color=_INK, opacity=1).encode(
-                    tooltip=_tips(frontier)
-                )
-            )
-            found.append(
-                base.mark_point(shape="stroke", angle=135, size=160, strokeWidth=2.5, color=_INK, opacity=1).encode(
-                    tooltip=_tips(frontier)
-                )
-            )
-            # On the right, where curves end low, two short lines; on a phone one long line would lie over points.
-            place: dict[str, Any] = {"align": "left", "dx": 12, "dy": 0, "baseline": "middle"}
-            if right:
-                place = {"align": "right", "dx": 4, "dy": -27, "baseline": "line-bottom", "lineBreak": "\n"}
-                base = alt.Chart(data_of([{**row, "words": row["release"].replace(" ", "\n")} for row in here])).encode(
-                    x=_x(x), y=_y(y)
-                )
-            halo = base.mark_text(**place, color="white", stroke="white", strokeWidth=3, fontSize=12)
-            found += [
-                one.encode(text="words:N" if right else "release:N")
-                for one in (halo, base.mark_text(**place, color=_INK, fontSize=12))
-            ]
-    return found
-
-
 def _ring(point: Point, x: Axis, y: Axis) -> alt.Chart:
     rows = [{"x": point.numbers[x.name], "y": point.numbers[y.name]}]
     found: alt.Chart = (
         alt.Chart(data_of(rows))
-        .mark_point(shape="circle", size=420, strokeWidth=2.5, color=_INK, opacity=1, filled=False, tooltip=None)
+        .mark_point(shape="circle", size=420, strokeWidth=2.5, color=INK, opacity=1, filled=False, tooltip=None)
         .encode(x=_x(x), y=_y(y))
     )
     return found
