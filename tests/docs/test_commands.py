@@ -65,6 +65,7 @@ def test_the_commands_are_those_of_the_interface():
         "taxonomy show",
         "taxonomy check",
         "taxonomy convert",
+        "taxonomy icd9",
     }
 
 

@@ -1,5 +1,6 @@
 """`sfumato taxonomy`: show, check and convert taxonomies."""
 
+import sys
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,24 +84,63 @@ def convert_tree(
     json: Json = False,
 ) -> None:
     """Convert between the CSV form and nested YAML or JSON, losing nothing."""
-    from sfumato.core.taxonomy_text import to_csv, to_nested
-    from sfumato.read import load_taxonomy, taxonomy_to_yaml
+    from sfumato.read import load_taxonomy
 
     taxonomy = load_taxonomy(file)
-    match out.suffix.lower():
-        case ".csv":
-            text = to_csv(taxonomy)
-        case ".yaml" | ".yml":
-            text = taxonomy_to_yaml(taxonomy)
-        case ".json":
-            text = dumps(to_nested(taxonomy), ensure_ascii=False, indent=2) + "\n"
-        case other:
-            raise UsageError(f"no form of taxonomy has the ending '{other}'", "end the name in .csv, .yaml or .json")
-    write_new(out, text)
+    write_new(out, _in_form(taxonomy, out))
     if json:
         show.as_json({"wrote": str(out), "leaves": taxonomy.size, "depth": taxonomy.depth})
     else:
         show.say(f"wrote {out}: {taxonomy.size} leaves, depth {taxonomy.depth}")
+
+
+@taxonomy_app.command("icd9")
+def icd9_tree(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file that does not exist yet; .csv, .yaml, .yml or .json.")
+    ] = None,
+    spelling: Annotated[
+        str, typer.Option("--spelling", help="How the table writes codes: dotted, plain or unpadded.")
+    ] = "dotted",
+    json: Json = False,
+) -> None:
+    """Write the packaged taxonomy of ICD-9-CM diagnosis codes, V and E codes too, for a study to name."""
+    from sfumato.core.icd9 import SPELLINGS
+    from sfumato.read import icd9_taxonomy
+
+    taxonomy = icd9_taxonomy(spelling)
+    if out is None:
+        if json:
+            from sfumato.core.taxonomy_text import to_nested
+
+            show.as_json(to_nested(taxonomy))
+        else:
+            from sfumato.core.taxonomy_text import to_csv
+
+            sys.stdout.write(to_csv(taxonomy))
+        return
+    write_new(out, _in_form(taxonomy, out))
+    if json:
+        show.as_json({"wrote": str(out), "leaves": taxonomy.size, "depth": taxonomy.depth, "spelling": spelling})
+    else:
+        show.say(f"wrote {out}: {taxonomy.size:,} leaves, depth {taxonomy.depth}, codes like {SPELLINGS[spelling]}")
+        show.say(f"name it in the study: {{type: set, taxonomy: {out.name}, outside: keep, …}}")
+
+
+def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
+    """The text of a taxonomy in the form that the name of a file asks for."""
+    from sfumato.core.taxonomy_text import to_csv, to_nested
+    from sfumato.read import taxonomy_to_yaml
+
+    match out.suffix.lower():
+        case ".csv":
+            return to_csv(taxonomy)
+        case ".yaml" | ".yml":
+            return taxonomy_to_yaml(taxonomy)
+        case ".json":
+            return dumps(to_nested(taxonomy), ensure_ascii=False, indent=2) + "\n"
+        case other:
+            raise UsageError(f"no form of taxonomy has the ending '{other}'", "end the name in .csv, .yaml or .json")
 
 
 def _attributes(file: Path) -> list[str]:
