@@ -216,6 +216,7 @@ class Study:
         release: str | Path | Published | Release,
         *,
         only: Iterable[str | Measure] | None = None,
+        was: str | None = None,
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> dict[str, Reading | Refused]:
@@ -223,24 +224,30 @@ class Study:
 
         ``release`` is a bundle's folder, what `release` gave, or an opened `Release`; ``only`` names measures, or has
         measures with their parameters. Each is found under its name: a `Reading` with ``value`` and ``details``, or a
-        `Refused` with the ``reason`` why it does not apply.
+        `Refused` with the ``reason`` why it does not apply. ``was`` is what the study was called when the release was
+        made, if it was renamed since.
         """
-        return pipeline.measure_release(self.declared, release, only, progress=progress, memory_limit=memory_limit)
+        return pipeline.measure_release(
+            self.declared, release, only, was=was, progress=progress, memory_limit=memory_limit
+        )
 
     def attack_link(
         self,
         release: str | Path | Published | Release,
         *,
         known: Any = None,
+        was: str | None = None,
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Linkage:
         """For the owner: look up people in a release by their quasi-identifiers. Raw data, covered by no promise.
 
         ``known`` is a table of people (a file, a URL, or a table in memory) with columns as in the study; without it,
-        everybody in the study's table is looked up.
+        everybody in the study's table is looked up. ``was``: see `measure`.
         """
-        return pipeline.attack_link(self.declared, release, known=known, progress=progress, memory_limit=memory_limit)
+        return pipeline.attack_link(
+            self.declared, release, known=known, was=was, progress=progress, memory_limit=memory_limit
+        )
 
     def attack_intersect(
         self,
@@ -249,15 +256,17 @@ class Study:
         *,
         k: int = 5,
         attribute: str | None = None,
+        was: str | None = None,
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Intersection:
         """For the owner: what two releases of records tell together of everybody. Raw data, covered by no promise.
 
-        ``k`` is the number of candidates below which people are counted; ``attribute`` is sensitive in both.
+        ``k`` is the number of candidates below which people are counted; ``attribute`` is sensitive in both. ``was``:
+        see `measure`.
         """
         return pipeline.attack_intersect(
-            self.declared, one, two, k=k, attribute=attribute, progress=progress, memory_limit=memory_limit
+            self.declared, one, two, k=k, attribute=attribute, was=was, progress=progress, memory_limit=memory_limit
         )
 
     def audit(

@@ -61,3 +61,14 @@ def test_an_unknown_measure_is_refused_with_the_known_ones(bundle, run):
     found = run("measure", "out", "--against", bundle, "--only", "glory")
     assert found.code == 3
     assert "no measure called 'glory'" in found.err and "uloss" in found.err
+
+
+def test_a_renamed_study_says_what_it_was_called(bundle, run):
+    text = bundle.read_text(encoding="utf-8")
+    bundle.write_text(text.replace("name: clinic", "name: ward"), encoding="utf-8")
+    refused = run("measure", "out", "--against", bundle, "--only", "ploss")
+    assert refused.code == 3 and "--was clinic" in refused.err
+    named = ("--against", bundle, "--was", "clinic")
+    assert run("measure", "out", "--only", "ploss", *named).code == 0
+    assert run("attack", "link", "out", *named).code == 0
+    assert run("attack", "intersect", "out", "out", *named).code == 0

@@ -136,8 +136,25 @@ def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
 
 def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
     made = study().release(sf.Mondrian(k=7), out=tmp_path / "out")
-    with pytest.raises(StudyError, match="the bundle is of the study 'clinic', not of 'ward'"):
-        study(name="ward").measure(made)
+    ward = study(name="ward")
+    for asking in (ward.measure, ward.attack_link, lambda one: ward.attack_intersect(one, made)):
+        with pytest.raises(StudyError, match=r"the bundle is of the study 'clinic', not of 'ward'; .*--was clinic"):
+            asking(made)
+    with pytest.raises(StudyError, match="of the study 'clinic', not of 'hospital'"):
+        ward.measure(made, was="hospital")
+
+
+def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
+    clinic, ward = study(), study(name="ward")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    new = ward.release(sf.Mondrian(k=9), out=tmp_path / "new")
+    assert ward.measure(made, was="clinic") == clinic.measure(made)
+    assert ward.attack_link(made, was="clinic") == clinic.attack_link(made)
+    assert ward.attack_intersect(made, new, was="clinic").people == RECORDS, "one of each name"
+    assert ward.measure(new, was="clinic", only="ploss"), "its own name will do"
+    wide = {**FIELDS["attributes"], "age": {**FIELDS["attributes"]["age"], "bounds": [0, 120]}}
+    with pytest.raises(StudyError, match="domain of 'age'"):
+        study(name="ward", attributes=wide).measure(made, was="clinic")
 
 
 def test_what_an_attribute_is_called_for_does_not_change_its_domain(tmp_path):

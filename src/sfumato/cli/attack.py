@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Bundle, Json
+from sfumato.cli.options import Bundle, Json, Was
 
 attack_app = typer.Typer(help="For the owner: run an attack on a release, and see whom it finds.", no_args_is_help=True)
 
@@ -22,6 +22,7 @@ def link(
         str | None,
         typer.Option("--with", help="A table of known people: file or URL. Without it, everybody in the study's."),
     ] = None,
+    was: Was = None,
     json: Json = False,
 ) -> None:
     """Look up people in a release by their quasi-identifiers.
@@ -32,7 +33,7 @@ def link(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).attack_link(bundle, known=known, progress=report)
+        found = Study.load(against).attack_link(bundle, known=known, was=was, progress=report)
     if json:
         show.as_json({"owner_only": _OWNER, **found.as_json()})
         return
@@ -49,6 +50,7 @@ def intersect(
     attribute: Annotated[
         str | None, typer.Option("--attribute", help="The sensitive attribute, if both releases have several.")
     ] = None,
+    was: Was = None,
     json: Json = False,
 ) -> None:
     """Look up everybody in two releases of records, and see what both together leave open.
@@ -58,7 +60,7 @@ def intersect(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).attack_intersect(bundle, other, k=k, attribute=attribute, progress=report)
+        found = Study.load(against).attack_intersect(bundle, other, k=k, attribute=attribute, was=was, progress=report)
     if json:
         show.as_json({"owner_only": _OWNER, **found.as_json()})
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json
+from sfumato.cli.options import Json, Was
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def measure(
     only: Annotated[
         list[str] | None, typer.Option("--only", help="A measure, or several with commas between. Repeatable.")
     ] = None,
+    was: Was = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
     json: Json = False,
 ) -> None:
@@ -51,7 +52,7 @@ def measure(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).measure(bundle, only=measures, progress=report)
+        found = Study.load(against).measure(bundle, only=measures, was=was, progress=report)
     if json:
         show.as_json(
             {"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in measures]}

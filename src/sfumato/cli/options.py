@@ -14,6 +14,9 @@ BundleOrTable = Annotated[
     str, typer.Argument(help="A bundle's folder, or the folder it is in; with --promise any table.", metavar="BUNDLE")
 ]
 NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]
+Was = Annotated[
+    str | None, typer.Option("--was", help="What the study was called when the release was made, if it was renamed.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[
     int | None,

@@ -23,11 +23,12 @@ def attack_link(
     release: Given,
     *,
     known: Any = None,
+    was: str | None = None,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Linkage:
     """Look up people in a bundle by their quasi-identifiers: those of the table ``known``, or all of the study's."""
-    evidence = evidence_of_bundle(study, release, progress=progress, memory_limit=memory_limit)
+    evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
     cells = None if known is None else _known(evidence, known, progress, memory_limit)
     progress("looking people up", 0, 1)
     return link(evidence, cells)
@@ -40,6 +41,7 @@ def attack_intersect(
     *,
     k: int = 5,
     attribute: str | None = None,
+    was: str | None = None,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Intersection:
@@ -47,7 +49,9 @@ def attack_intersect(
 
     The sensitive ``attribute`` is one that both publish; by default the first of them.
     """
-    found = [evidence_of_bundle(study, each, progress=progress, memory_limit=memory_limit) for each in (one, two)]
+    found = [
+        evidence_of_bundle(study, each, was=was, progress=progress, memory_limit=memory_limit) for each in (one, two)
+    ]
     shared = [a.name for a in found[0].protected if a.name in {b.name for b in found[1].protected}]
     if not shared or attribute not in (None, *shared):
         raise UsageError(

@@ -124,16 +124,21 @@ def promised_cap(models: Iterable[object]) -> CappedConfidence | None:
 
 
 def evidence_of_bundle(
-    study: Study, bundle: Given, *, progress: Progress = silent, memory_limit: str | None = None
+    study: Study,
+    bundle: Given,
+    *,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> Evidence:
-    """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has."""
+    """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has.
+
+    Attributes, roles and domains decide whether the two fit. That they fit does not make the table the right one: two
+    tables may be declared alike. So the name has to agree too, or the owner says what the study was called (``was``).
+    Nobody but the owner sees the numbers; a wrong table would only make them wrong.
+    """
     progress("reading the release", 0, 1)
     release = opened(bundle)
-    if release.manifest["study"] != study.name:
-        raise StudyError(
-            f"the bundle is of the study '{release.manifest['study']}', not of '{study.name}'",
-            "measure it against the study that it was made from",
-        )
     cap = None
     if isinstance(release, RecordsRelease):
         told = [one for one in release.manifest["privacy"]["promises"] if one["model"] == CappedConfidence.name]
@@ -149,9 +154,21 @@ def evidence_of_bundle(
         shown = shown_counts(draft, _names(view.quasi))
     else:
         raise OursError(f"a bundle of the form '{release.form}' cannot be measured")
+    _refuse_name(study, str(release.manifest["study"]), was)
     view = replace(view, selection=_selected(study, release.manifest.get("selection")))
     raw = raw_cells(study, view, progress=progress, memory_limit=memory_limit)
     return Evidence(view=view, raw=raw, shown=shown, cap=cap)
+
+
+def _refuse_name(study: Study, told: str, was: str | None) -> None:
+    """Stop at a bundle of a study with another name, unless that is what this one was called."""
+    if told not in (study.name, was):
+        raise StudyError(
+            f"the bundle is of the study '{told}', not of '{was or study.name}'; its attributes and domains are those "
+            f"of '{study.name}'",
+            f"if '{study.name}' was called '{told}' when the release was made, say so with --was {told} (in Python "
+            f"was='{told}'); if not, measure it against the study that it was made from",
+        )
 
 
 def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:
@@ -180,12 +197,13 @@ def measure_release(
     release: Given,
     only: Iterable[str | Measure] | None = None,
     *,
+    was: str | None = None,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> dict[str, Reading | Refused]:
     """Measure a bundle against the study's table. For the owner only: no promise covers what comes out."""
     wanted = None if only is None else chosen_measures(only)  # an unknown name fails before anything is read
-    evidence = evidence_of_bundle(study, release, progress=progress, memory_limit=memory_limit)
+    evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
     return measure(evidence, wanted, progress=progress)
 
 
