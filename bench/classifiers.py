@@ -3,13 +3,18 @@
     python bench/classifiers.py [--runs 10] [--protocol split]
 
 Two thirds of the records are released and the last third is tested on, or as many stratified folds as runs. The splits
-are seeded and the noise is not: two runs of this program differ by about the standard errors it prints.
+are seeded and the noise is not: two runs of this program differ by about the standard errors it prints. A second table
+has the processor time that a classifier takes to learn and to predict once, apart from making the release.
 """
 
 import argparse
 import math
+import time
+from importlib import import_module
 from importlib.resources import as_file, files
+from typing import Any
 
+from sfumato.core.study import Study
 from sfumato.measure import CLASSIFIERS
 from sfumato.methods import DiffGen, Mondrian, recipe_of
 from sfumato.pipeline import worths
@@ -44,6 +49,33 @@ def main() -> None:
             print(f"| {name} (CA) | {' | '.join(_shown(one.ca.runs) for one in found.values())} |", flush=True)
             least = " | ".join(_shown(one.la.runs) for one in found.values())
         print(f"| nothing (LA) | {least} |")
+        timed(study)
+
+
+def timed(study: Study) -> None:
+    """Print what learning and predicting once takes: processor seconds, of all threads together."""
+    module: Any = import_module("sfumato.measure.classification")
+    learn = module.predicted
+    spent: list[float] = []
+    many = len(CLASSIFIERS)
+
+    def clocked(*given: Any) -> Any:
+        began = time.process_time()
+        found = learn(*given)
+        spent.append(time.process_time() - began)
+        return found
+
+    print(f"\n| processor seconds, learnt from | {' | '.join(CLASSIFIERS)} |\n|---|{'---|' * len(CLASSIFIERS)}")
+    module.predicted = clocked
+    try:
+        for name, method in METHODS.items():
+            spent.clear()
+            worths(study, recipe_of(method, name="classifiers"), runs=1, workers=1)
+            assert len(spent) == 2 * many, "each once on the release, then each once on the raw records"
+            print(f"| {name} | {' | '.join(f'{one:.1f}' for one in spent[:many])} |", flush=True)
+    finally:
+        module.predicted = learn
+    print(f"| the raw table | {' | '.join(f'{one:.1f}' for one in spent[many:])} |")
 
 
 def _shown(runs: tuple[float, ...]) -> str:

@@ -1,6 +1,6 @@
 """Expected and observed confidence of releases of every form, against a count of one record after the other."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,12 +36,19 @@ def slow(evidence, given=None, rate=None, rules=()):
     published = sum(weight for weight, _, _ in rows)
     beta = evidence.shown.rate if rate is None else rate
     lost, largest, clear = 0.0, 0.0, True
+    groups = defaultdict(list)
     for weight, ranges, pools in rows:
-        worst = 0.0
+        groups[tuple(ranges.items())].append((weight, pools))
+    for key, here in groups.items():
+        ranges, size, worst = dict(key), sum(weight for weight, _ in here), 0.0
         for attribute in evidence.protected:
-            pool = pools[attribute.name]
-            total, here = sum(pool.values()), 0.0
-            for code, count in pool.items():
+            times = Counter()
+            for weight, pools in here:
+                pool = pools[attribute.name]
+                for code, count in pool.items():
+                    times[code] += weight * count / sum(pool.values())
+            broken = 0.0
+            for code, count in times.items():
                 told = [c for where, v, c in rules if v == code and all(_in(ranges[q], r) for q, r in where.items())]
                 chance = min(told) if told else shares[attribute.name].get(code, 0)
                 for name, covered in ranges.items():
@@ -49,11 +56,11 @@ def slow(evidence, given=None, rate=None, rules=()):
                 expected = 1 - float(1 - chance) ** published
                 if chance < Fraction(1, 10_000):  # few digits are left of 1 − p
                     expected = published * float(chance) * (1 - (published - 1) / 2 * float(chance))
-                observed = beta * count / total
+                observed = beta * count / size
                 largest = max(largest, observed - expected)
                 clear &= not 1e-13 < abs(observed - expected) < 1e-8
-                here += weight * count / total if observed > expected + 1e-9 else 0.0
-            worst = max(worst, here)
+                broken += count if observed > expected + 1e-9 else 0.0
+            worst = max(worst, broken)
         lost += worst
     return lost / published, largest, clear
 

@@ -9,10 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sfumato.core.boxes import Boxes
 from sfumato.core.shares import Distribution, given_by
 from sfumato.errors import StudyError
+from sfumato.measure.alike import alike, by_row
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 from sfumato.models import CappedConfidence
@@ -25,9 +27,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """One protected attribute: a row and a value that may be its record's, with how many such records there are."""
+    """One protected attribute: a group of records alike and a value of theirs, with how many have it."""
 
-    row: NDArray[np.int64]
+    group: NDArray[np.int64]
     records: Floats
     observed: Floats
     expected: Floats
@@ -42,12 +44,12 @@ class _Pairs:
 class _Confidence:
     """Of every published record: β · #s/|E| against 1 − (1 − Pr(t'))ⁿ.
 
-    E are the records that share the row's values: the group, the bucket, or the noisy count of a region. n is how many
+    E are the published records, or noisy counts, with the same quasi-identifiers as they are published. n is how many
     records are published or counted, Pr(t') = Π Pr(q'ᵢ) · Pr(s). ``cap`` gives the statistics (its shares and rules)
     and β; without it they are those of the release's own promise, if it makes one, and β the share of the table that
     was drawn. Shares that nobody gives are the table's own. A bucketized release shows exact quasi-identifiers, so t'
-    is as rare as an exact record. A suppressed record tells nothing. Which of a bucket's values belongs to which record
-    nobody sees: each value counts for its share of the records. Of several attributes a row counts by its worst.
+    is as rare as an exact record; which of a bucket's values belongs to which of its records nobody sees, so each value
+    counts for its share of them. A suppressed record tells nothing. Of several attributes a group counts by its worst.
     """
 
     kind: ClassVar[Kind] = "privacy loss"
@@ -88,23 +90,24 @@ class _Confidence:
         }
 
     def _pairs(self, evidence: Evidence) -> list[_Pairs]:
-        shown, cap = evidence.shown, self._by(evidence)
+        shown, cap, groups = evidence.shown, self._by(evidence), alike(evidence)
         known = self._known(evidence)
-        boxes = Boxes(shown.attributes, shown.starts, shown.stops)
+        _, first = np.unique(groups.group, return_index=True)
+        boxes = Boxes(shown.attributes, shown.starts[first], shown.stops[first])
+        into = csr_array((np.ones(len(shown)), (groups.group, np.arange(len(shown)))), shape=(len(first), len(shown)))
         regions = chance_of(boxes, known)
         chosen = [a.name for a in evidence.chosen(self.attribute)]
         domains = {name: evidence.view.domain(name) for name in known}
         rules = {} if cap is None else rules_of(cap.rules, domains, chosen, shown.attributes)
         found = []
         for name in chosen:
-            values = shown.values[name]
-            table = values.shares()[values.pool]  # (rows, size of the domain)
-            row = np.repeat(np.arange(len(shown)), np.diff(table.indptr))
-            codes, shares = table.indices.astype(np.int64), np.asarray(table.data, dtype=np.float64)
-            matching = [(rule, rule.matches(boxes)[row]) for rule in rules.get(name, ())]
+            table = csr_array(into @ by_row(shown, name))  # records of each group with each value
+            group = np.repeat(np.arange(len(first)), np.diff(table.indptr))
+            codes, records = table.indices.astype(np.int64), np.asarray(table.data, dtype=np.float64)
+            matching = [(rule, rule.matches(boxes)[group]) for rule in rules.get(name, ())]
             alone = replaced(known[name].share(codes, codes + 1), codes, matching)
-            expected = expected_confidence(regions[row] * alone, shown.records)
-            found.append(_Pairs(row, shares * shown.weights[row], self._rate(evidence) * shares, expected))
+            observed = self._rate(evidence) * records / groups.sizes[group]
+            found.append(_Pairs(group, records, observed, expected_confidence(regions[group] * alone, shown.records)))
         return found
 
     def _rate(self, evidence: Evidence) -> float:
@@ -136,9 +139,9 @@ class RecordsOverConfidence(_Confidence):
     def read(self, evidence: Evidence) -> Reading:
         """The share, how many records, and how many the criterion cannot bind."""
         pairs, shown = self._pairs(evidence), evidence.shown
-        rate, rows = self._rate(evidence), len(shown)
-        broken = np.max([_records(of, of.above, rows) for of in pairs], axis=0).sum()
-        free = np.min([_records(of, of.expected >= rate, rows) for of in pairs], axis=0).sum()
+        rate, groups = self._rate(evidence), len(alike(evidence).sizes)
+        broken = np.max([_records(of, of.above, groups) for of in pairs], axis=0).sum()
+        free = np.min([_records(of, of.expected >= rate, groups) for of in pairs], axis=0).sum()
         return Reading(
             value=min(1.0, float(broken) / shown.records),
             details={
@@ -180,6 +183,6 @@ class ConfidenceExcess(_Confidence):
         )
 
 
-def _records(of: _Pairs, some: NDArray[np.bool_], rows: int) -> Floats:
-    """How many records of each row are in some of the pairs."""
-    return np.bincount(of.row, weights=np.where(some, of.records, 0.0), minlength=rows).astype(np.float64)
+def _records(of: _Pairs, some: NDArray[np.bool_], groups: int) -> Floats:
+    """How many records of each group are in some of the pairs."""
+    return np.bincount(of.group, weights=np.where(some, of.records, 0.0), minlength=groups).astype(np.float64)
