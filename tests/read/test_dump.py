@@ -46,6 +46,15 @@ def test_a_study_reads_back_as_it_was():
     assert study_from_text(dump_study(study)) == study
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["{path: a.csv, encoding: latin-1, delimiter: tab, quote: none}", "{path: a.csv, missing: ['?', NA, '-9']}"],
+)
+def test_how_a_source_is_written_reads_back(source):
+    study = study_from_text(FULL.replace("source: a.csv ", f"source: {source} "))
+    assert study_from_text(dump_study(study)) == study
+
+
 def test_the_packaged_study_reads_back_as_it_was():
     study = load_study(ADULT)
     assert study_from_text(dump_study(study), base=study.base) == study

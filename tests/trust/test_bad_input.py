@@ -162,7 +162,7 @@ def test_a_file_that_is_not_what_its_name_says(sfumato, tmp_path):
         (
             b"p9,30,Lawyer\n",
             "a record has more or fewer fields than the first line has names (line 62)",
-            "give every record the same number of fields, and quote fields that contain the delimiter",
+            "give all records as many fields, and quote those with a delimiter; or set `delimiter`, `quote` under",
         ),
         (
             b'p9,30,"Lawyer,f,no,x\n',
@@ -239,8 +239,10 @@ def test_a_private_release_does_not_guess_an_encoding_from_the_records(sfumato, 
     said = release(sfumato, study)
     assert said.code == 4
     assert "the encoding of" in said.err and "had to be guessed from its records" in said.err
-    assert "save it as UTF-8 with double quotes" in said.err
+    assert "declare it in the study: `source: {path: …, encoding: …}`" in said.err
     assert not (tmp_path / "out").exists()
+    changed(study, ("source: clinic.csv", f"source: {{path: clinic.csv, encoding: {kind}}}"))
+    fine(release(sfumato, study), study)  # what is declared is not guessed
 
 
 def test_dates_in_several_formats_are_one_date(sfumato, tmp_path):

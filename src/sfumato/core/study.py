@@ -31,10 +31,10 @@ class Purpose:
 class Study:
     """What the owner declares about one table: where it is, its attributes, the privacy unit, the total budget.
 
-    ``source`` is a path, a glob, a URL, or a table in memory; paths are relative to ``base``, the folder of the study
-    file, or the empty path where there is none. ``releases`` holds the settings of the declared releases as written,
-    by name; the recipe layer reads them. ``sweeps`` holds those of the declared sweeps: a method with lists of values
-    each, one or more under a name.
+    ``source`` is a path, a glob, a URL, a table in memory, or a `Source` with how it is written; paths are relative to
+    ``base``, the folder of the study file, or the empty path where there is none. ``releases`` holds the settings of
+    the declared releases as written, by name; the recipe layer reads them. ``sweeps`` holds those of the declared
+    sweeps: a method with lists of values each, one or more under a name.
     """
 
     name: str

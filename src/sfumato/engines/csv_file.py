@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from sfumato.core.source import Source
 from sfumato.engines.engine import refuse_twins
 from sfumato.engines.guard import guarded
 from sfumato.errors import SourceError
@@ -41,22 +42,31 @@ class CsvFile:
     guessed: str  # what of this was guessed from records; nothing where the line of names alone decides
 
 
-def inspect_csv(path: Path) -> CsvFile:
-    """Look at a file: the whole of it for its encoding and longest line, the beginning for the rest."""
+def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
+    """Look at a file: the whole of it for its encoding and longest line, the beginning for the rest.
+
+    What is declared is taken as declared, and nothing of it is guessed; text that is not in the declared encoding is
+    refused.
+    """
+    said = written or Source(path=path)
     encoding, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
+    if said.encoding is not None:
+        encoding = _declared(path, said.encoding, encoding)
     text = sample.decode(encoding, errors="replace")
     if not text.strip("\ufeff\x00 \t\r\n"):
         raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
-    delimiter, quote = _dialect(text)
+    delimiter, quote = _dialect(text, said)
     guessed = [
         what
         for what, plain in (
-            ("encoding", encoding in {"utf-8-sig", "utf-16"}),
-            ("quote", quote == '"'),
-            ("delimiter", delimiter == _of_names(text)),
+            ("encoding", said.encoding is not None or encoding in {"utf-8-sig", "utf-16"}),
+            ("quote", said.quotes is not None or quote == '"'),
+            ("delimiter", said.separates is not None or delimiter == _of_names(text)),
         )
         if not plain
     ]
+    if said.separates is not None:
+        _refuse_other_delimiter(text, said.separates, path)
     records = _records(text, delimiter, quote)
     names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(records[0], start=1)]
     _refuse_data_as_names(names, records[1:], path)
@@ -69,6 +79,34 @@ def inspect_csv(path: Path) -> CsvFile:
         columns=tuple(names),
         longest=longest,
         guessed=", ".join(guessed),
+    )
+
+
+def _declared(path: Path, declared: str, found: str) -> str:
+    """The declared encoding, where the file can be read by it; UTF-8 is read with a byte order mark or without."""
+    if declared in {"utf-8", "utf-8-sig"}:
+        if found != "utf-8-sig":
+            raise _not_so(path, declared)
+        return "utf-8-sig"
+    decoder = codecs.getincrementaldecoder(declared)()
+    try:
+        with _open(path) as file:
+            for chunk in _chunks(file):
+                decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        wrong = True
+    else:
+        wrong = False
+    if wrong:  # outside the except block: the decoder's error quotes the file
+        raise _not_so(path, declared)
+    return declared
+
+
+def _not_so(path: Path, declared: str) -> SourceError:
+    return SourceError(
+        f"{path} is not {declared} text, as its `encoding` says",
+        "set `encoding` under `source` to how the file was saved, such as windows-1252 or utf-8",
     )
 
 
@@ -165,25 +203,33 @@ class _Lines:
 
 def _records(text: str, delimiter: str, quote: str) -> list[list[str]]:
     """The first records of the sample, blank lines left out."""
-    reader = csv.reader(text.lstrip("\ufeff").splitlines(keepends=True), delimiter=delimiter, quotechar=quote)
+    lines = text.lstrip("\ufeff").splitlines(keepends=True)
+    if quote:
+        reader = csv.reader(lines, delimiter=delimiter, quotechar=quote)
+    else:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     found: list[list[str]] = []
     with contextlib.suppress(csv.Error):  # a field longer than the module's limit: what was read so far is enough
         found.extend(islice((record for record in reader if record), _RECORDS + 1))
     return found or [[text.strip()]]
 
 
-def _dialect(text: str) -> tuple[str, str]:
-    """The delimiter under which most records have as many fields as the first one, and the quote."""
+def _dialect(text: str, said: Source) -> tuple[str, str]:
+    """The delimiter under which most records have as many fields as the first one, and the quote; unless declared."""
+    mark = '"' if said.quotes is None else said.quotes
 
     def agreement(delimiter: str) -> tuple[float, int]:
-        records = _records(text, delimiter, '"')
+        records = _records(text, delimiter, mark)
         width = len(records[0])
         if width == 1:
             return 0.0, 0
         whole = records[1:-1] or records[1:] or records  # the sample may cut the last one short
         return sum(len(record) == width for record in whole) / len(whole), width
 
-    delimiter = max(DELIMITERS, key=agreement)  # the first of equals: a comma where there is one column
+    # The first of equals: a comma where there is one column.
+    delimiter = said.separates or max(DELIMITERS, key=agreement)
+    if said.quotes is not None:
+        return delimiter, said.quotes
     cells = [cell.strip() for record in _records(text, delimiter, '"') for cell in record if cell.strip()]
     single = sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
     return delimiter, "'" if '"' not in text and single * 2 > len(cells) else '"'
@@ -193,6 +239,17 @@ def _of_names(text: str) -> str:
     """The delimiter that stands most often in the line of names."""
     names = text.lstrip("\ufeff\r\n").partition("\n")[0]
     return max(DELIMITERS, key=names.count)
+
+
+def _refuse_other_delimiter(text: str, declared: str, path: Path) -> None:
+    """A line of names without the declared delimiter and with another is not split as the study says."""
+    names = text.lstrip("\ufeff\r\n").partition("\n")[0]
+    other = next((mark for mark in DELIMITERS if mark in names), None)
+    if declared not in names and other is not None:
+        raise SourceError(
+            f"the line of names of {path} has no {declared!r} in it, the declared delimiter, but {other!r}",
+            f"set `delimiter` under `source` to {'tab' if other == chr(9) else repr(other)}",
+        )
 
 
 def _refuse_data_as_names(names: list[str], records: list[list[str]], path: Path) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import ibis
 import pyarrow as pa
 
+from sfumato.core.source import Source
 from sfumato.engines.csv_file import CsvFile, inspect_csv, transcode
 from sfumato.engines.duck_session import DuckSession, identifier, kept_open, text
 from sfumato.engines.engine import ENGINES, Limits, SourceTable, refuse_twins
@@ -60,9 +61,9 @@ class DuckDb:
         with kept_open(DuckSession(limits=limits)) as session:
             return _described(session, f"FROM read_parquet([{files}])", name=name, read_as=read_as)
 
-    def csv(self, paths: Sequence[Path], *, name: str, limits: Limits) -> SourceTable:
+    def csv(self, paths: Sequence[Path], *, name: str, limits: Limits, written: Source | None = None) -> SourceTable:
         """One or more CSV files with the same names in the same order; every column is text."""
-        files = [inspect_csv(path) for path in paths]
+        files = [inspect_csv(path, written) for path in paths]
         for file in files[1:]:
             if file.columns != files[0].columns:
                 raise SourceError(

@@ -42,19 +42,23 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("expected number of columns",),
         "a record has more or fewer fields than the first line has names",
-        "give every record the same number of fields, and quote fields that contain the delimiter",
+        "give all records as many fields, and quote those with a delimiter; or set `delimiter`, `quote` under `source`",
     ),
     (
         ("unterminated quote", "quote should be followed", "unquoted value"),
         "a quoted field is never closed, or goes on after its closing quote",
-        "close every quote, and write a quote inside a quoted field twice",
+        "close every quote, and write a quote inside a quoted field twice, or set `quote` under `source`",
     ),
     (
         ("maximum line size", "line size"),
         "a record is longer than the reader's limit",
         "look for a quote that is never closed; else convert the file to Parquet",
     ),
-    (("unicode", "utf-8", "utf8"), "some text is not valid UTF-8", "save the file as UTF-8"),
+    (
+        ("unicode", "utf-8", "utf8"),
+        "some text is not valid UTF-8",
+        "save the file as UTF-8, or set `encoding` under `source`",
+    ),
     (
         ("csv error", "magic bytes", "parquet", "not a valid duckdb", "thrift", "snappy", "gzip", "corrupt"),
         "the file is damaged, or is not in the format its name says",

@@ -7,9 +7,11 @@ from typing import Any
 
 import ibis.expr.types as ir
 
+from sfumato.core.source import Source
 from sfumato.engines.duck import DUCKDB
 from sfumato.engines.engine import ENGINES, Engine, Limits, SourceTable
 from sfumato.engines.in_memory import as_arrow
+from sfumato.engines.marks import without_marks
 from sfumato.errors import SourceError
 
 __all__ = ["ENGINES", "SourceTable", "open_source"]
@@ -25,21 +27,38 @@ def open_source(
     """Open a table where it lies.
 
     ``source`` is a path or glob to CSV (also TSV, also packed with gzip) or Parquet files, a URL such as
-    ``duckdb:///file.db?table=t``, a pandas or polars table, an Ibis table on DuckDB, or anything with the Arrow
-    PyCapsule interface. Relative paths start at ``base``. Close the result, or use it in a ``with`` statement.
+    ``duckdb:///file.db?table=t``, a pandas or polars table, an Ibis table on DuckDB, anything with the Arrow PyCapsule
+    interface, or a `Source`: one of these, with how it is written. Relative paths start at ``base``. Close the result,
+    or use it in a ``with`` statement.
     """
-    limits = Limits(memory=memory_limit, threads=threads)
-    folder = Path(base) if base is not None else Path()
     if isinstance(source, SourceTable):
         return source
+    limits = Limits(memory=memory_limit, threads=threads)
+    folder = Path(base) if base is not None else Path()
+    declared = source if isinstance(source, Source) else Source(path=source)
+    found = _opened(declared.path, declared, folder, limits)
+    return without_marks(found, declared.missing) if declared.missing else found
+
+
+def _opened(source: Any, declared: Source, folder: Path, limits: Limits) -> SourceTable:
+    if isinstance(source, (str, Path)):
+        scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
+        if scheme is None:
+            return _open_files(source, declared, folder, limits)
+        _refuse_csv_fields(declared, "it is no CSV file")
+        return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
+    _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
         return DUCKDB.adopt(source, limits=limits)
-    if not isinstance(source, (str, Path)):
-        table, name = as_arrow(source)
-        return DUCKDB.load(table, name=name, limits=limits)
-    if isinstance(source, str) and (scheme := _SCHEME.match(source)) and not (folder / source).exists():
-        return _engine(scheme.group(1).lower()).open(source, base=folder, limits=limits)
-    return _open_files(source, folder, limits)
+    table, name = as_arrow(source)
+    return DUCKDB.load(table, name=name, limits=limits)
+
+
+def _refuse_csv_fields(declared: Source, why: str) -> None:
+    if declared.written:
+        raise SourceError(
+            f"the source has `{declared.written[0]}`, and {why}", "take it out: only CSV files are written so"
+        )
 
 
 def _engine(scheme: str) -> Engine:
@@ -52,14 +71,16 @@ def _engine(scheme: str) -> Engine:
     return ENGINES[scheme]
 
 
-def _open_files(source: str | Path, base: Path, limits: Limits) -> SourceTable:
+def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits) -> SourceTable:
     paths = _paths(base / Path(source).expanduser())
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise SourceError(f"{base / source} names CSV and Parquet files together", "name files of one format")
     name = str(paths[0]) if len(paths) == 1 else str(base / source)
-    read = DUCKDB.csv if kinds == {"csv"} else DUCKDB.parquet
-    return read(paths, name=name, limits=limits)
+    if kinds == {"csv"}:
+        return DUCKDB.csv(paths, name=name, limits=limits, written=declared)
+    _refuse_csv_fields(declared, f"{name} is a Parquet file")
+    return DUCKDB.parquet(paths, name=name, limits=limits)
 
 
 def _paths(path: Path) -> list[Path]:

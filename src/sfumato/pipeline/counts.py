@@ -199,8 +199,12 @@ def refuse_guesses(table: SourceTable) -> None:
         raise SourceError(
             f"the {guessed} of {table.name} had to be guessed from its records, so one record could change how all the "
             "others are read, and no ε would cover that",
-            "save it as UTF-8 with double quotes and one delimiter throughout, or as Parquet",
+            f"declare it in the study: `source: {{path: …, {_first(guessed)}: …}}`, or save the table as Parquet",
         )
+
+
+def _first(guessed: str) -> str:
+    return guessed.split(", ", 1)[0]
 
 
 def _manifest_facts(

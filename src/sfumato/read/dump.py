@@ -8,6 +8,7 @@ from pathlib import Path
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.domain import Categories, Grid
 from sfumato.core.sets import SetDomain
+from sfumato.core.source import Source
 from sfumato.core.study import Purpose, Study
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import to_nested
@@ -59,7 +60,8 @@ def _change(document: object, old: Mapping[str, object], new: Mapping[str, objec
 
 
 def _fields(study: Study) -> dict[str, object]:
-    if not isinstance(study.source, str | Path):
+    where = study.source.path if isinstance(study.source, Source) else study.source
+    if not isinstance(where, str | Path):
         raise StudyError(
             f"the source of the study '{study.name}' is a table in memory", "write the table to a file and name that"
         )
@@ -70,7 +72,7 @@ def _fields(study: Study) -> dict[str, object]:
         privacy["budget"] = _number(study.budget)
     fields: dict[str, object] = {
         "name": study.name,
-        "source": str(study.source),
+        "source": _source(study.source),
         "privacy": privacy,
         "attributes": {name: _attribute(attribute) for name, attribute in study.attributes.items()},
     }
@@ -83,6 +85,14 @@ def _fields(study: Study) -> dict[str, object]:
     if study.ledger is not None:
         fields["ledger"] = study.ledger
     return fields
+
+
+def _source(source: object) -> object:
+    if not isinstance(source, Source):
+        return str(source)
+    fields: dict[str, object] = {"path": str(source.path)}
+    fields |= {name: getattr(source, name) for name in source.written}
+    return fields | ({"missing": list(source.missing)} if source.missing else {})
 
 
 def _purpose(purpose: Purpose) -> dict[str, object]:

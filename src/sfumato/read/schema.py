@@ -20,6 +20,7 @@ from sfumato.errors import StudyError
 _BILLION = 10**9
 
 ROLES = tuple(role.value for role in Role)
+TAGS = frozenset({"a person", "a record", "a file", "a table"})  # steps of a path that nobody wrote
 
 
 class Type(StrEnum):
@@ -242,6 +243,34 @@ class PurposeFields(_Fields):
     )
 
 
+def _source_tag(value: object) -> str:
+    return "a file" if isinstance(value, Mapping | BaseModel) else "a table"
+
+
+class SourceFields(_Fields):
+    """A table with how it is written."""
+
+    path: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
+        description="The table: a path or glob relative to the study, or a URL."
+    )
+    encoding: Text | None = Field(
+        default=None, description="Of CSV: how text is encoded, such as `utf-8`, `latin-1` or `windows-1252`."
+    )
+    delimiter: Text | None = Field(
+        default=None, description="Of CSV: the mark between fields, such as `;`, or `tab` or `space`."
+    )
+    quote: Text | None = Field(
+        default=None, description="Of CSV: the mark around fields, or `none` where fields are never quoted."
+    )
+    missing: Annotated[list[Scalar], BeforeValidator(_texts)] = Field(
+        default_factory=list, description="Texts that stand for no value, in every column, such as `?` or `NA`."
+    )
+
+
+SourceField = Annotated[
+    Annotated[SourceFields, Tag("a file")] | Annotated[Any, WithJsonSchema({"type": "string"}), Tag("a table")],
+    Discriminator(_source_tag),
+]
 Declared = Annotated[AttributeFields, BeforeValidator(_mapping)]
 
 
@@ -249,8 +278,9 @@ class StudyFields(_Fields):
     """A study: what the owner declares about one table."""
 
     name: Text = Field(description="The name of the study; the ledger keeps its account under it.")
-    source: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
-        description="The table: a path or glob relative to the study, or a URL such as `duckdb:///f.db?table=t`."
+    source: SourceField = Field(
+        description="The table: a path or glob relative to the study, a URL such as `duckdb:///f.db?table=t`, or a "
+        "mapping with a `path` and how the file is written."
     )
     privacy: Annotated[PrivacyFields, BeforeValidator(_mapping)] = Field(
         default_factory=PrivacyFields, description="The privacy unit and the total budget."

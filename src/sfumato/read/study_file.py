@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from sfumato.core.attribute import Role
 from sfumato.core.condition import condition_text
 from sfumato.core.selection import domains_of, selected
+from sfumato.core.source import Source
 from sfumato.core.span import Span, day
 from sfumato.core.study import Purpose, Study, clock
 from sfumato.core.taxonomy import Taxonomy
@@ -20,10 +21,12 @@ from sfumato.errors import StudyError, UsageError
 from sfumato.read.domains import attribute
 from sfumato.read.schema import (
     ROLES,
+    TAGS,
     AttributeFields,
     PersonFields,
     PrivacyFields,
     PurposeFields,
+    SourceFields,
     StudyFields,
 )
 from sfumato.read.taxonomy_file import load_taxonomy
@@ -78,8 +81,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         fields = StudyFields.model_validate(tree)
     except ValidationError as error:
         raise _first(error.errors(include_url=False), places) from None
-    if fields.source is None or (isinstance(fields.source, str) and not fields.source.strip()):
-        raise places.error(("source",), "the study has no source", "write a path or URL: `source: visits.parquet`")
+    source = _source(fields.source, places)
     if not fields.attributes:
         raise places.error(("attributes",), "the study declares no attribute", "give each column that matters a role")
 
@@ -91,7 +93,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     }
     study = Study(
         name=fields.name,
-        source=fields.source,
+        source=source,
         base=base,
         attributes=attributes,
         unit=_unit(fields.privacy, places),
@@ -103,6 +105,23 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
     return replace(study, purposes=purposes)
+
+
+def _source(written: object, places: Places) -> object:
+    """The source as declared: a `Source` where a mapping says how the file is written, else what was written."""
+    path = written.path if isinstance(written, SourceFields) else written
+    if path is None or (isinstance(path, str) and not path.strip()):
+        raise places.error(("source",), "the study has no source", "write a path or URL: `source: visits.parquet`")
+    if not isinstance(written, SourceFields):
+        return written
+    for name in ("encoding", "delimiter", "quote"):  # one by one: an error names the line of its field
+        with places.at("source", name):
+            Source(path=path, **{name: getattr(written, name)})
+    with places.at("source"):
+        return Source(
+            path=path, encoding=written.encoding, delimiter=written.delimiter, quote=written.quote,
+            missing=tuple(written.missing),
+        )  # fmt: skip
 
 
 def _unit(privacy: PrivacyFields, places: Places) -> Unit:
@@ -232,7 +251,9 @@ def _words(error: ErrorDetails) -> tuple[str, str]:
 
 def _inside(path: Iterable[str | int]) -> str:
     around = [str(part) for part in path][:-1]
-    return f" in '{around[-1]}'" if around and not around[-1].startswith("a ") else ""
+    if around and around[-1] in TAGS:
+        around.pop()
+    return f" in '{around[-1]}'" if around else ""
 
 
 def _model_at(path: tuple[str | int, ...]) -> type[BaseModel]:
@@ -241,6 +262,8 @@ def _model_at(path: tuple[str | int, ...]) -> type[BaseModel]:
         return AttributeFields
     if path[0] == "purposes":
         return PurposeFields
+    if path[0] == "source":
+        return SourceFields
     if path[0] == "privacy":
         return PersonFields if "unit" in path[:-1] else PrivacyFields
     return StudyFields
