@@ -60,8 +60,8 @@ class _HistogramDistance:
         found = []
         for attribute in evidence.chosen(self.attribute):
             if attribute.name in evidence.shown.values:
-                true, guessed = self._histograms(evidence, attribute.name)
-                found.append(self._distances(true, guessed))
+                true, guessed = self.histograms(evidence, attribute.name)
+                found.append(self.distances(true, guessed))
         distances = np.concatenate(found)
         details = {
             "classes": len(found[0]),
@@ -71,7 +71,8 @@ class _HistogramDistance:
         return Reading(value=float(distances.mean()), details=details)
 
     @staticmethod
-    def _distances(true: Floats, guessed: Floats) -> Floats:
+    def distances(true: Floats, guessed: Floats) -> Floats:
+        """The distance of the two histograms of each class."""
         raise NotImplementedError
 
     def _key(self) -> str:
@@ -96,7 +97,7 @@ class _HistogramDistance:
         kept: list[tuple[Workload, Booleans]] = evidence.kept[self._key()]
         return kept
 
-    def _histograms(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
+    def histograms(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
         """The table's and the release's: (classes, values)."""
         key = f"{self._key()} of={name}"
         classes = self._classes(evidence)
@@ -145,7 +146,8 @@ class HistogramDivergence(_HistogramDistance):
     unit: ClassVar[str] = "nats"
 
     @staticmethod
-    def _distances(true: Floats, guessed: Floats) -> Floats:
+    def distances(true: Floats, guessed: Floats) -> Floats:
+        """In nats, class by class; what is below 0 counts as 0."""
         p, q = (h + _PSEUDO for h in (true, np.maximum(guessed, 0.0)))
         p, q = (h / h.sum(axis=1, keepdims=True) for h in (p, q))
         return np.asarray(np.maximum((p * np.log(p / q)).sum(axis=1), 0.0))
@@ -164,5 +166,6 @@ class HistogramCityBlock(_HistogramDistance):
     unit: ClassVar[str] = "share"
 
     @staticmethod
-    def _distances(true: Floats, guessed: Floats) -> Floats:
+    def distances(true: Floats, guessed: Floats) -> Floats:
+        """As shares, class by class."""
         return np.asarray(np.abs(true - guessed).sum(axis=1) / true.sum(axis=1))

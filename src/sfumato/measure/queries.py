@@ -123,6 +123,11 @@ class _QueryError:
         }
         return Reading(value=float(errors.mean()), details=details)
 
+    def asked(self, evidence: Evidence) -> tuple[Floats, Any]:
+        """The table's answers to all queries, and which of the queries the error is over."""
+        true = self._true(evidence)
+        return true, self._asked(evidence, true)
+
     def _asked(self, evidence: Evidence, true: Floats) -> Any:
         least, most = self.which
         share = true / evidence.records

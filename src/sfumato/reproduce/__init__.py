@@ -7,7 +7,10 @@ from sfumato.reproduce.mohammed_2011 import MohammedFigure4
 from sfumato.reproduce.mohammed_2011_accuracy import MohammedFigure3
 from sfumato.reproduce.mohammed_2011_time import MohammedFigure5
 from sfumato.reproduce.sattar_2014 import SattarFigure2
+from sfumato.reproduce.sattar_2014_histograms import SattarFigure8
+from sfumato.reproduce.sattar_2014_laplace import SattarFigure6, SattarFigure7
 from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
+from sfumato.reproduce.sattar_2014_queries import SattarFigure4
 
 __all__ = [
     "FIGURES",
@@ -24,5 +27,9 @@ __all__ = [
     "Reproduced",
     "SattarFigure2",
     "SattarFigure3",
+    "SattarFigure4",
+    "SattarFigure6",
+    "SattarFigure7",
+    "SattarFigure8",
     "figure_on",
 ]

@@ -1,9 +1,9 @@
 """A figure of panels: curves over a number, what the paper prints, and levels to compare with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.reproduce.figure import Fact
 from sfumato.reproduce.plotted import (
@@ -41,6 +41,7 @@ class Level:
     panel: str
     y: float
     words: str
+    left: bool = False  # where the words stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +56,14 @@ class Panels:
     printed: tuple[tuple[str, float, float], ...] = ()
     levels: tuple[Level, ...] = ()
     better: Better = "lower"
-    bent: bool = False  # whether the axis upwards is logarithmic, down to a few hundredths, for small shares to be seen
-    logarithmic: bool = False  # the same for the axis across, all the way
+    upwards: Literal["", "bent", "log"] = ""  # bent: logarithmic, but down to 0, for small shares to be seen
+    logarithmic: bool = False  # the axis across
     ordered: bool = True  # whether the curves have an order, which shades show; else each has a colour and a mark
     columns: int = 2
     shared: bool = True  # whether all panels have the same axis upwards
     ticks: tuple[float, ...] = ()  # on the axis across
-    sizes: tuple[int, int] = field(default=(320, 300))  # of a panel, in dots
+    sizes: tuple[int, int] = (320, 300)  # of a panel, in dots of the screen
+    zero: bool | None = None  # whether the axis upwards begins at 0; without it, where there are no levels
 
     def chart(self) -> "alt.ConcatChart":
         """The plot."""
@@ -105,11 +107,15 @@ class Panels:
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
         words = self.y if isinstance(self.y, str) else self.y[panel]
-        flat = alt.Scale(zero=not self.levels)
-        scale = alt.Scale(type="symlog", constant=_BEND) if self.bent else flat
-        marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if self.bent else alt.Axis()
-        across = alt.Axis(values=list(self.ticks), format=",~r") if self.ticks else alt.Axis(tickCount=6)
-        along = alt.Scale(type="log", padding=10) if self.logarithmic else alt.Scale(zero=False, padding=10)
+        scales = {
+            "": alt.Scale(zero=not self.levels if self.zero is None else self.zero),
+            "log": alt.Scale(type="log", nice=False, padding=8),
+            "bent": alt.Scale(type="symlog", constant=_BEND),
+        }  # fmt: skip
+        scale, bent = scales[self.upwards], self.upwards == "bent"
+        marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if bent else alt.Axis(format=",~f", tickCount=5)
+        across = alt.Axis(values=list(self.ticks), format=",~f") if self.ticks else alt.Axis(tickCount=6)
+        along = alt.Scale(type="log", padding=10, nice=False) if self.logarithmic else alt.Scale(zero=False, padding=10)
         return {
             "x": alt.X("x:Q", title=self.x, scale=along, axis=across),
             "y": alt.Y("y:Q", title=upwards_words(words, self.better) if titled else None, scale=scale, axis=marks),
@@ -168,13 +174,14 @@ class Panels:
         from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
 
         ends = [x for curve in curves for x, _ in curve.points]
-        rows = [{"x": max(ends), "y": one.y, "words": one.words} for one in self.levels if one.panel == panel]
-        if not rows:
-            return []
-        base = alt.Chart(data_of(rows))
-        return [
-            base.mark_rule(color=RULE, strokeDash=[5, 4]).encode(y=axes["y"]),
-            base.mark_text(align="right", baseline="bottom", dy=-3, fontSize=11, color=RULE).encode(
-                x=axes["x"], y=axes["y"], text="words:N"
-            ),
-        ]
+        found: list[Any] = []
+        for one in self.levels:
+            if one.panel == panel:
+                row = {"x": min(ends) if one.left else max(ends), "y": one.y, "words": one.words}
+                base = alt.Chart(data_of([row]))
+                words = base.mark_text(
+                    align="left" if one.left else "right", baseline="bottom", dy=-3, fontSize=11, color=RULE
+                )
+                found.append(base.mark_rule(color=RULE, strokeDash=[5, 4]).encode(y=axes["y"]))
+                found.append(words.encode(x=axes["x"], y=axes["y"], text="words:N"))
+        return found

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent
 from sfumato.core.shares import Distribution, as_given
 from sfumato.core.statistics import Statistics
@@ -112,7 +113,12 @@ _TABLE_5 = ("sensitive", "records", "max_k", "avg_k", "printed_max_k", "printed_
 _COLUMNS = ("sensitive", "records", "way", "k", "groups", "broken", "share", "crowded", "usual")
 
 
-def grouped_by(sample: Sample, way: str) -> list[Grouped]:
+def free_view(sample: Sample) -> PartitionView:
+    """The sample as Mondrian sees it, which has no rule for the least generalisation."""
+    return replace(sample.view, quasi=tuple(replace(a, at_least=None) for a in sample.view.quasi))
+
+
+def grouped_by(sample: Sample, way: str, every: Sequence[int] = K) -> list[Grouped]:
     """Mondrian with every k."""
     view, cells = sample.view, sample.cells
     places = {a.name: cells.attributes.index(a.name) for a in (*view.quasi, *view.sensitive)}
@@ -122,9 +128,9 @@ def grouped_by(sample: Sample, way: str) -> list[Grouped]:
         for a in view.quasi
     }
     model = CappedConfidence(rate=RATE, shares=own)
-    free = replace(view, quasi=tuple(replace(a, at_least=None) for a in view.quasi))
+    free = free_view(sample)
     found = []
-    for k in K:
+    for k in every:
         if k > sample.records:
             break
         groups = replace(WAYS[way], k=k).draft(free, cells).partition.statistics(free)
@@ -234,6 +240,6 @@ def _panels(grouped: Sequence[Grouped], sizes: Sequence[int]) -> Panels:
         y="Records that break the cap, %",
         curves=tuple(curves),
         printed=tuple((NAMES[what], k, 0.0) for what in (SALARY, OCCUPATION) for k in printed),
-        bent=True,
+        upwards="bent",
         note="Rings: the paper's Max.k, 90 up to 75,000 records and 70 from 100,000 on.",
     )
