@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-from blowup import machine
 from numpy.typing import NDArray
+
+from sfumato.reproduce.machine import machine
 
 Tree = Mapping[str, Sequence[str]]  # a value's ancestors, the root last
 Groups = list[tuple[NDArray[np.int64], list[set[Any]]]]  # records, and the values of each attribute's region
@@ -86,12 +87,12 @@ class Table:
 
     def trees(self) -> dict[str, dict[str, Tree]]:
         """Trees of the categories."""
-        flat = {name: dict.fromkeys(of, ("*",)) for name, of in self.packaged.items()}
-        small = {
+        flat: dict[str, Tree] = {name: dict.fromkeys(of, ("*",)) for name, of in self.packaged.items()}
+        small: dict[str, Tree] = {
             name: {value: (node, "*") for node, below in of.items() for value in below.split()}
             for name, of in COARSE.items()
         }
-        return {"packaged": self.packaged, "coarse": {**flat, **small}, "flat": flat}
+        return {"packaged": dict(self.packaged), "coarse": {**flat, **small}, "flat": flat}
 
 
 def _read_tree(file: Path) -> dict[str, tuple[str, ...]]:
@@ -233,7 +234,7 @@ def settings(table: Table) -> Iterator[tuple[str, Groups, NDArray[np.int64], lis
     """Every way to cut that is tried: in words, the groups, the codes and their values."""
     orders, trees = table.orders(), table.trees()
     by_order = itertools.product(orders, ("share of the domain", "span", "values", "share of values"))
-    ways = [(order, None, width) for order, width in by_order]
+    ways: list[tuple[str, str | None, str]] = [(order, None, width) for order, width in by_order]
     ways += [("of the tree", name, "share of the domain") for name in trees]
     for (order, tree, width), side, low in itertools.product(ways, ("≤", "<", "nearer"), (17, 0)):
         values: list[Any] = [list(range(low, 91 if low else 121)), *(orders[order][name] for name in QUASI[1:])]
@@ -254,12 +255,12 @@ def main() -> None:
         table = Table(Path(folder))
     described = {}
     for (name, trees), ranges in itertools.product(table.trees().items(), RANGES):
-        found = list(populations(table, trees, ranges))
-        truth = np.array([table.shares(np.flatnonzero(held)) for _, held in found])
-        described[f"{name} trees, ages {ranges}"] = ([chosen for chosen, _ in found], truth)
+        each = list(populations(table, trees, ranges))
+        truth = np.array([table.shares(np.flatnonzero(held)) for _, held in each])
+        described[f"{name} trees, ages {ranges}"] = ([chosen for chosen, _ in each], truth)
         nothing = float(divergence(truth, table.prior[None, :]).mean())
         print(
-            f"{len(found):6,} populations by {name} trees, ages {ranges}; nothing published: {nothing:.4f}", flush=True
+            f"{len(each):6,} populations by {name} trees, ages {ranges}; nothing published: {nothing:.4f}", flush=True
         )
     pairs: list[tuple[float, float, str, int]] = []
     ways = 0
@@ -273,14 +274,14 @@ def main() -> None:
                 utility = utility_loss(regions, counts, found, truth, table.prior)
                 pairs.append((privacy, utility, f"{told}; {ranges} regions; {by}", len(groups)))
         print(f"\r{ways} ways to cut", end="", file=sys.stderr)
-    privacies, utilities = ({round(pair[n], 4) for pair in pairs} for n in (0, 1))
+    privacies, utilities = {round(pair[0], 4) for pair in pairs}, {round(pair[1], 4) for pair in pairs}
     exact = [p for p in pairs if (round(p[0], 3), round(p[1], 4)) == PRINTED]
     print(f"\n{machine()}; {ways} ways to cut, {len(pairs):,} settings in all")
     print(f"Ploss {min(privacies)} to {max(privacies)}, Uloss {min(utilities)} to {max(utilities)}; printed {PRINTED}")
     near = sum(round(p, 3) == PRINTED[0] for p in privacies)
     print(f"settings with both printed numbers: {len(exact)}; values of Ploss that round to the printed one: {near}")
-    for privacy, utility, told, groups in sorted(pairs, key=_apart)[:8]:
-        print(f"| {privacy:.4f} | {utility:.4f} | {groups} groups | {told} |")
+    for privacy, utility, told, number in sorted(pairs, key=_apart)[:8]:
+        print(f"| {privacy:.4f} | {utility:.4f} | {number} groups | {told} |")
 
 
 def _region(
