@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from sfumato import pipeline
 from sfumato.compare import Frontier, Sweep, sweep
 from sfumato.core.progress import Progress, silent
+from sfumato.core.source import Source
 from sfumato.core.study import Study as Declared
 from sfumato.describe import Proposal, propose
 from sfumato.dp.budget import parse_epsilon
 from sfumato.dp.sampling import InsecureSource
-from sfumato.engines import UnfitReport, open_source, profile_table
+from sfumato.engines import UnfitReport, find_marks, open_source, profile_table, without_marks
 from sfumato.errors import PublishError, UsageError
 from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
@@ -381,9 +382,18 @@ def describe(source: Any, *, name: str | None = None, target: str | None = None)
     The proposal is made from raw data, for the owner's eyes.
     """
     with open_source(source) as table:
-        profile = profile_table(table)
-    shown = str(source) if isinstance(source, (str, Path)) else "table"
-    return propose(profile, name=name or _name(shown), source=shown, target=target)
+        marks = find_marks(table)
+        profile = profile_table(without_marks(table, marks) if marks else table)
+        written = {**_guessed(table.read_as), **({"missing": list(marks)} if marks else {})}
+    where = source.path if isinstance(source, Source) else source
+    shown = str(where) if isinstance(where, (str, Path)) else "table"
+    return propose(profile, name=name or _name(shown), source=shown, target=target, written=written)
+
+
+def _guessed(read_as: Mapping[str, str]) -> dict[str, Any]:
+    """How a CSV file is written, as far as its records had to tell."""
+    said = [what for what in read_as.get("guessed", "").split(", ") if what]
+    return {what: read_as[what] for what in said if ", " not in read_as[what]}  # several files may differ
 
 
 def _name(source: str) -> str:

@@ -8,10 +8,12 @@ import pytest
 
 def test_describe(folder, run):
     found = run("describe", "people.csv", "--json").json
-    assert set(found) == {"name", "source", "columns", "unique", "near_unique", "study"}
+    assert set(found) == {"name", "source", "written", "person", "columns", "unique", "near_unique", "study"}
     assert found["unique"] == ["person_id"]
     column = next(c for c in found["columns"] if c["name"] == "age")
-    assert set(column) == {"name", "kind", "role", "reason", "distinct", "missing", "lower", "upper", "values"}
+    assert set(column) == {
+        "name", "kind", "role", "reason", "distinct", "missing", "lower", "upper", "values", "formats",
+    }  # fmt: skip
     assert (column["kind"], column["role"], column["missing"]) == ("integer", "quasi_identifier", 1)
 
 

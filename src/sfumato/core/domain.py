@@ -8,7 +8,7 @@ That keeps the coding record-local, so it changes nothing about who is whose nei
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Protocol
 
@@ -198,6 +198,10 @@ class Grid:
         formats = formats_of(self.formats)
         numbers = np.fromiter((_as_number(value, self.unit, formats) for value in values), dtype=np.float64)
         return self.encode_numbers(numbers)
+
+    def codes_of_labels(self, texts: Iterable[str]) -> NDArray[np.int64]:
+        """Codes of points as `label` writes them: ``formats`` are for raw values alone."""
+        return replace(self, formats=()).encode(texts)
 
     def encode_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """The same for an array of numbers (days as ordinals), NaN as missing."""

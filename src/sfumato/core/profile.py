@@ -29,7 +29,8 @@ class ColumnProfile:
     """One column: how it is stored, how many values it has, and the least and greatest of numbers and dates.
 
     ``lower`` and ``upper`` are numbers or ISO dates as text. ``values`` are all distinct values, or none where there
-    are more than `LISTED`. ``looks_like`` says what nearly all values have the form of, see `looks`.
+    are more than `LISTED`. ``looks_like`` says what nearly all values have the form of, see `looks`. ``formats`` are
+    those that dates in text are written in, none for the usual ones; ``ambiguous`` if days and months may be swapped.
     """
 
     name: str
@@ -42,6 +43,8 @@ class ColumnProfile:
     values: tuple[str, ...] = ()
     mean_length: float = 0.0
     looks_like: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,8 +51,8 @@ def _intervals(grid: Grid, texts: Sequence[str]) -> list[Range | None]:
     """By where each interval begins and ends; then compared, since a text that is no float may be a step off."""
     lost = None if grid.missing is None else grid.missing_label
     pieces = [_pieces(text, lost) for text in texts]
-    begins = grid.encode(begin for begin, _, _ in pieces).tolist()
-    ends = grid.encode(end for _, end, _ in pieces).tolist()
+    begins = grid.codes_of_labels(begin for begin, _, _ in pieces).tolist()
+    ends = grid.codes_of_labels(end for _, end, _ in pieces).tolist()
     found: list[Range | None] = []
     for text, (_, end, missing), begin, code in zip(texts, pieces, begins, ends, strict=True):
         stop = grid.points if text.removesuffix(f" or {lost}").endswith("]") else code + (not end)

@@ -4,8 +4,8 @@ There is no default role. A column that nothing speaks for is left out, and said
 that leaves the house.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.core.attribute import Role
@@ -26,6 +26,7 @@ from sfumato.describe.profile import (
     words,
 )
 from sfumato.describe.study_text import study_text
+from sfumato.describe.whole import as_codes, codes_reason, person_of, time_of
 from sfumato.errors import UsageError
 
 MOST_CLASSES = 20
@@ -57,6 +58,10 @@ class Proposal:
     name: str
     source: str
     columns: tuple[Proposed, ...]
+    written: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # how the source is written: fields of the study's `source`
+    person: str | None = None  # the column that says whose record it is
 
     @property
     def unique(self) -> tuple[str, ...]:
@@ -82,6 +87,8 @@ class Proposal:
         return {
             "name": self.name,
             "source": self.source,
+            "written": dict(self.written),
+            "person": self.person,
             "columns": [
                 {
                     "name": p.column.name,
@@ -93,6 +100,7 @@ class Proposal:
                     "lower": p.column.lower,
                     "upper": p.column.upper,
                     "values": list(p.column.values),
+                    "formats": list(p.column.formats),
                 }
                 for p in self.columns
             ],
@@ -103,18 +111,36 @@ class Proposal:
 
     def to_yaml(self) -> str:
         """Write the study file, with the reasons as comments and what is left out commented out."""
-        return study_text(self.name, self.source, [(p.column, p.role, p.reason) for p in self.columns])
+        placed = [(p.column, p.role, p.reason) for p in self.columns]
+        return study_text(self.name, self.source, placed, written=self.written, person=self.person)
 
 
-def propose(profile: Profile, *, name: str, source: str, target: str | None = None) -> Proposal:
+def propose(
+    profile: Profile, *, name: str, source: str, target: str | None = None, written: Mapping[str, Any] | None = None
+) -> Proposal:
     """Propose a role for every column; ``target`` names the class, or else it is guessed by its name.
+
+    ``written`` says how the source is written, where that had to be guessed, and which texts in it mean nothing.
 
     >>> column = ColumnProfile(name="sex", kind="category", rows=9, distinct=2, missing=0, values=("f", "m"))
     >>> propose(Profile(rows=9, columns=(column,)), name="a", source="a.csv").columns[0].role.value
     'quasi_identifier'
     """
-    chosen = _target(profile.columns, target)
-    return Proposal(name=name, source=source, columns=tuple(_placed(column, chosen) for column in profile.columns))
+    known: dict[str, Verdict] = {}
+    if time := time_of(profile.columns):
+        known[time[0]] = (Role.TIME, time[1])
+    person = person_of(profile.columns)
+    if person is not None:
+        known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: the privacy unit goes by it")
+    if chosen := _target(profile.columns, target):
+        known[chosen[0]] = (Role.CLASS, chosen[1])
+    return Proposal(
+        name=name,
+        source=source,
+        columns=tuple(_placed(column, known.get(column.name)) for column in profile.columns),
+        written=dict(written or {}),
+        person=None if person is None or person[0] == (chosen or [None])[0] else person[0],
+    )
 
 
 def _target(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, str] | None:
@@ -136,10 +162,12 @@ def _target(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, s
     return None
 
 
-def _placed(column: ColumnProfile, target: tuple[str, str] | None) -> Proposed:
-    if target is not None and column.name == target[0]:
-        return Proposed(column, Role.CLASS, target[1])
-    role, reason = _role(column)
+def _placed(column: ColumnProfile, known: Verdict | None) -> Proposed:
+    role, reason = known or _role(column)
+    if role is Role.CLASS:
+        return Proposed(column, role, reason)
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, None) and (codes := as_codes(column)):
+        return Proposed(codes, role, f"{reason}; {codes_reason(column)}")
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and not _has_domain(column):
         return Proposed(
             column,
@@ -173,6 +201,8 @@ def _named_identifying(column: ColumnProfile) -> Verdict | None:
     word = named_like(column, IDENTIFYING)
     if word is None or column.kind == "date" or not (column.distinct > _FEW or near_unique(column)):
         return None
+    if as_codes(column) and not near_unique(column):  # `disposition_id` with its 26 values
+        return None
     key = words(column.name)[-1] in KEYS  # `citizen_id` is an id, `country_name` is a country
     if key or near_unique(column) or not named_like(column, (*DEMOGRAPHIC, *SENSITIVE)):
         return Role.IDENTIFIER, f"its name says '{word}' and it has {column.distinct} different values"
@@ -192,7 +222,7 @@ def _date(column: ColumnProfile) -> Verdict | None:
         return None
     if named_like(column, BIRTH):
         return Role.QUASI_IDENTIFIER, "a date of birth is known to others and singles people out"
-    return Role.TIME, "it is a date"
+    return Role.QUASI_IDENTIFIER, "it is a date that others may know of a person, and not the time"
 
 
 def _named_sensitive(column: ColumnProfile) -> Verdict | None:

@@ -2,13 +2,16 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from textwrap import wrap
+from typing import Any
 
 from sfumato.core.attribute import Role
 from sfumato.core.profile import ColumnProfile
 from sfumato.core.taxonomy_build import ROOT
 from sfumato.describe.profile import POSTAL, named_like, near_unique, unique
+from sfumato.describe.whole import AT_MOST
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")
@@ -19,16 +22,18 @@ _STEPS = 1000  # a number whose values are not listed gets about this many steps
 Placed = tuple[ColumnProfile, Role | None, str]
 
 
-def study_text(name: str, source: str, columns: Sequence[Placed]) -> str:
+def study_text(
+    name: str, source: str, columns: Sequence[Placed], *, written: Mapping[str, Any], person: str | None = None
+) -> str:
     """Write a study file; columns without a role are commented out."""
     lines = [
         "# Proposed by `sfumato describe`. Bounds and values were read off the records, which tells about people:",
         "# put public knowledge in their place, then change `domain: observed` to `domain: declared`.",
         *_notes([column for column, _, _ in columns]),
         f"name: {scalar(name)}",
-        f"source: {scalar(source)}",
+        *_source(source, written),
         "privacy:",
-        "  unit: record        # or {person: column, at_most: 3} where one person has several records",
+        *_unit(person),
         "  # budget: 1         # the total ε of all releases together, ever: yours to choose",
         "# releases: {dp: {method: diffgen, epsilon: 1}}   # what to publish, and what it costs; see `sfumato plan`",
         "attributes:",
@@ -36,9 +41,41 @@ def study_text(name: str, source: str, columns: Sequence[Placed]) -> str:
     if all(role is None for _, role, _ in columns):
         lines[-1] = "attributes: {}        # nothing could be placed: give at least one column a role"
     for column, role, reason in columns:
-        entry = [f"  # {_printable(reason)}", *_entry(column, role)]
+        entry = [*_comment(reason), *_entry(column, role)]
         lines += entry if role is not None else [f"  # {line.removeprefix('  ').removeprefix('# ')}" for line in entry]
     return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> list[str]:
+    return [f"  # {line}" for line in wrap(_printable(text), WIDTH - 4, break_long_words=False, break_on_hyphens=False)]
+
+
+def _source(source: str, written: Mapping[str, Any]) -> list[str]:
+    """The source, with how it is written where records had to tell, and the texts that stand for nothing in it."""
+    if not written:
+        return [f"source: {scalar(source)}"]
+    lines = ["source:", f"  path: {scalar(source)}"]
+    for field, value in written.items():
+        if field == "missing":
+            marks = ", ".join(scalar(mark) for mark in value)
+            lines.append(f"  missing: [{marks}]   # texts that stand alone in some columns and seem to mean no value")
+        else:
+            shown = "tab" if value == "\t" else scalar(value)
+            lines.append(f"  {field}: {shown}   # as the records suggest: confirm, so that no record decides it")
+    return lines
+
+
+def _unit(person: str | None) -> list[str]:
+    if person is None:
+        return ["  unit: record        # or {person: column, at_most: 3} where one person has several records"]
+    return [
+        *_comment(
+            f"Several records share a value of {scalar(person)}, so they seem to be one person's, whose presence is "
+            "then hidden. How many records of each are used is yours to choose, from what you know and not from the "
+            "records; methods on groups need `at_most: 1`. If they are not people, write `unit: record`."
+        ),
+        f"  unit: {{person: {scalar(person)}, at_most: {AT_MOST}}}",
+    ]
 
 
 def _notes(columns: Sequence[ColumnProfile]) -> list[str]:
@@ -60,6 +97,8 @@ def _entry(column: ColumnProfile, role: Role | None) -> list[str]:
     if role is Role.IDENTIFIER:
         return [f"  {name}: {{role: identifier}}"]
     lines = [f"  {name}:", f"    role: {role.value}"]
+    if role is Role.TIME and column.kind == "date":
+        return [*lines, "    type: date", *_formats(column)]
     domain = _domain(column, role)
     lines += domain
     if domain and column.missing:
@@ -76,8 +115,18 @@ def _domain(column: ColumnProfile, role: Role) -> list[str]:
         return _listed(column.values, postal=postal)
     if column.kind not in ("integer", "number", "date") or column.lower is None or column.upper is None:
         return []
-    lines = [f"    type: {column.kind}", f"    bounds: [{column.lower}, {column.upper}]"]
+    lines = [f"    type: {column.kind}", f"    bounds: [{column.lower}, {column.upper}]", *_formats(column)]
     return [*lines, f"    step: {_step(column)}"] if column.kind == "number" else lines
+
+
+def _formats(column: ColumnProfile) -> list[str]:
+    """How dates are written, where that is not one of the usual ways."""
+    if not column.formats:
+        return []
+    shown = ", ".join(scalar(form) for form in column.formats)
+    several = f"[{shown}]" if len(column.formats) > 1 else shown
+    note = "   # or the month first: no value tells" if column.ambiguous else ""
+    return [f"    format: {several}{note}"]
 
 
 def _listed(values: Sequence[str], *, postal: bool) -> list[str]:

@@ -5,6 +5,7 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 
 from sfumato.engines.coded import CodedTable
 from sfumato.engines.engine import ENGINES, Engine, Limits, Session, SourceTable
+from sfumato.engines.marks import find_marks, without_marks
 from sfumato.engines.people import read_people
 from sfumato.engines.profile import profile_table
 from sfumato.engines.source import open_source
@@ -18,7 +19,9 @@ __all__ = [
     "Session",
     "SourceTable",
     "UnfitReport",
+    "find_marks",
     "open_source",
     "profile_table",
     "read_people",
+    "without_marks",
 ]

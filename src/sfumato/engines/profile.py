@@ -10,6 +10,7 @@ import ibis
 import ibis.expr.types as ir
 from ibis.expr.datatypes import DataType
 
+from sfumato.core.date_guess import Formats, guess_formats
 from sfumato.core.domain import DROP, Grid, is_missing
 from sfumato.core.profile import LISTED, ColumnProfile, Kind, Profile, looks
 from sfumato.engines import coding
@@ -22,7 +23,7 @@ _FEW = 10  # values that make a category however few records there are
 _WORDY = 60  # characters, on average: text that people wrote, not a category
 _SAMPLE = 500  # records from which it is told what a column can not be, and what a column of many values looks like
 _NUMBERS = Grid(lower=Fraction(0), upper=Fraction(1), step=Fraction(1))
-_DAYS = Grid(lower=Fraction(1), upper=Fraction(2), step=Fraction(1), unit="day")
+_DATED = 0.98  # of the values read as days: then it is a column of dates, and the others are slips
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class _Column:
     type: DataType
     sample: Sequence[str]
     numbers: bool
-    days: bool
+    days: tuple[Formats, ...]  # ways to read the values as days; none if they are no days
     truths: bool
 
     def derived(self, raw: ir.Column) -> dict[str, ir.Column]:
@@ -44,8 +45,7 @@ class _Column:
         if self.numbers:
             number = coding.as_number(raw).cast("float64")
             found["x"] = coding.is_missing(number).ifelse(ibis.null("float64"), number)
-        if self.days:
-            found["d"] = coding.as_day(raw)
+        found |= {f"d{way}_": coding.as_day(raw, formats) for way, formats in enumerate(self.days)}
         return {f"{letter}{self.place}": column for letter, column in found.items()}
 
     def questions(self, table: ir.Table, *, exact: bool) -> dict[str, ir.Scalar]:
@@ -63,9 +63,9 @@ class _Column:
             asked["whole"] = (number == coding.nearest_whole(number)).sum()
             if self.type.is_string():
                 asked["led"] = value.re_search(r"^\s*[+-]?0[0-9]").sum()
-        if self.days:
-            day = table[f"d{self.place}"]
-            asked |= {"days": day.count(), "first": day.min(), "last": day.max()}
+        for way in range(len(self.days)):
+            day = table[f"d{way}_{self.place}"]
+            asked |= {f"days{way}_": day.count(), f"first{way}_": day.min(), f"last{way}_": day.max()}
         if self.truths:
             asked["truths"] = value.lower().isin(["true", "false"]).sum()
         return {f"{name}{self.place}": question for name, question in asked.items()}
@@ -111,7 +111,7 @@ def _columns(source: SourceTable) -> list[_Column]:
                 kind,
                 values,
                 numbers=kind.is_numeric() or (text and _all_in(_NUMBERS, values)),
-                days=kind.is_date() or kind.is_timestamp() or (text and _all_in(_DAYS, values)),
+                days=_ways(kind, values),
                 truths=text and all(value.lower() in {"true", "false"} for value in values),
             )
         )
@@ -119,8 +119,15 @@ def _columns(source: SourceTable) -> list[_Column]:
 
 
 def _all_in(grid: Grid, values: Sequence[str]) -> bool:
-    """Whether all the values are numbers, or days; the first few nearly always tell."""
+    """Whether all the values are numbers; the first few nearly always tell."""
     return all(bool((grid.encode(part) != DROP).all()) for part in (values[:5], values[5:]))
+
+
+def _ways(kind: DataType, values: Sequence[str]) -> tuple[Formats, ...]:
+    """The ways in which a column may hold days."""
+    if kind.is_date() or kind.is_timestamp():
+        return ((),)
+    return (guess_formats(values) or ()) if kind.is_string() else ()
 
 
 def _derived(source: SourceTable, columns: Sequence[_Column]) -> ir.Table:
@@ -140,21 +147,10 @@ def _batches(columns: Sequence[_Column]) -> Iterator[Sequence[_Column]]:
 
 
 def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None) -> ColumnProfile:
-    asked = (
-        "present",
-        "distinct",
-        "length",
-        "numbers",
-        "low",
-        "high",
-        "whole",
-        "led",
-        "days",
-        "first",
-        "last",
-        "truths",
-    )
+    asked = ("present", "distinct", "length", "numbers", "low", "high", "whole", "led", "truths")
     own: dict[str, Any] = {name: facts.get(f"{name}{column.place}") for name in asked}
+    way, ambiguous = _best_way(column, facts)
+    own |= {name: facts.get(f"{name}{way}_{column.place}") for name in ("days", "first", "last")}
     values = sorted(value for value in listed or () if value is not None)
     present = int(own["present"])
     distinct = len(values) if listed is not None else min(int(own["distinct"]), present)
@@ -162,25 +158,35 @@ def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[st
     if kind in ("integer", "number"):
         values.sort(key=float)
     lower, upper = _bounds(kind, own)
+    days = kind == "date"
     return ColumnProfile(
         name=column.name,
         kind=kind,
         rows=rows,
         distinct=distinct,
-        missing=rows - present,
+        missing=rows - (int(own["days"]) if days else present),  # what is no day is read as missing
         lower=lower,
         upper=upper,
         values=tuple(values) if distinct <= LISTED else (),
         mean_length=float(own["length"] or 0.0),
         looks_like=looks(values or column.sample),
+        formats=column.days[way] if days else (),
+        ambiguous=days and ambiguous,
     )
+
+
+def _best_way(column: _Column, facts: dict[str, Any]) -> tuple[int, bool]:
+    """The way that reads most values as days, and whether another reads as many."""
+    counts = [int(facts[f"days{way}_{column.place}"] or 0) for way in range(len(column.days))]
+    best = counts.index(max(counts)) if counts else 0
+    return best, counts.count(max(counts)) > 1 if counts else False
 
 
 def _kind(column: _Column, own: dict[str, Any], *, present: int, distinct: int) -> Kind:
     raw = column.type
     if raw.is_boolean() or (present and own.get("truths") == present):
         return "boolean"
-    if raw.is_date() or raw.is_timestamp() or (present and own.get("days") == present):
+    if raw.is_date() or raw.is_timestamp() or (present and (own.get("days") or 0) >= _DATED * present):
         return "date"
     if raw.is_numeric() or (present and own.get("numbers") == present and not own.get("led")):
         return "integer" if own["whole"] == own["numbers"] else "number"

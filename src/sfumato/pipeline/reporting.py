@@ -17,6 +17,9 @@ _FEW: Final = 5_000  # distinct records up to which every measure is quick
 _SOME: Final = 50_000  # up to which all but the slow ones are
 _WIDE: Final = 50  # attributes up to which pairs of them are few
 _SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
+# These take memory for every distinct record × value of a sensitive attribute.
+_LARGE: Final = frozenset({"cell-kl", "guessed-values", "linked-people"})
+_MOST_CELLS: Final = 20_000_000
 _QUICK: Final = frozenset(
     {
         "average-group-size", "confidence-excess", "discernibility", "general-loss", "journalist-risk",
@@ -39,6 +42,8 @@ def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     size, width = len(looked.raw), len(looked.view.attributes)
     small = size <= _FEW and width <= _WIDE
     names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
+    if size * max((looked.view.domain(a.name).size for a in looked.protected), default=1) > _MOST_CELLS:
+        names = [name for name in names if name not in _LARGE]
     told = []
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
@@ -49,8 +54,8 @@ def quick_measures(looked: Evidence, progress: Progress) -> Measured:
 def too_large(size: int, width: int) -> str:
     """Why some measures are left out."""
     return (
-        f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long were left out; "
-        "the command “sfumato measure” takes them."
+        f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long or much memory "
+        "were left out; the command “sfumato measure” takes them."
     )
 
 

@@ -114,7 +114,8 @@ class Labels:
 
     def _search(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Regions of a cut too large to list: found by where each interval begins, then compared; -1 where none is."""
-        starts = self.domain.encode(text.removeprefix("[").split(", ")[0] for text in texts)
+        assert isinstance(self.domain, Grid), "only grids have too many regions to list"
+        starts = self.domain.codes_of_labels(text.removeprefix("[").split(", ")[0] for text in texts)
         places = self.cut.regions(starts)
         # A beginning that is no float may be coded one step off; the missing value has no beginning, and stands last.
         last = len(self.cut) - 1

@@ -1,0 +1,192 @@
+"""A proposal is a study: it loads, fits its table, and can be released, with nothing done but to confirm it."""
+
+import csv
+import gzip
+import itertools
+
+import pytest
+
+import sfumato as sf
+from sfumato.core.attribute import Role
+from sfumato.core.domain import Categories, Grid
+from sfumato.core.unit import PersonUnit
+from sfumato.publish import verify_bundle
+
+DAYS = [(1 + n % 28, 1 + n % 12, 2010 + n % 6) for n in range(400)]
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def people():
+    """Records by rule: persons who come back, dates in three formats, codes, marks of missing values."""
+    for n, (day, month, year) in enumerate(DAYS):
+        yield {
+            "visit_id": f"v{n}",
+            "patient_nbr": 10_000 + n // 2,
+            "visited": f"{day:02}/{month:02}/{year}",
+            "discharged": f"{day}-{MONTHS[month - 1]}-{year}" if n % 9 else "",
+            "birth_date": f"{1930 + n % 60}{month:02}{day:02}",
+            "age": 20 + n % 60 if n % 17 else "?",
+            "sex": 1 + n % 2,
+            "region_code": (1, 2, 3, 5, 8)[n % 5],
+            "hours": n % 9,
+            "city": ("Zürich", "Genève", "NA", "Basel")[n % 4],
+            "diagnosis": ("flu", "asthma", "?")[n % 3],
+            "outcome": ("home", "ward")[n % 7 == 0],
+        }
+
+
+def written(path, rows, *, encoding="utf-8", delimiter=","):
+    rows = list(rows)
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def confirmed(text):
+    """What the owner does: confirm the observed domains, choose a budget, take the proposed release."""
+    text = text.replace("domain: observed   # confirm, then change to declared", "domain: declared")
+    return text.replace("  # budget: 1 ", "  budget: 1 ").replace("# releases: {dp", "releases: {dp")
+
+
+def through(folder, table, **more):
+    """Describe a table, check the unchanged proposal, confirm it, release it; the study and the release."""
+    proposal = sf.describe(table, **more)
+    file = folder / "study.yaml"
+    file.write_text(proposal.to_yaml(), encoding="utf-8")
+    assert [report for report in sf.Study.load(file).check() if report.outside] == [], "the domains fit as proposed"
+    file.write_text(confirmed(proposal.to_yaml()), encoding="utf-8")
+    study = sf.Study.load(file)
+    done = study.release("dp", out=folder / "dp")
+    assert verify_bundle(done.bundle).ok
+    return proposal, study
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clinic")
+    return through(folder, written(folder / "clinic.csv", people()))
+
+
+def test_persons_are_the_unit(clinic):
+    proposal, study = clinic
+    assert study.declared.unit == PersonUnit(column="patient_nbr", at_most=3)
+    assert proposal.person == "patient_nbr"
+    assert proposal.role("visit_id") is Role.IDENTIFIER
+    assert "about 2.0 records share each value" in proposal.to_yaml()
+
+
+def test_one_date_is_the_time_and_the_file_says_which_and_why(clinic):
+    proposal, study = clinic
+    assert [p.column.name for p in proposal.columns if p.role is Role.TIME] == ["visited"]
+    assert "# of 2 dates the first date that every record has" in proposal.to_yaml()
+    assert proposal.role("discharged") is Role.QUASI_IDENTIFIER
+    assert study.declared.time.name == "visited"
+    assert study.ledger.spent("clinic") == 1
+
+
+def test_dates_are_read_by_the_formats_that_were_found(clinic):
+    _, study = clinic
+    domains = {name: a.domain for name, a in study.declared.attributes.items()}
+    assert domains["visited"].formats == ("%d/%m/%Y",)
+    assert domains["discharged"].formats == ("%d-%b-%Y",)
+    assert domains["birth_date"].formats == ("%Y%m%d",)
+    reports = {report.attribute: report for report in study.check()}
+    assert reports["discharged"].missing == sum(not n % 9 for n in range(400))
+    assert reports["birth_date"].missing == reports["visited"].missing == 0
+
+
+def test_codes_are_categories_and_amounts_are_numbers(clinic):
+    proposal, study = clinic
+    domains = {name: a.domain for name, a in study.declared.attributes.items()}
+    assert isinstance(domains["sex"], Categories) and isinstance(domains["region_code"], Categories)
+    assert domains["region_code"].taxonomy.leaves == ("1", "2", "3", "5", "8")
+    assert isinstance(domains["hours"], Grid) and isinstance(domains["age"], Grid)
+    assert "taken for codes: if they are amounts, write" in " ".join(proposal.to_yaml().split()).replace(" # ", " ")
+
+
+def test_marks_of_missing_values_are_missing(clinic):
+    proposal, study = clinic
+    assert study.declared.source.missing == ("?", "NA")
+    assert "?" not in study.declared.attributes["diagnosis"].domain.taxonomy.leaves
+    assert proposal.missing["city"] == 100
+    assert study.declared.attributes["age"].domain.unit == "integer", "numbers with a mark among them are numbers"
+
+
+def test_groups_need_no_confirmation(tmp_path):
+    table = written(tmp_path / "clinic.csv", ({**row, "patient_nbr": n} for n, row in enumerate(people())))
+    (tmp_path / "study.yaml").write_text(sf.describe(table).to_yaml(), encoding="utf-8")
+    done = sf.Study.load(tmp_path / "study.yaml").release(sf.Mondrian(k=5), out=tmp_path / "out")
+    assert verify_bundle(done.bundle).ok
+
+
+def test_a_file_in_latin_1_with_semicolons(tmp_path):
+    """Without the encoding in the proposal the release would refuse to guess it."""
+    path = written(tmp_path / "clinic.csv", people(), encoding="latin-1", delimiter=";")
+    proposal, study = through(tmp_path, path)
+    assert proposal.written == {"encoding": "windows-1252", "missing": ["?", "NA"]}
+    assert "Zürich" in study.declared.attributes["city"].domain.taxonomy.leaves
+
+
+def test_days_and_months_that_nothing_tells_apart_are_said_to_be(tmp_path):
+    rows = [{"seen": f"{1 + n % 12:02}/{1 + n // 12 % 12:02}/2004", "sex": "fm"[n % 2]} for n in range(288)]
+    text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()
+    assert 'format: "%d/%m/%Y"   # or the month first: no value tells' in text
+    rows[7]["seen"] = "02/13/2004"
+    text = sf.describe(written(tmp_path / "y.csv", rows)).to_yaml()
+    assert 'format: "%m/%d/%Y"\n' in text
+
+
+def test_namibia_is_a_country(tmp_path):
+    codes = [f"A{letter}" for letter in "BCDEFGHIJKLMNOPQRSTUVW"] + ["NA"]
+    rows = [{"country": codes[n % len(codes)], "sex": "fm"[n % 2]} for n in range(200)]
+    proposal = sf.describe(written(tmp_path / "x.csv", rows))
+    assert "NA" in next(p.column.values for p in proposal.columns if p.column.name == "country")
+    assert proposal.written == {}
+
+
+def test_the_class_and_the_person_are_no_time(tmp_path):
+    rows = [{"patient": f"p{n // 3}", "seen": "2004-01-31" if n % 2 else "2004-02-01"} for n in range(90)]
+    proposal = sf.describe(written(tmp_path / "x.csv", rows), target="seen")
+    assert proposal.role("seen") is Role.CLASS
+    assert proposal.role("patient") is Role.IDENTIFIER
+
+
+# --- real tables ---
+
+
+def part(shared_data, folder, name, rows):
+    """The first records of a shared table, as a CSV file; skipped where it is not there."""
+    source = shared_data / name
+    if not source.is_file():
+        pytest.skip(f"{name} is not there")
+    unpack = gzip.open if name.endswith(".gz") else open
+    with (
+        unpack(source, "rt", encoding="utf-8", newline="") as lines,
+        (folder / "table.csv").open("w", encoding="utf-8", newline="") as out,
+    ):
+        out.writelines(itertools.islice(lines, rows + 1))
+    return folder / "table.csv"
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "person", "marks"),
+    [
+        ("adult/train.csv", None, None, ["?"]),
+        ("compas/compas_two_years.csv", "two_year_recid", None, None),
+        ("diabetes130/diabetic_data.csv.gz", "readmitted", "patient_nbr", ["?"]),
+        pytest.param("census_kdd/train.csv.gz", None, None, ["?", "NA"], marks=pytest.mark.slow),
+        pytest.param("acs_pums_2024/occ_sal_view.csv.gz", "sex", None, None, marks=pytest.mark.slow),
+    ],
+)
+def test_real_tables(shared_data, tmp_path, name, target, person, marks):
+    proposal, study = through(tmp_path, part(shared_data, tmp_path, name, 3_000), name="real", target=target)
+    assert proposal.person == person
+    assert proposal.written.get("missing") == marks
+    assert len([p for p in proposal.columns if p.role is Role.TIME]) == (name.startswith("compas"))
+    assert study.ledger.spent("real") == 1
+    if name.startswith("compas"):
+        assert study.declared.time.name == "compas_screening_date"
+        reason = next(p.reason for p in proposal.columns if p.role is Role.TIME)
+        assert reason.startswith("of 13 dates the first date that every record has: spans can go by one only")
