@@ -91,7 +91,7 @@ class CountsLessons:
 
 @dataclass(frozen=True, eq=False)
 class GroupsLessons:
-    """Lessons from records in groups: a record to be tested on is given the region it lies in, or the nearest.
+    """Lessons from records in groups: a record to be tested on is given the smallest region it lies in, or the nearest.
 
     Only quasi-identifiers are learnt from. Buckets publish them exactly, so there records stay what they are. Sets are
     categories here, as they are published; ``sets`` has what they are in the table.
