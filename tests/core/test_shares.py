@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.core.domain import Categories
 from sfumato.core.shares import Distribution, as_given, given_by, shown_by
+from sfumato.core.shown_tree import ShownTree
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.errors import StudyError
 from tests.methods.slow_cap import slow_own, slow_shown
@@ -34,6 +35,31 @@ def test_wide_regions_of_a_huge_grid_keep_their_order():
     size = 10**10
     found = shown_by(np.array([5, 0, 0]), np.array([6, 10**9, size]), np.array([1, 1, 2]), size)
     assert found.share(np.array([5, 10**9]), np.array([6, size])).tolist() == [1.0, 0.0]
+
+
+@st.composite
+def trees_with_regions(draw):
+    """A tree of up to three levels, some nodes of it, and how many records are published with each."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    tops = int(rng.integers(1, 4))
+    widths = [int(rng.choice([1, 2, 3, 140, 300])) for _ in range(tops)]
+    kids = tuple(Node(f"{n}", tuple(Node(f"{n}.{k}") for k in range(w))) for n, w in enumerate(widths))
+    tree = Taxonomy.of(Node("Any", kids))
+    nodes = rng.choice(len(tree.labels), min(len(tree.labels), int(rng.integers(1, 12))), replace=False)
+    high = [n for n in range(len(tree.labels)) if tree.kids(n) and rng.random() < 0.7]
+    ranges = sorted({tree.range_of(int(n)) for n in (*nodes, *high)})
+    return tree, np.array(ranges), rng.integers(1, 50, len(ranges))
+
+
+@given(made=trees_with_regions())
+def test_values_that_nobody_publishes_do_not_move_the_shares(made):
+    """Also of trees with more than 127 values, of which a release names those alone that it shows."""
+    tree, ranges, sizes = made
+    small = ShownTree.of_regions(tree, [tuple(one) for one in ranges.tolist()])
+    there = np.array([small.ranges[tuple(one)] for one in ranges.tolist()])
+    found = shown_by(ranges[:, 0], ranges[:, 1], sizes, tree.size, free=False).share(ranges[:, 0], ranges[:, 1])
+    again = shown_by(there[:, 0], there[:, 1], sizes, small.taxonomy.size, free=False).share(there[:, 0], there[:, 1])
+    assert found.tolist() == pytest.approx(again.tolist(), abs=1e-12)
 
 
 @given(codes=st.lists(st.integers(0, 9), min_size=1), start=st.integers(0, 9), stop=st.integers(1, 10))

@@ -1,6 +1,7 @@
 """No file of a release in groups names a set of codes that no published record shows."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.core.domain_json import domain_to_json
 from sfumato.errors import StudyError
 from sfumato.publish import verify_bundle
 
@@ -85,7 +87,12 @@ def enumerated(release):
 
 
 def words(release):
-    return "".join(file.read_text() for file in release.path.iterdir() if file.suffix != ".parquet")
+    """All that the bundle says, but for the codes that the owner declared: those are the same for any table."""
+    manifest = json.loads((release.path / "manifest.json").read_text())
+    [told] = [a for a in manifest["attributes"] if a["name"] == "codes"]
+    assert told.pop("sets", None) in (None, domain_to_json(study(["15"]).declared.attribute("codes").domain))
+    rest = [file for file in release.path.iterdir() if file.suffix != ".parquet" and file.name != "manifest.json"]
+    return json.dumps(manifest) + "".join(file.read_text() for file in rest)
 
 
 RARE = ["31;HIV" if n == 77 else "15" if n % 2 else "16" for n in range(200)]
@@ -107,6 +114,35 @@ def test_a_set_of_one_record_is_named_nowhere(method):
     assert "HIV" not in words(release) and "31" not in release.domains["codes"].taxonomy.labels
 
 
+def test_the_facts_of_a_search_tell_nothing_of_sets_that_are_not_published():
+    """Two tables that are published alike: in one a single record has a set of its own, in the other thirty do."""
+    rng = np.random.default_rng(9)
+    many = ["31;HIV" if n == 77 else "15" if n % 2 else "16" for n in range(200)]
+    for place in range(40, 70):
+        many[place] = ";".join(sorted(set(rng.choice(LEAVES, 4).tolist())))
+    facts = []
+    for number, codes in enumerate((RARE, many)):
+        release, texts = shown_alone(study(codes), sf.FullDomain(k=5), out=f"out{number}")
+        assert texts == {"Any"}
+        facts.append(json.loads((release.path / "manifest.json").read_text())["method"]["facts"])
+    assert facts[0] == facts[1]
+    ages = 1.0 if facts[0]["levels"]["age"] else 9 / 39  # any age, or one of four intervals of ten years
+    assert facts[0]["loss"] == pytest.approx((ages + 1.0) / 2)  # nothing is left of the codes
+    notes = json.loads((release.path.parent / "owner" / "draft.json").read_text())
+    assert notes["facts"]["nodes"] > 1  # the owner has the rest
+
+
+def test_codes_that_were_read_off_the_table_are_not_published():
+    """An owner who took the codes from the table has named those of single records: they stay with her."""
+    release, _ = shown_alone(study(RARE, domain="observed"), sf.Mondrian(k=5))
+    assert "HIV" not in (release.path / "manifest.json").read_text() and "HIV" not in words(release)
+    assert release.layout.columns[1].sets is None
+    # Without the codes, sets are asked for by the names that they are published by, as before.
+    names = [name for name in release.domains["codes"].taxonomy.leaves if not name.startswith("(other")]
+    found = release.encoder().transform(pa.table({"age": [30], "codes": names[:1], "sick": ["no"]}))
+    assert found[0, [name.startswith("codes=") for name in release.features.names]].sum() == 1
+
+
 def test_a_set_that_was_not_drawn_is_named_nowhere():
     for seed in range(3):
         for role, method in (
@@ -116,6 +152,34 @@ def test_a_set_that_was_not_drawn_is_named_nowhere():
         ):
             release, texts = shown_alone(study(RARE, role, seed), method, out=f"{role}{seed}")
             assert ("HIV" in words(release)) == ("31, HIV" in texts)
+
+
+def test_a_cap_holds_as_well_where_most_sets_are_not_named():
+    """Nearly two thousand sets of one record each are published as `1*`, which is nearly as wide as the root.
+
+    Twenty records have the code 31. Ten of them have an illness of their own and end at the root: the shares that the
+    release shows of 31 are then what the other ten stand or fall with, and they must be the same before and after the
+    tree is cut down to what is published.
+    """
+    ones = [f"1{letter}" for letter in "abcdefghijkl"]
+    tree = {"Any": {"1*": ones, "3*": ["31", "32"], "5*": ["51", "52"]}}
+    every = [
+        ";".join(one for one, there in zip(ones, bits, strict=True) if there) for bits in product([0, 1], repeat=12)
+    ]
+    codes = [*every[1:1981], *["31"] * 20]
+    ills = [*["flu"] * 297, *["cold"] * 1683, *["flu"] * 10, *(f"rare{n}" for n in range(10))]
+    clinic = sf.Study.from_mapping(
+        {
+            "name": "clinic",
+            "source": pa.table({"codes": codes, "ill": ills}),
+            "attributes": {
+                "codes": {"role": "quasi_identifier", "type": "set", "taxonomy": tree, "level": 2},
+                "ill": {"role": "sensitive", "values": sorted(set(ills))},
+            },
+        }
+    )
+    release = clinic.release(sf.ConfidenceCap(rate="0.9", attribute="ill", distortion="1"), out="out").open()
+    assert verify_bundle("out").ok and "1*" in texts_of(release)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,6 +1,6 @@
 """Where records lie: for each the smallest region that holds it, or else the nearest; and how many a region holds."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,14 @@ def held(starts: Integers, stops: Integers, codes: Integers, weights: Integers) 
     return sums, times
 
 
-def nearest(starts: Integers, stops: Integers, codes: Integers, sizes: Integers) -> Integers:
+def nearest(
+    starts: Integers, stops: Integers, codes: Integers, sizes: Integers, apart: Collection[int] = ()
+) -> Integers:
     """For each record the region that holds it, or else the nearest one; of several the smallest.
 
     The distance is the sum over the attributes of how far the value is from the range, as a share of the domain's
-    ``sizes``; the size of a region is the sum of its widths, as shares. Regions of a local recoding overlap, and a
+    ``sizes``; in columns that are ``apart`` (of sets, whose order means nothing) it is 1 outside the range. The size
+    of a region is the sum of its widths, as shares. Regions of a local recoding overlap, and a
     record that could be published in a narrow one says more there.
 
     >>> nearest(np.array([[0], [4]]), np.array([[9], [6]]), np.array([[5], [7], [9]]), np.array([10])).tolist()
@@ -63,12 +66,13 @@ def nearest(starts: Integers, stops: Integers, codes: Integers, sizes: Integers)
         step = max(1, _TOGETHER // len(starts))
         for begin in range(0, len(distinct), step):
             some = distinct[begin : begin + step]
-            apart = np.zeros((len(some), len(starts)), dtype=np.float32)
+            distance = np.zeros((len(some), len(starts)), dtype=np.float32)
             for column in range(codes.shape[1]):
                 here = some[:, column, None]
                 below, above = starts[:, column] - here, here - (stops[:, column] - 1)
-                apart += np.maximum(np.maximum(below, above), 0) / scale[column]
-            found[begin : begin + step] = apart.argmin(axis=1)
+                away = np.maximum(np.maximum(below, above), 0)
+                distance += away > 0 if column in apart else away / scale[column]
+            found[begin : begin + step] = distance.argmin(axis=1)
         place[lost] = found[back.ravel()]
     return np.where(place == NOWHERE, NOWHERE, order[place]) if len(order) else place
 

@@ -5,13 +5,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from sfumato.core.partition import SUPPRESSED, Partition, PartitionView
+from sfumato.core.set_places import ToldSets
+from sfumato.core.sets import SetDomain
 
 
-def attribute_losses(partition: Partition, view: PartitionView) -> Mapping[str, float]:
+def attribute_losses(
+    partition: Partition, view: PartitionView, sets: Mapping[str, SetDomain] | None = None
+) -> Mapping[str, float]:
     """The loss of each quasi-identifier: the mean over all records of (codes covered − 1)/(codes of the domain − 1).
 
     A suppressed record counts 1. A domain of one code loses nothing by being published, so there only the
-    suppressed records count. Of no records at all the loss is 0.
+    suppressed records count. Of no records at all the loss is 0. Sets that have become categories are told in ``sets``:
+    their loss is that of the nodes, by the declared taxonomy (`SetRegions.losses`), and how many sets there are in the
+    table does not move it.
     """
     records = int(partition.cells.counts.sum())
     if not records:
@@ -21,14 +27,19 @@ def attribute_losses(partition: Partition, view: PartitionView) -> Mapping[str, 
     gone = partition.suppressed
     found = {}
     for place, name in enumerate(partition.boxes.attributes):
-        covered = partition.boxes.stops[:, place] - partition.boxes.starts[:, place]
+        starts, stops = partition.boxes.starts[:, place], partition.boxes.stops[:, place]
         most = view.domain(name).size - 1
-        blurred = float(sizes @ ((covered - 1) / most)) if most else 0.0
+        if sets is not None and name in sets:
+            tree = view.domain(name).taxonomy
+            assert tree is not None, "sets have become categories"
+            blurred = float(sizes @ ToldSets.by_tree(sets[name], tree).at(starts, stops).losses(sets[name]))
+        else:
+            blurred = float(sizes @ ((stops - starts - 1) / most)) if most else 0.0
         found[name] = (blurred + gone) / records
     return found
 
 
-def general_loss(partition: Partition, view: PartitionView) -> float:
+def general_loss(partition: Partition, view: PartitionView, sets: Mapping[str, SetDomain] | None = None) -> float:
     """The mean loss over the quasi-identifiers: 0 when everything is exact, 1 when nothing is left.
 
     This is the normalised certainty penalty of Xu et al. (KDD 2006), with leaves counted below a taxonomy's node.
@@ -47,5 +58,5 @@ def general_loss(partition: Partition, view: PartitionView) -> float:
     >>> round(general_loss(Partition(cells, np.array([0, 0, SUPPRESSED]), boxes), view), 3)  # (4 · 2/10 + 1) / 5
     0.36
     """
-    losses = attribute_losses(partition, view)
+    losses = attribute_losses(partition, view, sets)
     return sum(losses.values()) / len(losses) if losses else 0.0

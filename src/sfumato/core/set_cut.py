@@ -13,6 +13,7 @@ occur in any table: they are not counted, not noised and not numbered.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from math import comb
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ Numbers = NDArray[Any]  # of regions: machine integers, or Python's where those 
 
 BETWEEN: Final = ", "
 NONE: Final = "(none)"
+OTHER_SETS: Final = "(other sets in "  # how the rest of a published node of sets begins
 WORD: Final = 62  # bits of a region's number that fit a machine integer with room for a sign
 
 
@@ -49,14 +51,54 @@ class Sets:
     @property
     def owner(self) -> Integers:
         """Which set each leaf is of."""
-        return np.repeat(np.arange(len(self)), np.diff(self.first))
+        return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, places: Integers) -> "Sets":
         """Some of the sets."""
-        lengths = np.diff(self.first)[places]
+        lengths = self.lengths[places]
         first = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(int(first[-1])) - np.repeat(first[:-1], lengths)
         return Sets(first, self.leaves[np.repeat(self.first[places], lengths) + within], self.size)
+
+    @property
+    def lengths(self) -> Integers:
+        """How many leaves each set has."""
+        return np.diff(self.first)
+
+    def rows(self) -> list[tuple[int, ...]]:
+        """The sets as sorted rows of codes."""
+        flat = self.leaves.tolist()
+        return [tuple(flat[begin:end]) for begin, end in pairwise(self.first.tolist())]
+
+    def nodes(self, starts: Sequence[int]) -> tuple["Sets", Integers]:
+        """The sets of nodes that the sets fall under, each once, in the order of sets, and which of them each has.
+
+        Nodes are told by where they begin among the leaves, and a node stands as the leaf that it begins with.
+
+        >>> found, places = Sets.of([(0, 1), (1,), (1, 3)], 4).nodes((0, 2))
+        >>> found.first.tolist(), found.leaves.tolist(), places.tolist()
+        ([0, 1, 3], [0, 0, 2], [0, 0, 1])
+        """
+        edges = np.asarray(starts, dtype=np.int64)
+        node, owner = edges[np.searchsorted(edges, self.leaves, side="right") - 1], self.owner
+        new = np.ones(len(node), dtype=np.bool_)
+        new[1:] = (node[1:] != node[:-1]) | (owner[1:] != owner[:-1])
+        ends = np.cumsum(np.bincount(owner[new], minlength=len(self)))
+        rows = Sets(np.concatenate([[0], ends]), node[new], self.size).rows()
+        order = sorted(set(rows))
+        place = {row: number for number, row in enumerate(order)}
+        return Sets.of(order, self.size), np.array([place[row] for row in rows], dtype=np.int64)
+
+    def contain(self, starts: Integers, stops: Integers) -> NDArray[np.bool_]:
+        """Which nodes the sets have leaves under, (nodes, sets); a set without leaves has the one behind the last."""
+        found = np.zeros((len(starts), len(self)), np.bool_)
+        owner, empty = self.owner, self.lengths == 0
+        for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+            if start == self.size:
+                found[place] = empty
+            else:
+                found[place, owner[(self.leaves >= start) & (self.leaves < stop)]] = True
+        return found
 
     def __len__(self) -> int:
         return len(self.first) - 1

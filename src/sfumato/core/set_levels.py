@@ -47,11 +47,16 @@ def categories_of(name: str, domain: SetDomain, sets: Sets) -> tuple[Categories,
 
 
 def stand_in(name: str, domain: SetDomain) -> Categories:
-    """What can be said before the table is looked at: categories as deep as there are levels."""
-    node = Node("(sets that occur)")
-    for level in range(level_of(name, domain) - 1, 0, -1):
-        node = Node(f"(sets at level {level})", (node,))
-    return Categories(taxonomy=Taxonomy.of(Node(domain.taxonomy.label(0, domain.size), (node,))), declared=False)
+    """What can be said before the table is looked at: categories with as many levels; of each, two sets stand for all.
+
+    >>> codes = SetDomain(taxonomy=Taxonomy.of(Node("Any", (Node("1*", (Node("15"),)), Node("3*")))), level=2)
+    >>> stand_in("codes", codes).taxonomy.labels
+    ('Any', '(a set at level 1)', '(a set at level 2)', '(another set at level 2)', '(another set at level 1)')
+    """
+    below: tuple[Node, ...] = ()
+    for level in range(level_of(name, domain), 0, -1):
+        below = (Node(f"(a set at level {level})", below), Node(f"(another set at level {level})"))
+    return Categories(taxonomy=Taxonomy.of(Node(domain.taxonomy.label(0, domain.size), below)), declared=False)
 
 
 def recoded(cells: Cells, codes: Mapping[str, NDArray[np.int64]]) -> Cells:

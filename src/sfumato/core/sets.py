@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import DROP, Domain, as_text, is_missing
-from sfumato.core.set_cut import BETWEEN, NONE, SetCut, Sets
-from sfumato.core.taxonomy import Taxonomy
+from sfumato.core.set_cut import BETWEEN, NONE, OTHER_SETS, SetCut, Sets
+from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.errors import OursError, StudyError
 
 MOST_CHILDREN: Final = 60
@@ -203,6 +203,20 @@ class SetDomain:
         return [] if is_missing(value) else [as_text(value)]
 
     @cached_property
+    def shallow(self) -> Taxonomy:
+        """The taxonomy as far as anything is published of it: its leaves are the nodes at the declared level."""
+        tree, deepest = self.taxonomy, self.level
+        if deepest is None:
+            return tree
+        depths = tree.depths()
+        built: dict[int, Node] = {}
+        for node in range(len(depths) - 1, -1, -1):
+            if depths[node] <= deepest:
+                below = tree.kids(node) if depths[node] < deepest else ()
+                built[node] = Node(tree.labels[node], tuple(built[kid] for kid in below))
+        return Taxonomy.of(built[0])
+
+    @cached_property
     def _known(self) -> dict[str, int]:
         return {label.strip(): code for code, label in enumerate(self.taxonomy.leaves)}
 
@@ -228,10 +242,14 @@ def _refuse_wide(tree: Taxonomy) -> None:
 
 def _refuse_labels(tree: Taxonomy) -> None:
     for label in tree.labels:
-        if BETWEEN in label or label == NONE:
-            problem = f"has '{BETWEEN}' in it, which stands" if BETWEEN in label else "stands"
-            raise StudyError(
-                f"the name '{label}' in a set's taxonomy {problem} "
-                + ("between the nodes of a published set" if BETWEEN in label else "for the empty set"),
-                "rename it",
-            )
+        stands = (
+            f"has '{BETWEEN}' in it, which stands between the nodes of a published set"
+            if BETWEEN in label
+            else "stands for the empty set"
+            if label == NONE
+            else "stands for sets that are not published by their names"
+            if label.startswith(OTHER_SETS)
+            else ""
+        )
+        if stands:
+            raise StudyError(f"the name '{label}' in a set's taxonomy {stands}", "rename it")

@@ -59,12 +59,15 @@ class Distribution:
         return np.asarray(np.clip(inside / total, 0.0, 1.0) if total > 0 else np.zeros(len(inside)))
 
 
-def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int) -> Distribution:
+def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int, *, free: bool = True) -> Distribution:
     """What published regions show of one attribute's values: a best guess that anybody can make from a release alone.
 
     Regions are taken in the order of their width. The records of a region are spread over it as the records of narrower
-    regions are there, evenly where there are none: those in `[20, 25)` say how those in `[0, 120]` may lie. Widths that
-    agree in their seven leading binary digits count as equal, which bounds the work on huge grids.
+    regions are there, evenly where there are none: those in `[20, 25)` say how those in `[0, 120]` may lie. On a
+    ``free`` grid, widths that agree in their seven leading binary digits count as equal, which bounds the work on huge
+    ones. Nodes of a taxonomy are taken one width after the other: a node then follows all that are published below it,
+    so its share is the same however many values the tree has that nobody publishes (sets that are left out of a
+    release take no part in its promise).
 
     >>> found = shown_by(np.array([0, 2, 0]), np.array([1, 4, 4]), np.array([2, 2, 4]), 4)
     >>> found.share(np.arange(4), np.arange(4) + 1).tolist()
@@ -78,7 +81,7 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int) -> D
     weights = weights[weights > 0]
     widths = np.diff(edges).astype(np.float64)
     mass = np.zeros(len(widths))
-    rank = _width_class(edges[last] - edges[first])
+    rank = _width_class(edges[last] - edges[first]) if free else edges[last] - edges[first]
     order = np.argsort(rank, kind="stable")
     for some in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1) if len(order) else []:
         sums = np.concatenate([[0.0], np.cumsum(mass)])
@@ -95,7 +98,9 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int) -> D
 def shown(boxes: Boxes, sizes: Integers, domains: Mapping[str, Domain]) -> dict[str, Distribution]:
     """What the regions of groups show, an attribute each."""
     return {
-        name: shown_by(boxes.starts[:, place], boxes.stops[:, place], sizes, domains[name].size)
+        name: shown_by(
+            boxes.starts[:, place], boxes.stops[:, place], sizes, domains[name].size, free=domains[name].free
+        )
         for place, name in enumerate(boxes.attributes)
     }
 

@@ -3,18 +3,24 @@
 Every kind of release can be read this way, under the uniform assumption: a row's records lie evenly in its region, and
 each of the values that stand with them belongs to any of them alike. Measures see releases as this and nothing else, so
 one measure serves generalised, bucketized, sampled and noisy releases.
+
+Regions of sets are ranges of *places*, an order that each release has for itself (`set_places`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sfumato.core.cut import Cut
 from sfumato.core.draft import Draft
 from sfumato.core.partition import SUPPRESSED, PartitionDraft
-from sfumato.core.set_cut import SetCut
+from sfumato.core.set_cut import SetCut, Sets, plain_numbers
+from sfumato.core.set_places import ToldSets
+from sfumato.core.sets import SetDomain
+from sfumato.errors import OursError
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,17 +31,32 @@ class Values:
     """One attribute beside the regions: how often each of its values occurs in each pool, and each row's pool.
 
     In a generalised release a pool is a group, in a bucketized one a bucket for what is shuffled and a row for what is
-    not.
+    not. Of sets, ``told`` has how often each place of the release occurs, and ``counts`` what follows from it for the
+    sets of the table, with one column more for all others.
     """
 
     pool: Integers  # (rows,)
     counts: csr_array  # (pools, size of the domain)
+    told: csr_array | None = None  # (pools, places)
+
+    @classmethod
+    def of_sets(cls, pool: Integers, told: csr_array, how: ToldSets, sets: Sets) -> "Values":
+        """Sets that are told by their places; ``sets`` are those of the table."""
+        return cls(pool, csr_array(told @ how.spread(sets)), told)
 
     def shares(self) -> csr_array:
         """The distribution in each pool; a pool without records has none."""
-        totals = np.asarray(self.counts.sum(axis=1), dtype=np.float64).ravel()
-        scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
-        return csr_array(self.counts.multiply(scale[:, None]))
+        return _shares(self.counts)
+
+    def as_told(self) -> csr_array:
+        """The distribution in each pool of what was published: of sets over places, of all others over codes."""
+        return _shares(self.counts if self.told is None else self.told)
+
+
+def _shares(counts: csr_array) -> csr_array:
+    totals = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+    return csr_array(counts.multiply(scale[:, None]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +75,7 @@ class Shown:
     form: str  # generalised, bucketized, anatomy, or counts
     rate: float = 1.0
     suppressed: int = 0
+    sets: Mapping[str, ToldSets] = field(default_factory=dict)  # how sets are told, by attribute
 
     def __post_init__(self) -> None:
         assert self.starts.shape == self.stops.shape == (len(self.weights), len(self.attributes)), "a region a row"
@@ -65,6 +87,10 @@ class Shown:
     def records(self) -> float:
         """How many records are published, or counted with noise."""
         return float(self.weights.sum())
+
+    def tells(self, name: str) -> bool:
+        """Whether an attribute that stands beside the regions is published, and not a set that nothing is told of."""
+        return name in self.values and not (name in self.sets and bool(self.sets[name].regions.whole.all()))
 
 
 def shown_records(draft: PartitionDraft) -> Shown:
@@ -98,37 +124,65 @@ def shown_records(draft: PartitionDraft) -> Shown:
     )
 
 
-def shown_counts(draft: Draft, quasi: tuple[str, ...]) -> Shown:
+def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] | None = None) -> Shown:
     """What noisy counts show of the ``quasi`` attributes; all others stand beside them, the class among them.
 
     Published groups that differ only in what stands beside become one row. A value that was published as a region
-    stands for each code of it alike. Groups that are not listed have count 0, and there are no negative ones. Sets are
-    left out, and counts are summed over them: their regions are no ranges of codes.
+    stands for each code of it alike. Groups that are not listed have count 0, and there are no negative ones. ``sets``
+    has the sets of the table, for the attributes that are sets.
     """
     groups = draft.groups
-    plain = [index for index, cut in enumerate(groups.cuts) if not isinstance(cut, SetCut)]
-    place = [index for index in plain if groups.cuts[index].attribute in quasi]
-    distinct, row = np.unique(groups.regions[:, place].astype(np.int64), axis=0, return_inverse=True)
+    domains = {a.name: a.domain for a in draft.view.predictors}
+    told: dict[str, ToldSets] = {}
+    columns = []
+    for index, cut in enumerate(groups.cuts):
+        regions = plain_numbers(cut, groups.regions[:, index])
+        if isinstance(cut, SetCut):
+            domain = domains[cut.attribute]
+            if not isinstance(domain, SetDomain) or sets is None or cut.attribute not in sets:
+                raise OursError(f"the sets '{cut.attribute}' came without those of the table")
+            numbers, regions = np.unique(regions, return_inverse=True)
+            told[cut.attribute] = ToldSets.by_cut(domain, cut, numbers)
+        columns.append(np.asarray(regions).ravel().astype(np.int64))
+    place = [index for index, cut in enumerate(groups.cuts) if cut.attribute in quasi]
+    rows_of = np.stack([columns[index] for index in place], axis=1) if place else np.zeros((len(groups), 0), np.int64)
+    distinct, row = np.unique(rows_of, axis=0, return_inverse=True)
     row, rows, counts = row.ravel(), len(distinct), groups.counts.astype(np.float64)
-    edges = [np.asarray((*groups.cuts[p].starts, groups.cuts[p].size), np.int64) for p in place]
-    starts = np.stack([edge[distinct[:, n]] for n, edge in enumerate(edges)], axis=1) if place else distinct
-    stops = np.stack([edge[distinct[:, n] + 1] for n, edge in enumerate(edges)], axis=1) if place else distinct
+    ends = [_ends(groups.cuts[index], told, distinct[:, n]) for n, index in enumerate(place)]
+    starts, stops = (np.stack([pair[n] for pair in ends], axis=1) if place else distinct for n in (0, 1))
     own = np.arange(rows)
     target = csr_array((counts, (row, groups.classes)), shape=(rows, len(draft.view.classes)))
     values = {draft.view.target.name: Values(own, target)}
-    for index in plain:
-        if index not in place:
-            cut, regions = groups.cuts[index], groups.regions[:, index].astype(np.int64)
-            begin = np.asarray((*cut.starts, cut.size), np.int64)
-            first, widths = begin[regions], np.diff(begin)[regions]
-            steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
-            at = (np.repeat(row, widths), np.repeat(first, widths) + steps)
-            values[cut.attribute] = Values(
-                own, csr_array((np.repeat(counts / widths, widths), at), shape=(rows, cut.size))
-            )
-    names = tuple(groups.cuts[p].attribute for p in place)
+    for index, cut in enumerate(groups.cuts):
+        if index in place:
+            continue
+        if isinstance(cut, SetCut):
+            assert sets is not None, "see above"
+            how = told[cut.attribute]
+            found = csr_array((counts, (row, columns[index])), shape=(rows, how.size))
+            values[cut.attribute] = Values.of_sets(own, found, how, sets[cut.attribute])
+        else:
+            values[cut.attribute] = Values(own, _over_codes(cut, columns[index], counts, row, rows))
+    names = tuple(groups.cuts[index].attribute for index in place)
     weights: Floats = np.bincount(row, weights=counts, minlength=rows).astype(np.float64)
-    return Shown(names, starts, stops, weights, values, "counts")
+    return Shown(names, starts, stops, weights, values, "counts", sets=told)
+
+
+def _ends(cut: Cut, told: Mapping[str, ToldSets], regions: Integers) -> tuple[Integers, Integers]:
+    """Where regions begin and end: in codes, of sets in places."""
+    if cut.attribute in told:
+        return regions, regions + 1
+    edges = np.asarray((*cut.starts, cut.size), np.int64)
+    return edges[regions], edges[regions + 1]
+
+
+def _over_codes(cut: Cut, regions: Integers, counts: Floats, row: Integers, rows: int) -> csr_array:
+    """Counts of regions, shared out alike over the codes of each: (rows, codes)."""
+    begin = np.asarray((*cut.starts, cut.size), np.int64)
+    first, widths = begin[regions], np.diff(begin)[regions]
+    steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
+    at = (np.repeat(row, widths), np.repeat(first, widths) + steps)
+    return csr_array((np.repeat(counts / widths, widths), at), shape=(rows, cut.size))
 
 
 def _without_empty(shown: Shown) -> Shown:
@@ -136,8 +190,7 @@ def _without_empty(shown: Shown) -> Shown:
     kept = np.flatnonzero(shown.weights > 0)
     if len(kept) == len(shown):
         return shown
-    values = {name: Values(found.pool[kept], found.counts) for name, found in shown.values.items()}
-    return Shown(
-        shown.attributes, shown.starts[kept], shown.stops[kept], shown.weights[kept], values, shown.form, shown.rate,
-        shown.suppressed,
-    )  # fmt: skip
+    values = {name: replace(found, pool=found.pool[kept]) for name, found in shown.values.items()}
+    return replace(
+        shown, starts=shown.starts[kept], stops=shown.stops[kept], weights=shown.weights[kept], values=values
+    )

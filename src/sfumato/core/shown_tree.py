@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.cut import Range
+from sfumato.core.set_cut import OTHER_SETS
 from sfumato.core.taxonomy import Node, Taxonomy
 
 Integers = NDArray[np.int64]
@@ -54,7 +55,7 @@ class ShownTree:
         for node in sorted(kept, reverse=True):
             below = tuple(built[kid] for kid in tree.kids(node) if kid in kept)
             if below and node in shown:
-                rest[node] = _free(f"(other sets in {tree.labels[node]})", taken)
+                rest[node] = _free(f"{OTHER_SETS}{tree.labels[node]})", taken)
                 below = (*below, Node(rest[node]))
             built[node] = Node(tree.labels[node], below)
         smaller = Taxonomy.of(built[0])

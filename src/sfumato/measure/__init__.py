@@ -1,13 +1,13 @@
 """Measures: numbers about a release. Those taken against raw data are for the owner alone."""
 
 from sfumato.measure.audit import Finding, audit, events_of
+from sfumato.measure.cell_divergence import CellDivergence
 from sfumato.measure.classification import Accuracy, Comparison, classification, classifications
 from sfumato.measure.classification_loss import ClassificationLoss
 from sfumato.measure.classifiers import CLASSIFIERS
 from sfumato.measure.confidence import ConfidenceExcess, RecordsOverConfidence
 from sfumato.measure.counting import (
     AverageGroupSize,
-    CellDivergence,
     ClassificationMetric,
     Discernibility,
     Distortion,

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from sfumato.core.shown import Floats, Integers, Shown
 from sfumato.measure.evidence import Evidence
+from sfumato.measure.evidence import alike as distinct
 
 _TOGETHER = 32_000_000  # bits that are held at once
 
@@ -37,9 +38,10 @@ def alike(evidence: Evidence) -> Alike:
 def containing(shown: Shown, codes: Integers) -> csr_array:
     """Which rows' regions contain each person: (people, rows), 1 where they do.
 
-    ``codes`` are the people's quasi-identifiers in the order of the release's attributes. A person may be in no row (a
-    suppressed or unsampled record, a gap between tight ranges) and in several (regions that overlap, buckets). People
-    are taken in blocks of neighbours, so that few rows come into question, and rows are compared 8 at a time, as bits.
+    ``codes`` are the people's quasi-identifiers in the order of the release's attributes, of sets their places. A
+    person may be in no row (a suppressed or unsampled record, a gap between tight ranges) and in several (regions that
+    overlap, buckets). People are taken in blocks of neighbours, so that few rows come into question, and rows are
+    compared 8 at a time, as bits.
     """
     people, rows = len(codes), len(shown)
     order = np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(people)
@@ -70,15 +72,25 @@ def containing(shown: Shown, codes: Integers) -> csr_array:
 
 
 def people_of(evidence: Evidence) -> Integers:
-    """The distinct quasi-identifiers of the table, in the order of the release's attributes."""
+    """The distinct quasi-identifiers of the table, in the order of the release's attributes; of sets their places."""
     people = evidence.people[1]
-    return people.codes[:, [people.attributes.index(name) for name in evidence.shown.attributes]]
+    names = evidence.shown.attributes
+    codes = people.codes[:, [people.attributes.index(name) for name in names]]
+    for place, name in enumerate(names):
+        if name in evidence.shown.sets:
+            codes[:, place] = evidence.placed(name)[codes[:, place]]
+    return codes
 
 
 def candidates(evidence: Evidence) -> csr_array:
     """`containing` for the people of the table, found once a release."""
     if "candidates" not in evidence.found:
-        evidence.found["candidates"] = containing(evidence.shown, people_of(evidence))
+        codes = people_of(evidence)
+        if evidence.shown.sets:  # many people may be alike to the release that are not in the table
+            of, first = distinct(list(codes.T), len(codes))
+            evidence.found["candidates"] = csr_array(containing(evidence.shown, codes[first])[of])
+        else:
+            evidence.found["candidates"] = containing(evidence.shown, codes)
     return evidence.found["candidates"]
 
 
@@ -86,3 +98,9 @@ def by_row(shown: Shown, name: str) -> csr_array:
     """How many records of each row have each value of an attribute that stands beside the regions: (rows, size)."""
     values = shown.values[name]
     return csr_array(values.shares()[values.pool].multiply(shown.weights[:, None]))
+
+
+def told_by_row(shown: Shown, name: str) -> csr_array:
+    """The same for what was published of it: of sets by place."""
+    values = shown.values[name]
+    return csr_array(values.as_told()[values.pool].multiply(shown.weights[:, None]))

@@ -7,11 +7,15 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sfumato.core.locate import nearest
+from sfumato.core.shown import Shown
+from sfumato.measure.alike import people_of
 from sfumato.measure.classification import predicted
-from sfumato.measure.classifiers import DecisionTree
+from sfumato.measure.classifiers import DecisionTree, Floats, Integers, Mask
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.lessons import Lesson, region_features
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
+
+_RARE = 0.01  # of the records: nodes of a set that fewer have are no feature
 
 
 @MEASURES.add
@@ -20,8 +24,9 @@ class ClassificationLoss:
     """One minus the accuracy of a decision tree that learns on the release and predicts the records of the table.
 
     In sample: the records it is tested on are those the release was made of, each in the region that holds it, or the
-    nearest. What a method is worth to a learner on records it has not seen, `classification` measures; that needs
-    releases of parts of the table, and this one looks at one release as it is.
+    nearest. Of sets the tree sees which nodes a region contains. What a method is worth to a learner on records it has
+    not seen, `classification` measures; that needs releases of parts of the table, and this one looks at one release as
+    it is.
     """
 
     name: ClassVar[str] = "classification-loss"
@@ -51,18 +56,37 @@ class ClassificationLoss:
         values = shown.values[target.name]
         spread = coo_array(values.shares()[values.pool])
         row, classes = spread.coords
-        learn, numbers = region_features(shown.starts, shown.stops)
-        regions = np.unique(np.hstack([shown.starts, shown.stops]), axis=0)
-        weights = spread.data * shown.weights[row]
-        lesson = Lesson(learn[row], classes.astype(np.int64), weights, regions.astype(np.float64), numbers)
-        said = predicted(lesson, DecisionTree())
-        home, people = evidence.people
+        regions, region = np.unique(np.hstack([shown.starts, shown.stops]), axis=0, return_inverse=True)
         width = len(shown.attributes)
-        codes = people.codes[:, [people.attributes.index(name) for name in shown.attributes]]
-        sizes = np.array([evidence.view.domain(name).size for name in shown.attributes])
-        place = nearest(regions[:, :width], regions[:, width:], codes, sizes)
+        starts, stops = regions[:, :width], regions[:, width:]
+        weights = spread.data * shown.weights[row]
+        by_region: Floats = np.bincount(region.ravel(), weights=shown.weights).astype(np.float64)
+        features, numbers = _features(shown, starts, stops, by_region)
+        lesson = Lesson(features[region.ravel()[row]], classes.astype(np.int64), weights, features, numbers)
+        said = predicted(lesson, DecisionTree())
+        home = evidence.people[0]
+        sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
+        sizes = np.array([evidence.size(name) for name in shown.attributes])
+        place = nearest(starts, stops, people_of(evidence), sizes, apart=sets)
         wrong = said[place][home] != evidence.column(target.name)
         return Reading(
             value=float(np.average(wrong, weights=evidence.raw.counts)),
             details={"wrong by the most frequent class alone": float(1 - evidence.overall(target.name).max())},
         )
+
+
+def _features(shown: Shown, starts: Integers, stops: Integers, weights: Floats) -> tuple[Floats, Mask]:
+    """Where each region begins and ends on each attribute; of sets how likely it contains each node that is told of.
+
+    Nodes that fewer than a hundredth of the records have tell a tree little, and there may be thousands.
+    """
+    plain = [at for at, name in enumerate(shown.attributes) if name not in shown.sets]
+    blocks = [region_features(starts[:, plain], stops[:, plain])[0]]
+    for at, name in enumerate(shown.attributes):
+        if name in shown.sets:
+            told = shown.sets[name].at(starts[:, at], stops[:, at])
+            nodes = np.unique(np.stack([told.starts, told.stops], axis=1), axis=0)
+            held = np.zeros((len(starts), 0)) if told.whole.all() else told.chance(nodes[:, 0], nodes[:, 1]).T
+            blocks.append(held[:, weights @ held >= _RARE * weights.sum()])
+    found = np.hstack(blocks)
+    return found, np.ones(found.shape[1], dtype=bool)

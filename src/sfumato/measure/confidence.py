@@ -83,9 +83,7 @@ class _Confidence:
         if cap is not None:
             rules_of(cap.rules, domains, names[len(evidence.shown.attributes) :], evidence.shown.attributes)
         return {
-            name: given_by(name, domains[name], given[name])
-            if name in given
-            else Distribution.counted(evidence.column(name), evidence.raw.counts, domains[name].size)
+            name: given_by(name, domains[name], given[name]) if name in given else _counted(evidence, name)
             for name in names
         }
 
@@ -122,6 +120,16 @@ class _Confidence:
         if rest == len(names):
             return "of the table"
         return "given" if not rest else f"given; of the table for {rest} attribute{'s' * (rest > 1)}"
+
+
+def _counted(evidence: Evidence, name: str) -> Distribution:
+    """The table's own shares: of codes, or, where regions are of sets, of their places (the last one is nowhere)."""
+    codes, counts = evidence.column(name), evidence.raw.counts
+    if name in evidence.sets and name in evidence.shown.attributes:
+        size = evidence.shown.sets[name].size
+        place = evidence.placed(name)
+        return Distribution.counted(np.where(place < 0, size, place)[codes], counts, size + 1)
+    return Distribution.counted(codes, counts, evidence.size(name))
 
 
 @MEASURES.add

@@ -8,19 +8,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sfumato.core.domain import Domain
+from sfumato.core.set_regions import SetRegions
+from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Floats, Integers
 from sfumato.core.taxonomy import Taxonomy
-from sfumato.measure.alike import alike, by_row, candidates
+from sfumato.measure.alike import alike, by_row
 from sfumato.measure.evidence import Evidence, dense
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 from sfumato.measure.uniform import column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Coarseness:
+class Coarseness:
+    """What all measures of coarseness say of themselves."""
+
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, None)
@@ -33,7 +36,7 @@ class _Coarseness:
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discernibility(_Coarseness):
+class Discernibility(Coarseness):
     """C_DM = Σ over groups of size² + suppressed · n, with n the table's records (Bayardo & Agrawal, ICDE 2005).
 
     Every record costs the number of records that it cannot be told from, a suppressed one all of them.
@@ -53,7 +56,7 @@ class Discernibility(_Coarseness):
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AverageGroupSize(_Coarseness):
+class AverageGroupSize(Coarseness):
     """C_avg: published records by group (LeFevre et al., ICDE 2006, without their division by k).
 
     Methods that promise different things have no k in common, so the plain average can be compared and theirs cannot.
@@ -77,7 +80,7 @@ class AverageGroupSize(_Coarseness):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RegionLoss(_Coarseness):
+class _RegionLoss(Coarseness):
     """The mean over records and quasi-identifiers of what a range of codes loses; a suppressed record loses 1 each."""
 
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
@@ -101,12 +104,19 @@ class _RegionLoss(_Coarseness):
                 lost = shown.records if found is None else 0.0  # not shown at all; shown as it is
             else:
                 sizes = np.bincount(found.place, weights=shown.weights, minlength=len(found.starts))
-                lost = float(sizes @ self.lost(domain, found.starts, found.stops))
+                if found.regions is not None:
+                    lost = float(sizes @ self.lost_sets(evidence.set_domain(attribute.name), found.regions))
+                else:
+                    lost = float(sizes @ self.lost(domain, found.starts, found.stops))
             losses[attribute.name] = min(1.0, (lost + shown.suppressed) / records)
         return Reading(value=sum(losses.values()) / len(losses), details=losses)
 
     def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
         """What each range loses, from 0 to 1."""
+        raise NotImplementedError
+
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """What each region of sets loses: the mean over its nodes; nothing is lost below the declared level."""
         raise NotImplementedError
 
 
@@ -126,6 +136,10 @@ class GeneralLoss(_RegionLoss):
     def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
         """The share of the other codes that the range covers."""
         return np.asarray((stops - starts - 1) / max(1, domain.size - 1), np.float64)
+
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """The share of the other nodes that a node covers."""
+        return regions.losses(domain)
 
 
 @MEASURES.add
@@ -151,6 +165,19 @@ class Distortion(_RegionLoss):
         pairs = zip(starts.tolist(), stops.tolist(), strict=True)
         return np.array([_height(domain.taxonomy, heights, *pair) / most for pair in pairs], np.float64)
 
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """The share of steps of each node."""
+        edges = np.array([*domain.starts_at(domain.level), domain.size, domain.size + 1])
+        starts, stops = (np.searchsorted(edges, ends) for ends in (regions.starts, regions.stops))
+        coded = starts < len(edges) - 2  # where there are no codes, nothing is generalised
+        lost = np.zeros(len(starts))
+        nodes, node = np.unique(np.stack([starts[coded], stops[coded]], axis=1), axis=0, return_inverse=True)
+        tree = domain.shallow
+        heights = _heights(tree)
+        each = [heights[tree.node_at(*pair)] / max(1, heights[0]) for pair in nodes.tolist()]
+        lost[coded] = np.array(each)[node.ravel()]
+        return np.where(regions.whole, 1.0, regions.mean(lost))
+
 
 def _heights(taxonomy: Taxonomy) -> list[int]:
     """The edges from each node down to its deepest leaf; one more where that is an interval of several codes."""
@@ -173,7 +200,7 @@ def _height(taxonomy: Taxonomy, heights: list[int], start: int, stop: int) -> in
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppressed(_Coarseness):
+class Suppressed(Coarseness):
     """Records of the table that are known to be left out; records that a sample did not take are not among them."""
 
     name: ClassVar[str] = "suppressed"
@@ -196,7 +223,7 @@ class Suppressed(_Coarseness):
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassificationMetric(_Coarseness):
+class ClassificationMetric(Coarseness):
     """CM: the share of records whose class is not the commonest of their group; a suppressed one counts (Iyengar 2002).
 
     Noisy counts are taken as they are published.
@@ -227,51 +254,3 @@ class ClassificationMetric(_Coarseness):
         wrong = max(0.0, shown.records - float(together.max(axis=1).sum())) + shown.suppressed
         whole = 1.0 - float(classes.sum(axis=0).max()) / records
         return Reading(value=min(1.0, wrong / records), details={"all in one group": whole})
-
-
-@MEASURES.add
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellDivergence(_Coarseness):
-    """KL(p ‖ p̂) over combinations of quasi-identifiers and a sensitive value: p the table's shares, p̂ the release's.
-
-    p̂ spreads each row evenly over its region (Kifer & Gehrke, SIGMOD 2006), and suppressed records over all
-    combinations of the domains. Where a combination of the table would be left with nothing, one record more is spread
-    over all of them, so that the divergence stays finite. Of several sensitive attributes, the mean.
-    """
-
-    name: ClassVar[str] = "cell-kl"
-    title: ClassVar[str] = "Divergence of cells"
-    summary: ClassVar[str] = "how far the records spread evenly over their regions are from the true ones; 0: the same"
-    unit: ClassVar[str] = "nats"
-    attribute: str | None = None
-
-    def read(self, evidence: Evidence) -> Reading:
-        """The divergence, and each attribute's."""
-        chosen = evidence.chosen(self.attribute) if self.attribute or evidence.protected else ()
-        names = [a.name for a in chosen if a.name in evidence.shown.values]
-        if not names:
-            return Reading(value=self._divergence(evidence, None))
-        found = {name: self._divergence(evidence, name) for name in names}
-        return Reading(value=sum(found.values()) / len(found), details=found)
-
-    def _divergence(self, evidence: Evidence, name: str | None) -> float:
-        shown = evidence.shown
-        width = np.prod((shown.stops - shown.starts).astype(np.float64), axis=1)
-        spread = candidates(evidence)
-        sizes = [float(evidence.view.domain(a).size) for a in shown.attributes]
-        place, people = evidence.people
-        if name is None:
-            true, found = people.counts.astype(np.float64), np.asarray(spread @ (shown.weights / width))
-        else:
-            size = evidence.view.domain(name).size
-            sizes.append(float(size))
-            density = csr_array(by_row(shown, name).multiply((1.0 / width)[:, None]))
-            table = csr_array(spread @ density)
-            cells, at = np.unique(place * size + evidence.column(name), return_inverse=True)
-            true = np.bincount(at.ravel(), weights=evidence.raw.counts).astype(np.float64)
-            found = np.asarray(table[cells // size, cells % size]).ravel()
-        even = 1.0 / float(np.prod(sizes))
-        extra = shown.suppressed + (0.0 if shown.suppressed or bool(np.all(found > 0)) else 1.0)
-        guessed = (found + extra * even) / (shown.records + extra)
-        share = true / true.sum()
-        return max(0.0, float(share @ np.log(share / guessed)))

@@ -1,6 +1,6 @@
 """What a measure looks at: a release beside the table it was made from. For the owner's eyes only."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
+from sfumato.core.set_cut import Sets
+from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Shown
 from sfumato.errors import StudyError
 from sfumato.models import CappedConfidence
@@ -23,6 +25,10 @@ Floats = NDArray[np.float64]
 class Evidence:
     """A release (``shown``) and the records of the table (``raw``), over the same attributes of a view.
 
+    ``sets`` has the sets of the table for attributes that are sets: theirs are sets of nodes at the declared level, or
+    of codes where none is declared, and codes in ``raw`` are places in them. What lies below the level no release of
+    the study tells, and nothing here looks at it.
+
     ``kept`` holds what does not depend on the release and is worth keeping between releases of one study, such as its
     large populations; measures put it there under their own name. ``found`` is the same for this release alone. ``cap``
     is the release's own promise about confidence, if it says which statistics are public.
@@ -31,6 +37,7 @@ class Evidence:
     view: PartitionView
     raw: Cells  # over all attributes of the view, before anything was sampled or suppressed
     shown: Shown
+    sets: Mapping[str, Sets] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
     cap: CappedConfidence | None = None
     found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
@@ -43,14 +50,12 @@ class Evidence:
     @property
     def target(self) -> Attribute | None:
         """The class, if there is one."""
-        return next((a for a in self.view.others if a.role is Role.CLASS), None)
+        return _target(self.view)
 
     @property
     def protected(self) -> tuple[Attribute, ...]:
         """The sensitive attributes; where none is declared, the class is what one could learn of a person."""
-        if self.view.sensitive:
-            return self.view.sensitive
-        return () if self.target is None else (self.target,)
+        return protected(self.view)
 
     def chosen(self, name: str | None) -> tuple[Attribute, ...]:
         """The protected attribute of this name, or all of them."""
@@ -68,9 +73,27 @@ class Evidence:
         """The codes of one attribute in the table, one a cell."""
         return self.raw.codes[:, self.raw.attributes.index(name)]
 
+    def size(self, name: str) -> int:
+        """How many codes one attribute has; of sets those of the table, and one for all other sets."""
+        return len(self.sets[name]) + 1 if name in self.sets else self.view.domain(name).size
+
+    def set_domain(self, name: str) -> SetDomain:
+        """The domain of an attribute that is a set."""
+        domain = self.view.domain(name)
+        assert isinstance(domain, SetDomain), "asked of sets alone"
+        return domain
+
+    def placed(self, name: str) -> NDArray[np.int64]:
+        """The place that each code of a set has among the regions of the release; see `core.set_places`."""
+        key = f"places of {name}"
+        if key not in self.found:
+            self.found[key] = self.shown.sets[name].places.of(self.sets[name])
+        found: NDArray[np.int64] = self.found[key]
+        return found
+
     def overall(self, name: str) -> Floats:
         """The distribution of one attribute in the table."""
-        size = self.view.domain(name).size
+        size = self.size(name)
         found = np.bincount(self.column(name), weights=self.raw.counts, minlength=size)
         return np.asarray(found / max(1.0, found.sum()))
 
@@ -82,6 +105,16 @@ class Evidence:
         codes = np.stack([self.column(name)[first] for name in names], axis=1) if names else np.zeros((len(first), 0))
         counts = np.bincount(place, weights=self.raw.counts, minlength=len(first)).astype(np.int64)
         return place, Cells(names, codes.astype(np.int64), counts)
+
+
+def protected(view: PartitionView) -> tuple[Attribute, ...]:
+    """The sensitive attributes of a view; where none is declared, its class, if it has one."""
+    target = _target(view)
+    return view.sensitive or (() if target is None else (target,))
+
+
+def _target(view: PartitionView) -> Attribute | None:
+    return next((a for a in view.others if a.role is Role.CLASS), None)
 
 
 def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,6 +4,7 @@ Somebody who knows a person's quasi-identifiers, and that she is in both release
 value is among the values of her candidates in one, and among those in the other; so it is in the intersection.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.core.counts import Cells
+from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Integers, Shown
 from sfumato.errors import StudyError, UsageError
 from sfumato.measure.alike import by_row, containing
@@ -78,18 +80,21 @@ class Intersection:
         }
 
 
-def intersect(one: Shown, two: Shown, raw: Cells, *, attribute: str, k: int = 5) -> Intersection:
+def intersect(
+    one: Shown, two: Shown, raw: Cells, *, attribute: str, k: int = 5, sets: Mapping[str, Sets] | None = None
+) -> Intersection:
     """Look up everybody of the table in two releases of it, and keep what both allow.
 
     The releases may have different quasi-identifiers: somebody who knows all of them looks up in each release what it
-    has. ``raw`` has those of both, and the sensitive ``attribute``, which both publish.
+    has. ``raw`` has those of both, and the sensitive ``attribute``, which both publish. Its codes of sets are places in
+    ``sets``, and so are the values that both releases show.
     """
     _refuse(one, two, raw, attribute, k)
     names = tuple(dict.fromkeys((*one.attributes, *two.attributes)))
     codes, place = np.unique(raw.codes[:, [raw.attributes.index(n) for n in names]], axis=0, return_inverse=True)
     place = place.ravel()
     counts = np.bincount(place, weights=raw.counts, minlength=len(codes)).astype(np.float64)
-    alone = [_values(shown, codes[:, [names.index(n) for n in shown.attributes]], attribute) for shown in (one, two)]
+    alone = [_values(shown, _placed(shown, names, codes, sets or {}), attribute) for shown in (one, two)]
     together = csr_array(alone[0].minimum(alone[1]))
     together.eliminate_zeros()
     many = [np.asarray(table.sum(axis=1)).ravel() for table in alone]
@@ -123,6 +128,15 @@ def intersect(one: Shown, two: Shown, raw: Cells, *, attribute: str, k: int = 5)
         values_left=float(within @ left) / total,
         values_alone=(float(within @ values[0]) / total, float(within @ values[1]) / total),
     )
+
+
+def _placed(shown: Shown, names: tuple[str, ...], codes: Integers, sets: Mapping[str, Sets]) -> Integers:
+    """What one release has of the people's codes; of sets their places in it."""
+    columns = [codes[:, names.index(name)] for name in shown.attributes]
+    for place, name in enumerate(shown.attributes):
+        if name in shown.sets:
+            columns[place] = shown.sets[name].places.of(sets[name])[columns[place]]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(codes), 0), np.int64)
 
 
 def _values(shown: Shown, codes: Integers, attribute: str) -> csr_array:

@@ -12,9 +12,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.core.counts import Cells
+from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Floats, Integers, Shown
 from sfumato.errors import SourceError
-from sfumato.measure.alike import by_row, candidates, containing
+from sfumato.measure.alike import candidates, containing, told_by_row
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 
@@ -24,7 +25,7 @@ _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """How often the likeliest value among a person's candidates is hers.
+    """How often the likeliest value among a person's candidates is hers; of sets, the likeliest published region.
 
     Who has no candidates is guessed to have the commonest value of the release. ``baseline`` is how often that one is
     right for everybody: what can be got without linking.
@@ -93,24 +94,27 @@ class Linkage:
         }
 
 
-def link(evidence: Evidence, known: Cells | None = None) -> Linkage:
+def link(evidence: Evidence, known: Cells | None = None, sets: Mapping[str, Sets] | None = None) -> Linkage:
     """Look up people in a release: those of ``known``, in codes of the study, or everybody in the table.
 
     ``known`` needs the quasi-identifiers that are published; where it has sensitive attributes too, guesses are judged
-    by them.
+    by them. Its codes of sets are places in ``sets``. Who knows somebody's codes knows the nodes that they fall under,
+    so a record whose region has her set is a candidate, and no other is.
     """
     shown = evidence.shown
     if known is None:
         place, people = evidence.people
         inside, counts, cells = candidates(evidence), people.counts, evidence.raw
+        sets = evidence.sets
     else:
+        sets = sets or {}
         if missing := [name for name in shown.attributes if name not in known.attributes]:
             raise SourceError(
                 f"the table of known people lacks quasi-identifiers of the release: {', '.join(missing)}",
                 "give a table with all of them, in columns of the same names",
             )
-        at = [known.attributes.index(name) for name in shown.attributes]
-        codes, place = np.unique(known.codes[:, at], axis=0, return_inverse=True)
+        codes = np.stack([_codes(shown, known, sets, name) for name in shown.attributes], axis=1)
+        codes, place = np.unique(codes, axis=0, return_inverse=True)
         place = place.ravel()
         counts = np.bincount(place, weights=known.counts, minlength=len(codes)).astype(np.int64)
         inside, cells = containing(shown, codes), known
@@ -118,9 +122,9 @@ def link(evidence: Evidence, known: Cells | None = None) -> Linkage:
     many = np.asarray(inside @ shown.weights)
     share = counts / max(1, total)
     guesses = tuple(
-        _guess(shown, inside, many, place, cells, attribute.name)
+        _guess(shown, inside, many, place, _codes(shown, cells, sets, attribute.name), cells.counts, attribute.name)
         for attribute in evidence.protected
-        if attribute.name in shown.values and attribute.name in cells.attributes and total
+        if shown.tells(attribute.name) and attribute.name in cells.attributes and total
     )
     return Linkage(
         people=total,
@@ -141,8 +145,16 @@ def _quantiles(values: Floats, counts: Integers) -> dict[float, float]:
     return {share: float(values[order[place]]) for share, place in zip(_QUANTILES, at, strict=True)}
 
 
-def _guess(shown: Shown, inside: csr_array, many: Floats, place: Integers, cells: Cells, name: str) -> Guess:
-    records = by_row(shown, name)
+def _codes(shown: Shown, cells: Cells, sets: Mapping[str, Sets], name: str) -> Integers:
+    """The codes of people in one attribute; of sets their places in the release."""
+    codes = cells.codes[:, cells.attributes.index(name)].astype(np.int64)
+    return shown.sets[name].places.of(sets[name])[codes] if name in shown.sets else codes
+
+
+def _guess(
+    shown: Shown, inside: csr_array, many: Floats, place: Integers, true: Integers, counts: Integers, name: str
+) -> Guess:
+    records = told_by_row(shown, name)
     values = csr_array(inside @ records)
     values.eliminate_zeros()
     values.sort_indices()
@@ -150,8 +162,7 @@ def _guess(shown: Shown, inside: csr_array, many: Floats, place: Integers, cells
     usual = int(overall.argmax())
     best = np.where(many > 0, _commonest(values), usual)
     sure = (many > 0) & (np.diff(values.indptr) == 1)
-    true = cells.codes[:, cells.attributes.index(name)]
-    share = cells.counts / cells.counts.sum()
+    share = counts / counts.sum()
     return Guess(
         attribute=name,
         right=float(share[true == best[place]].sum()),
@@ -238,8 +249,9 @@ class GuessedValues(_Linked):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Without a sensitive attribute there is nothing to guess."""
-        if not any(a.name in evidence.shown.values for a in evidence.protected):
-            return "no sensitive attribute is published, so there is nothing to guess"
+        looked_at = evidence.chosen(self.attribute) if self.attribute else evidence.protected
+        if not any(evidence.shown.tells(a.name) for a in looked_at):
+            return "the release tells nothing of a sensitive attribute, so there is nothing to guess"
         return _Linked.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

@@ -3,27 +3,33 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.core.domain import Grid
+from sfumato.core.set_regions import SetRegions
+from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Floats, Integers, Shown
 from sfumato.errors import UsageError
 from sfumato.measure.evidence import Evidence, dense
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
-from sfumato.measure.uniform import column, exact
+from sfumato.measure.uniform import Column, column, exact
 
 _MOST_PAIRS = 100_000  # of attributes: each is a small table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spread:
-    """One attribute of a release: how each distinct range or pool spreads over the bins, and each row's."""
+    """One attribute of a release: how each distinct range or pool spreads over the bins, and each row's.
 
-    shares: Floats  # (distinct, bins)
+    Sets spread over nodes first, ``over`` says how those spread over the bins; there are too many to write it out.
+    """
+
+    shares: Floats | csr_array  # (distinct, bins or nodes)
     place: Integers  # (rows,)
+    over: csr_array | None = None  # (nodes, bins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +37,9 @@ class _MarginalDistance:
     """Total variation ½Σ|p − p̂| between the table's distribution and the release's, both as shares of all records.
 
     The release's is that of the uniform assumption. A grid of more than ``bins`` codes is looked at in as many parts,
-    cut at the quantiles of the table; categories by leaves.
+    cut at the quantiles of the table; categories by leaves. Of sets it is the distribution of codes (of nodes, where a
+    level is declared), each code of a record counted once: which share of all that records hold is this one. A record
+    without codes counts once, as that.
     """
 
     kind: ClassVar[Kind] = "utility loss"
@@ -54,13 +62,16 @@ class _MarginalDistance:
         edges = self._edges(evidence)
         found = {}
         sides = (exact(evidence), evidence.shown)
-        spreads = [{name: _spread(shown, name, edge) for name, edge in edges.items()} for shown in sides]
+        spreads = [
+            {name: _spread(shown, name, edge, sets=name in evidence.sets) for name, edge in edges.items()}
+            for shown in sides
+        ]
         for each in names:
             true, guessed = (
                 _distribution(shown, [spread[name] for name in each])
                 for shown, spread in zip(sides, spreads, strict=True)
             )
-            found[" × ".join(each)] = min(1.0, float(np.abs(true - guessed).sum()) / 2)
+            found[" × ".join(each)] = min(1.0, float(abs(true - guessed).sum()) / 2)
         worst = max(found, key=lambda name: found[name])
         details = {"worst": worst, "distance of the worst": found[worst], **found}
         return Reading(value=sum(found.values()) / len(found), details=details)
@@ -76,6 +87,9 @@ class _MarginalDistance:
                 reached = np.cumsum(evidence.raw.counts[order])
                 at = np.searchsorted(reached, evidence.records * np.arange(1, self.bins) / self.bins, side="right")
                 starts = np.unique(np.concatenate([[0], codes[order][np.minimum(at, len(order) - 1)]]))
+            elif isinstance(domain, SetDomain):
+                found[attribute.name] = np.array([*domain.starts_at(domain.level), domain.size, domain.size + 1])
+                continue
             else:
                 starts = np.arange(domain.size)
             found[attribute.name] = np.append(starts, domain.size).astype(np.int64)
@@ -128,10 +142,15 @@ def _pairs(evidence: Evidence) -> list[tuple[str, ...]]:
     return [pair for pair in combinations(names, 2) if quasi & set(pair)]
 
 
-def _spread(shown: Shown, name: str, edges: Integers) -> _Spread:
+def _spread(shown: Shown, name: str, edges: Integers, *, sets: bool) -> _Spread:
     found = column(shown, name)
     if found is None:  # not published: anything alike
-        return _Spread((np.diff(edges) / edges[-1])[None, :], np.zeros(len(shown), np.int64))
+        alike = np.diff(edges) / edges[-1 - sets]
+        if sets:
+            alike[-1] = 0.0  # a code is taken to be
+        return _Spread(alike[None, :], np.zeros(len(shown), np.int64))
+    if found.regions is not None:
+        return _spread_sets(found, found.regions, edges)
     if found.shares is None:
         last = np.minimum(found.stops[:, None], edges[1:])
         inside = np.maximum(last - np.maximum(found.starts[:, None], edges[:-1]), 0)
@@ -141,12 +160,32 @@ def _spread(shown: Shown, name: str, edges: Integers) -> _Spread:
     return _Spread(dense(csr_array(found.shares @ bins)), found.place)
 
 
-def _distribution(shown: Shown, spreads: list[_Spread]) -> Floats:
+def _spread_sets(found: Column, regions: SetRegions, edges: Integers) -> _Spread:
+    """One code under each node of a region, any alike."""
+    nodes, node = np.unique(np.stack([regions.starts, regions.stops], axis=1), axis=0, return_inverse=True)
+    ones = np.ones(len(regions.starts))
+    held = csr_array((ones, (regions.owner, node.ravel())), shape=(len(regions), len(nodes)))
+    begin, end = (np.searchsorted(edges, ends) for ends in nodes.T)
+    many = end - begin
+    bins = np.arange(int(many.sum())) + np.repeat(begin - np.cumsum(many) + many, many)
+    share = np.diff(edges)[bins] / np.repeat(nodes[:, 1] - nodes[:, 0], many)
+    over = csr_array((share, (np.repeat(np.arange(len(nodes)), many), bins)), shape=(len(nodes), len(edges) - 1))
+    return _Spread(held if found.shares is None else csr_array(found.shares @ held), found.place, over)
+
+
+def _distribution(shown: Shown, spreads: list[_Spread]) -> Any:
     """The distribution over the bins of one attribute or of two, without going through rows one by one."""
     one = spreads[0]
     if len(spreads) == 1:
-        sizes = np.bincount(one.place, weights=shown.weights, minlength=len(one.shares))
-        return np.asarray(sizes @ one.shares / shown.records)
-    two = spreads[1]
-    together = csr_array((shown.weights, (one.place, two.place)), shape=(len(one.shares), len(two.shares)))
-    return np.asarray(one.shares.T @ (together @ two.shares) / shown.records)
+        sizes = np.bincount(one.place, weights=shown.weights, minlength=one.shares.shape[0])
+        found = sizes @ one.shares
+    else:
+        two = spreads[1]
+        shape = (one.shares.shape[0], two.shares.shape[0])
+        together = csr_array((shown.weights, (one.place, two.place)), shape=shape)
+        found = one.shares.T @ (together @ two.shares)
+        if two.over is not None:
+            found = found @ two.over
+    if one.over is not None:
+        found = (one.over.T @ found) if len(spreads) > 1 else found @ one.over
+    return found / max(float(found.sum()), np.finfo(float).tiny)

@@ -5,7 +5,9 @@ attribute's taxonomy, never the root. It is large if at least ``min_sup`` of the
 days without a taxonomy have halves in place of nodes: the declared range cut in two, each half again, down to single
 steps or to the width of ``at_least``. Bounds are public, so halves do not follow the data as quantiles would, and they
 are the same for every table of the study. A missing value that is kept is a value like any other; all known numbers
-together are then a node too.
+together are then a node too. Of a set the predicate is that it contains a node: that the record has a code under it
+("had a circulatory disease"), since that is what people ask of sets, and what queries of a release answer. So a record
+may be in the populations of several nodes. Records without codes are a population, too.
 
 With many attributes there are too many such conjunctions. Then only those with the fewest predicates are taken: with up
 to one, two, three …, as many as keep the whole at `MOST` populations.
@@ -14,23 +16,23 @@ Populations do not depend on any release: they are mined once from the distinct 
 kept. A mined set is plain arrays, see `Populations.arrays`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sfumato.core.attribute import Attribute
-from sfumato.core.domain import Grid
 from sfumato.core.progress import Progress, silent
+from sfumato.core.set_cut import Sets
 from sfumato.errors import InfeasibleError
 from sfumato.measure.evidence import Evidence, alike
+from sfumato.measure.large_nodes import Range, edges_of, large_held, large_nodes
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Range = tuple[int, int]
 _Found = tuple[Integers, Integers, Integers, Integers, Integers]
 
 MOST = 100_000
@@ -49,7 +51,7 @@ class Populations:
     """
 
     attributes: tuple[str, ...]  # in the order of the trie
-    starts: tuple[Integers, ...]  # the nodes of each attribute, as ranges of codes
+    starts: tuple[Integers, ...]  # the nodes of each attribute, as ranges of codes; no code of a set: beyond the last
     stops: tuple[Integers, ...]
     node: Integers  # (populations,) which node of the family's attribute
     parent: Integers  # (families,) the population that the family specializes, -1 for all records
@@ -116,26 +118,46 @@ def large_populations(evidence: Evidence, min_sup: float = 0.05, *, progress: Pr
     key = f"populations {min_sup!r}"
     if key not in evidence.kept:
         _, people = evidence.people
-        evidence.kept[key] = mine(evidence.view.quasi, people.codes, people.counts, min_sup, progress=progress)
+        evidence.kept[key] = mine(
+            evidence.view.quasi, people.codes, people.counts, min_sup, sets=evidence.sets, progress=progress
+        )
     found = evidence.kept[key]
     assert isinstance(found, Populations), "kept under our own name"
     return found
 
 
 def mine(
-    quasi: Sequence[Attribute], codes: Integers, counts: Integers, min_sup: float, *, progress: Progress = silent
+    quasi: Sequence[Attribute],
+    codes: Integers,
+    counts: Integers,
+    min_sup: float,
+    *,
+    sets: Mapping[str, Sets] | None = None,
+    progress: Progress = silent,
 ) -> Populations:
     """The large populations among distinct ``codes`` (a column a quasi-identifier) with ``counts`` records each.
+
+    Codes of sets are places in ``sets``.
 
     All of them, if they are at most `MOST`; else those with at most so many predicates that they are.
     """
     progress("finding large populations", 0, 1)
     least = min_sup * float(counts.sum()) - _SLACK
-    nodes = [large_nodes(a, codes[:, place], counts, least) for place, a in enumerate(quasi)]
+    held = sets or {}
+    nodes = [
+        large_held(a, held[a.name], codes[:, place], counts, least)
+        if a.name in held
+        else large_nodes(a, codes[:, place], counts, least)
+        for place, a in enumerate(quasi)
+    ]
     order = sorted((place for place, found in enumerate(nodes) if found), key=lambda place: len(nodes[place]))
     names = tuple(quasi[place].name for place in order)
     ranges = [np.array(nodes[place], np.int64).reshape(-1, 2) for place in order]
-    search = _Search.of([codes[:, place] for place in order], ranges, counts, least)
+    columns = [
+        _Held.of(held[name], codes[:, place], found) if name in held else _Inside.of(codes[:, place], found)
+        for name, place, found in zip(names, order, ranges, strict=True)
+    ]
+    search = _Search.of(columns, counts, least)
     found, deepest = search.run(len(order)) if len(order) <= _WIDE else None, None
     if found is None:
         found, deepest = search.by_depth()
@@ -149,25 +171,81 @@ def mine(
 
 
 @dataclass(frozen=True, eq=False)
+class _Inside:
+    """One attribute: codes as atoms, the places between the edges of nodes, and the nodes as ranges of atoms."""
+
+    atoms: Integers  # (rows,)
+    limits: Integers  # (nodes, 2): the atoms of a node are those after one and up to the other
+
+    @classmethod
+    def of(cls, codes: Integers, ranges: Integers) -> "_Inside":
+        edges = edges_of(ranges)
+        return cls(np.searchsorted(edges, codes, side="right"), np.searchsorted(edges, ranges))
+
+    def records(self, rows: Integers, sizes: Floats) -> Floats:
+        """How many records of the rows are in each node."""
+        below = np.zeros(int(self.limits.max()) + 2)
+        np.cumsum(np.bincount(self.atoms[rows], sizes, len(below))[: len(below) - 1], out=below[1:])
+        found: Floats = below[self.limits[:, 1] + 1] - below[self.limits[:, 0] + 1]
+        return found
+
+    def within(self, rows: Integers, node: int) -> Integers:
+        """Those of the rows that are in a node."""
+        after, last = self.limits[node].tolist()
+        atoms = self.atoms[rows]
+        kept: Integers = rows[(atoms > after) & (atoms <= last)]
+        return kept
+
+    def take(self, rows: Integers) -> "_Inside":
+        """The same for some rows."""
+        return _Inside(self.atoms[rows], self.limits)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """One attribute of sets: atoms are the patterns of nodes that sets contain."""
+
+    atoms: Integers  # (rows,)
+    nodes: csr_array  # (nodes, patterns), 1 where sets of a pattern contain the node
+
+    @classmethod
+    def of(cls, sets: Sets, codes: Integers, ranges: Integers) -> "_Held":
+        contains = sets.contain(ranges[:, 0], ranges[:, 1])
+        pattern, first = alike(list(np.packbits(contains, axis=0).astype(np.int64)), len(sets))
+        return cls(pattern[codes], csr_array(contains[:, first].astype(np.float64)))
+
+    def records(self, rows: Integers, sizes: Floats) -> Floats:
+        """How many records of the rows contain each node."""
+        return np.asarray(self.nodes @ np.bincount(self.atoms[rows], sizes, self.nodes.shape[1]))
+
+    def within(self, rows: Integers, node: int) -> Integers:
+        """Those of the rows whose sets contain a node."""
+        patterns = np.zeros(self.nodes.shape[1], np.bool_)
+        patterns[self.nodes.indices[self.nodes.indptr[node] : self.nodes.indptr[node + 1]]] = True
+        kept: Integers = rows[patterns[self.atoms[rows]]]
+        return kept
+
+    def take(self, rows: Integers) -> "_Held":
+        """The same for some rows."""
+        return _Held(self.atoms[rows], self.nodes)
+
+
+@dataclass(frozen=True, eq=False)
 class _Search:
     """Depth first: a population that is not large has no large one below it, and each looks at its own records alone.
 
-    Codes are seen as atoms, the places between the edges of nodes; records with the same atoms are one row.
+    Codes are seen as atoms, which no node tells apart; records with the same atoms are one row.
     """
 
-    atoms: list[Integers]  # of each attribute, (rows,)
-    limits: list[Integers]  # of each attribute, (nodes, 2): the atoms of a node are those after one and up to the other
+    columns: list[_Inside | _Held]
     sizes: Floats  # (rows,) records
     least: float
 
     @classmethod
-    def of(cls, columns: Sequence[Integers], ranges: Sequence[Integers], counts: Integers, least: float) -> "_Search":
-        edges = [edges_of(found) for found in ranges]
-        atoms = [np.searchsorted(edge, column, side="right") for column, edge in zip(columns, edges, strict=True)]
-        place, first = alike(atoms, len(counts))  # far fewer than distinct codes
+    def of(cls, columns: Sequence["_Inside | _Held"], counts: Integers, least: float) -> "_Search":
+        place, first = alike([column.atoms for column in columns], len(counts))  # far fewer than distinct codes
         sizes = np.bincount(place, weights=counts, minlength=len(first)).astype(np.float64)
-        limits = [np.searchsorted(edge, found) for edge, found in zip(edges, ranges, strict=True)]
-        return cls([column[first] for column in atoms], limits, sizes, least)
+        return cls([column.take(first) for column in columns], sizes, least)
 
     def run(self, deepest: int) -> _Found | None:
         """Populations with at most ``deepest`` predicates, as `Populations` has them; None if they are too many."""
@@ -175,25 +253,23 @@ class _Search:
         parent: list[int] = []
         attribute: list[int] = []
         first = [0]
-        todo = [(-1, -1, np.arange(len(self.sizes)), slice(0), 0)]  # of the parent's rows those in the slice of atoms
+        todo = [(-1, -1, np.arange(len(self.sizes)), 0, 0)]  # of the parent's rows those in a node
         while todo:
             above, last, rows, inside, depth = todo.pop()
             if above >= 0:
-                column = self.atoms[last][rows]
-                rows = rows[(column > inside.start) & (column <= inside.stop)]
-            for place in range(last + 1, len(self.atoms)):
-                limit = self.limits[place]
-                records = self._records(place, rows)
+                rows = self.columns[last].within(rows, inside)
+            for place in range(last + 1, len(self.columns)):
+                records = self.columns[place].records(rows, self.sizes[rows])
                 large = np.flatnonzero(records >= self.least)
                 if not len(large):
                     continue
                 parent.append(above)
                 attribute.append(place)
                 node.append(large)
-                support.append(records[large].astype(np.int64))
-                if depth + 1 < deepest and place + 1 < len(self.atoms):
+                support.append(np.rint(records[large]).astype(np.int64))
+                if depth + 1 < deepest and place + 1 < len(self.columns):
                     todo += [
-                        (number, place, rows, slice(*limit[one].tolist()), depth + 1)
+                        (number, place, rows, one, depth + 1)
                         for number, one in enumerate(large.tolist(), start=first[-1])
                     ]
                 first.append(first[-1] + len(large))
@@ -210,57 +286,3 @@ class _Search:
                 return found, None
             found, deepest = more, deepest + 1
         return found, deepest
-
-    def _records(self, place: int, rows: Integers) -> Floats:
-        """How many records of the rows are in each node of an attribute."""
-        limit = self.limits[place]
-        below = np.zeros(int(limit.max()) + 2)
-        np.cumsum(np.bincount(self.atoms[place][rows], self.sizes[rows], len(below))[: len(below) - 1], out=below[1:])
-        found: Floats = below[limit[:, 1] + 1] - below[limit[:, 0] + 1]
-        return found
-
-
-def large_nodes(attribute: Attribute, codes: Integers, counts: Integers, least: float) -> list[Range]:
-    """The nodes of an attribute, without the root, that ``least`` records are in; the others are in no population.
-
-    >>> from fractions import Fraction
-    >>> from sfumato.core.attribute import Role
-    >>> grid = Grid(lower=Fraction(0), upper=Fraction(7), step=Fraction(1), unit="integer")
-    >>> number = Attribute(name="n", role=Role.QUASI_IDENTIFIER, domain=grid)
-    >>> large_nodes(number, np.array([1, 2, 5]), np.array([1, 1, 9]), least=2)
-    [(0, 4), (4, 8), (4, 6), (5, 6)]
-    """
-    domain = attribute.domain
-    assert domain is not None, "quasi-identifiers have domains"
-    order = np.argsort(codes, kind="stable")
-    there, below = codes[order], np.concatenate([[0], np.cumsum(counts[order])])
-
-    def large(node: Range) -> bool:
-        begin, end = np.searchsorted(there, node)
-        return bool(below[end] - below[begin] >= least)
-
-    if domain.taxonomy is not None:
-        found = dict.fromkeys(zip(domain.taxonomy.starts, domain.taxonomy.stops, strict=True))
-    else:
-        assert isinstance(domain, Grid), "categories have a taxonomy"
-        width = 1 if attribute.at_least is None else max(1, ceil(attribute.at_least / domain.step))
-        found = dict.fromkeys(_halves((0, domain.points), width, large))
-    if domain.missing is not None:
-        found[(domain.missing, domain.missing + 1)] = None
-    found.pop((0, domain.size), None)
-    return [node for node in found if large(node)]
-
-
-def edges_of(ranges: Integers) -> Integers:
-    """Where some node begins or ends, in order: between two edges all codes are in the same nodes."""
-    return np.unique(ranges)
-
-
-def _halves(whole: Range, width: int, large: Callable[[Range], bool]) -> list[Range]:
-    """The range, its halves, theirs and so on, as long as they are large and a half is no narrower than ``width``."""
-    level, found = [whole], [whole]
-    while level:
-        split = [node for node in level if large(node) and (node[1] - node[0]) // 2 >= width]
-        level = [half for a, b in split for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
-        found += level
-    return found

@@ -24,7 +24,8 @@ class _FromPrior:
     Q is the table's distribution of the sensitive attribute, P(t) that of t's group. Of several sensitive attributes a
     record's loss is the largest.
     A suppressed record shows nothing of itself and has no loss. For noisy counts P(t) is read off the published counts,
-    since that is what somebody sees; Q is the table's all the same.
+    since that is what somebody sees; Q is the table's all the same. Sets are told apart as far as the release does: Q
+    is then the table's distribution over the regions that sets are published in.
     """
 
     kind: ClassVar[Kind] = "privacy loss"
@@ -45,7 +46,7 @@ class _FromPrior:
         found = np.zeros(len(shown))
         for attribute in evidence.chosen(self.attribute):
             values = shown.values[attribute.name]
-            found = np.maximum(found, _from(values, evidence.overall(attribute.name))[values.pool])
+            found = np.maximum(found, _from(values, _prior(evidence, attribute.name))[values.pool])
         return found, shown.weights
 
 
@@ -89,11 +90,23 @@ class MeanPrivacyLoss(_FromPrior):
         return Reading(value=float(np.average(losses, weights=weights)))
 
 
+def _prior(evidence: Evidence, name: str) -> Floats:
+    """The distribution in the table of what the release tells apart; of sets the last is what it has no region for."""
+    overall = evidence.overall(name)
+    if name not in evidence.shown.sets:
+        return overall
+    place, size = evidence.placed(name), evidence.shown.sets[name].size
+    found = np.bincount(np.where(place < 0, size, place), weights=overall[:-1], minlength=size + 1)
+    return np.asarray(found, np.float64)
+
+
 def _from(values: Values, prior: Floats) -> Floats:
     """The distance of each pool's distribution from the prior."""
-    shares = values.shares()
+    shares = values.as_told()
     found = np.zeros(shares.shape[0])
     step = max(1, _TOGETHER // max(1, shares.shape[1]))
     for start in range(0, len(found), step):
-        found[start : start + step] = jensen_shannon(dense(shares[start : start + step]), prior[None, :])
+        some = dense(shares[start : start + step])
+        some = np.pad(some, ((0, 0), (0, len(prior) - some.shape[1])))
+        found[start : start + step] = jensen_shannon(some, prior[None, :])
     return found

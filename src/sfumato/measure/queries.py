@@ -9,11 +9,12 @@ import numpy as np
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import Grid
+from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Floats, Integers
 from sfumato.errors import UsageError
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
-from sfumato.measure.uniform import Ranges, Sets, Workload, estimate, exact
+from sfumato.measure.uniform import Held, Predicate, Ranges, Sets, Workload, estimate, exact
 
 _SMALL, _LARGE = 0.01, 0.1  # shares of the records; Sattar et al. (2014), 6.1.1
 _SLACK = 1e-9  # 0.3 · 10 is a little above 3 in binary, and 3 values are meant
@@ -28,7 +29,9 @@ def workload(
     share ``sel`` of all combinations (Xiao & Tao, VLDB 2006, 6.1). On a grid they are a random range, since numbers
     and days are asked for by ranges and a random set of them is a query nobody asks; on categories a random set of
     leaves, since their order is the taxonomy's and a range would follow its nodes, which generalised releases answer
-    exactly. Of several protected attributes each query draws one; without any, there are qd predicates, and sel^(1/qd).
+    exactly. Of a set the values are codes, or nodes at its declared level, and a record is selected that has at least
+    one of them; with several codes a record, that is more than ``sel``.
+    Of several protected attributes each query draws one; without any, there are qd predicates, and sel^(1/qd).
     With fewer than ``qd`` quasi-identifiers, all of them are asked for.
     """
     draw = np.random.default_rng(seed)
@@ -36,7 +39,7 @@ def workload(
     qd = min(qd, len(quasi))
     part = sel ** (1 / (qd + bool(protected)))
     asked = draw.random((queries, len(quasi))).argsort(axis=1)[:, :qd]
-    found: dict[str, Ranges | Sets] = {}
+    found: dict[str, Predicate] = {}
     for place, each in enumerate(quasi):
         found[each.name] = _selected(each, np.flatnonzero((asked == place).any(axis=1)), part, draw)
     of = draw.integers(0, max(1, len(protected)), queries)
@@ -46,17 +49,19 @@ def workload(
     return Workload(queries, found, sizes)
 
 
-def _selected(attribute: Attribute, queries: Integers, part: float, draw: np.random.Generator) -> Ranges | Sets:
+def _selected(attribute: Attribute, queries: Integers, part: float, draw: np.random.Generator) -> Predicate:
     domain = attribute.domain
     assert domain is not None, "a view has domains"
-    size = domain.size
+    edges = np.array([*domain.starts_at(domain.level), domain.size]) if isinstance(domain, SetDomain) else None
+    size = domain.size if edges is None else len(edges) - 1
     width = min(size, max(1, ceil(size * part - _SLACK)))
     if isinstance(domain, Grid):
         starts = draw.integers(0, size - width + 1, len(queries))
         return Ranges(queries, starts, starts + width)
     member = np.zeros((len(queries), size), dtype=np.bool_)
     member[:, :width] = True
-    return Sets(queries, draw.permuted(member, axis=1))
+    member = draw.permuted(member, axis=1)
+    return Sets(queries, member) if edges is None else Held(queries, member, edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -113,6 +113,8 @@ class JournalistRisk(_RecordRisk):
         known = None if self.population is None else set(self.population.attributes)
         if known is not None and not known >= set(evidence.shown.attributes):
             return "the population lacks quasi-identifiers of the release"
+        if known is not None and (told := [name for name in evidence.shown.attributes if name in evidence.shown.sets]):
+            return f"'{told[0]}' is a set, and sets of a population cannot be given as codes"
         return _Risk.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

@@ -10,11 +10,14 @@ from scipy.sparse import csr_array
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.divergence import jensen_shannon
+from sfumato.core.set_regions import SetRegions
 from sfumato.core.shown import Shown
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.measure.evidence import Evidence, alike, dense
+from sfumato.measure.large_nodes import edges_of
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
-from sfumato.measure.populations import Populations, edges_of, large_populations
+from sfumato.measure.populations import Populations, large_populations
+from sfumato.measure.uniform import column, exact
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,8 +32,9 @@ class UtilityLoss:
     """Uloss: the mean over large populations y of JS(P_y, P̂_y), since utility is about all of them.
 
     P_y is the table's distribution of the sensitive attribute in y, P̂_y what the release lets one reconstruct: a row's
-    records lie evenly over its region, so the share |region ∩ node| / |region| of each attribute of y is in y, and each
-    has any of the values of its group or bucket alike. Of a population that the release puts no record into, one would
+    records lie evenly over its region, so the share |region ∩ node| / |region| of each attribute of y is in y (of a set
+    it is how likely a record of the region contains the node), and each has any of the values of its group or bucket
+    alike. Of a population that the release puts no record into, one would
     take the distribution of the whole release. Of several sensitive attributes it is the mean.
     """
 
@@ -100,7 +104,9 @@ def _truth(evidence: Evidence, attribute: Attribute, found: Populations, min_sup
             (evidence.raw.counts.astype(np.float64), (place, evidence.column(attribute.name))),
             shape=(len(people), _size(evidence, attribute)),
         )
-        evidence.kept[key] = _normal(spread(found, evidence.view.quasi, people.codes, people.codes + 1, amounts))
+        evidence.kept[key] = _normal(
+            spread(found, [_lies(exact(evidence), name, 0) for name in found.attributes], amounts)
+        )
     kept: Floats = evidence.kept[key]
     return kept
 
@@ -111,46 +117,73 @@ def _reconstructed(evidence: Evidence, attribute: Attribute, found: Populations)
     rows = np.arange(len(shown))
     amounts = csr_array((shown.weights, (rows, values.pool)), shape=(len(rows), values.counts.shape[0]))
     shares = csr_array(amounts @ values.shares())
-    starts, stops = _regions(shown, evidence.view.quasi)
-    return _normal(spread(found, evidence.view.quasi, starts, stops, shares))
+    lies = [_lies(shown, name, evidence.view.domain(name).size) for name in found.attributes]
+    return _normal(spread(found, lies, shares))
 
 
-def _regions(shown: Shown, quasi: Sequence[Attribute]) -> tuple[Integers, Integers]:
-    """The region of each row; an attribute that is not published may have any value."""
-    starts = np.zeros((len(shown), len(quasi)), np.int64)
-    stops = np.zeros_like(starts)
-    for place, attribute in enumerate(quasi):
-        if attribute.name in shown.attributes:
-            column = shown.attributes.index(attribute.name)
-            starts[:, place], stops[:, place] = shown.starts[:, column], shown.stops[:, column]
-        else:
-            assert attribute.domain is not None, "quasi-identifiers have domains"
-            stops[:, place] = attribute.domain.size
-    return starts, stops
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lies:
+    """Where the rows lie in one attribute: the distinct regions as ranges of codes, or of sets, and each row's."""
+
+    starts: Integers
+    stops: Integers
+    place: Integers  # (rows,)
+    regions: SetRegions | None = None
+
+    def overlaps(self, low: Integers, high: Integers) -> Floats:
+        """The share of each region that is in each node: (nodes, regions)."""
+        if self.regions is not None:
+            return self.regions.chance(low, high)
+        common = np.minimum(self.stops, high[:, None]) - np.maximum(self.starts, low[:, None])
+        return np.asarray(np.maximum(common, 0) / (self.stops - self.starts))
+
+    def alike(self, low: Integers, high: Integers) -> tuple[Integers, Floats]:
+        """The same with regions as one that lie alike towards every node: each row's, and their overlaps."""
+        if self.regions is not None:
+            overlaps = self.overlaps(low, high)
+            kind, first = alike(list(overlaps), overlaps.shape[1])
+            return kind[self.place], overlaps[:, first]
+        # A single code is as good as any other that no node tells it from.
+        edges = np.concatenate([[-1], edges_of(np.stack([low, high]))])
+        single = self.stops - self.starts == 1
+        begin = np.where(single, edges[np.searchsorted(edges, self.starts, side="right") - 1], self.starts)
+        end = np.where(single, begin + 1, self.stops)
+        kind, first = alike([begin, end], len(begin))
+        return kind[self.place], _Lies(begin[first], end[first], kind).overlaps(low, high)
 
 
-def spread(
-    found: Populations, quasi: Sequence[Attribute], starts: Integers, stops: Integers, amounts: csr_array
-) -> Floats:
+def _lies(shown: Shown, name: str, size: int) -> _Lies:
+    """Where the rows of a release lie; an attribute that is not published may have any value."""
+    found = column(shown, name) if name in shown.attributes else None
+    if found is None:
+        none = np.zeros(len(shown), np.int64)
+        return _Lies(np.array([0]), np.array([size]), none)
+    return _Lies(found.starts, found.stops, found.place, found.regions)
+
+
+def spread(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Floats:
     """How much of each column of ``amounts`` falls into each population, and into all records at the end.
 
-    Down the trie: a row's share of a population is that of the parent times the overlap of its region with one node
-    more. Below one population the rows with the same region of the next attribute are added up, and a whole family is
-    one product of matrices. Rows without a share are dropped on the way.
+    ``lies`` says where the rows lie in each attribute of the trie. Down the trie: a row's share of a population is that
+    of the parent times the overlap of its region with one node more. Below one population the rows with the same region
+    of the next attribute are added up, and a whole family is one product of matrices. Rows without a share are dropped
+    on the way.
     """
-    names = [a.name for a in quasi]
-    place = [names.index(name) for name in found.attributes]
-    regions, overlaps, mass = _alike(found, starts[:, place], stops[:, place], amounts)
+    kinds = [lie.alike(*ends) for lie, ends in zip(lies, zip(found.starts, found.stops, strict=True), strict=True)]
+    overlaps = [each for _, each in kinds]
+    kind, first = alike([place for place, _ in kinds], amounts.shape[0])  # rows alike towards every node as one
+    together = csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))), shape=(len(first), len(kind)))
+    regions, mass = [place[first] for place, _ in kinds], dense(csr_array(together @ amounts))
     width = mass.shape[1]
     columns = np.arange(width)
     result = np.zeros((len(found) + 1, width))
     result[-1] = mass.sum(axis=0)
-    below, first, places = found.families(), found.first.tolist(), found.attribute.tolist()
+    below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
     todo: list[tuple[int, Integers, Floats]] = [(-1, np.arange(len(mass)), mass)]
     while todo:
         above, rows, held = todo.pop()
         for family in below[above]:
-            begin, end = first[family], first[family + 1]
+            begin, end = firsts[family], firsts[family + 1]
             region = regions[places[family]][rows]
             overlap = overlaps[places[family]][found.node[begin:end]]
             flat = ((region * width)[:, None] + columns).ravel()
@@ -162,32 +195,6 @@ def spread(
                     kept = np.flatnonzero(share)
                     todo.append((number, rows[kept], held[kept] * share[kept, None]))
     return result
-
-
-def _alike(
-    found: Populations, starts: Integers, stops: Integers, amounts: csr_array
-) -> tuple[list[Integers], list[Floats], Floats]:
-    """Rows that lie alike towards every node as one: its region of each attribute, and its amounts.
-
-    The regions are numbered, and each attribute has the overlap of every node with every region. A single code is as
-    good as any other that no node tells it from.
-    """
-    regions, overlaps = [], []
-    for place in range(len(found.attributes)):
-        low, high = found.starts[place], found.stops[place]
-        begin, end = starts[:, place], stops[:, place]
-        edges = np.concatenate([[-1], edges_of(np.stack([low, high]))])
-        exact = end - begin == 1
-        begin = np.where(exact, edges[np.searchsorted(edges, begin, side="right") - 1], begin)
-        end = np.where(exact, begin + 1, end)
-        region, first = alike([begin, end], len(begin))
-        begin, end = begin[first], end[first]
-        common = np.minimum(end, high[:, None]) - np.maximum(begin, low[:, None])
-        regions.append(region)
-        overlaps.append(np.maximum(common, 0) / (end - begin))
-    kind, first = alike(regions, len(starts))
-    together = csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))), shape=(len(first), len(kind)))
-    return [region[first] for region in regions], overlaps, dense(csr_array(together @ amounts))
 
 
 def _normal(amounts: Floats) -> Floats:
@@ -204,4 +211,4 @@ def _apart(one: Floats, two: Floats) -> Floats:
 
 
 def _size(evidence: Evidence, attribute: Attribute) -> int:
-    return evidence.view.domain(attribute.name).size
+    return evidence.size(attribute.name)

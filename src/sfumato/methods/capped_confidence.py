@@ -295,8 +295,8 @@ def _shown(view: PartitionView, climb: Climb) -> Chances:
     for place, (attribute, steps) in enumerate(zip(view.quasi, climb.steps, strict=True)):
         weights = climb.weights(place)
         there = np.flatnonzero(weights)
-        size = view.domain(attribute.name).size
-        found = shown_by(steps.starts[there], steps.stops[there], weights[there].astype(np.int64), size)
+        domain, counts = view.domain(attribute.name), weights[there].astype(np.int64)
+        found = shown_by(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
         regions.append(found.share(steps.starts, steps.stops))
     return Chances(tuple(regions), climb.values_shown())
 

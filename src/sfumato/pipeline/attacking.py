@@ -3,19 +3,25 @@
 Both look at the raw table, to know who is right; nothing of what they find goes into a bundle.
 """
 
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.attribute import Attribute
-from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent
+from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
 from sfumato.engines import CodedTable, open_source
+from sfumato.engines.sets import source_columns
 from sfumato.errors import SourceError, UsageError
 from sfumato.measure import Evidence, Intersection, Linkage, intersect, link
-from sfumato.pipeline.measuring import Given, evidence_of_bundle, raw_cells
+from sfumato.measure.evidence import protected
+from sfumato.pipeline.measuring import evidence_of_bundle, raw_records
+from sfumato.pipeline.read_bundle import Given, read_bundle
+from sfumato.pipeline.set_told import Counted, counted
 
 
 def attack_link(
@@ -29,9 +35,9 @@ def attack_link(
 ) -> Linkage:
     """Look up people in a bundle by their quasi-identifiers: those of the table ``known``, or all of the study's."""
     evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
-    cells = None if known is None else _known(evidence, known, progress, memory_limit)
+    people = None if known is None else _known(evidence, known, progress, memory_limit)
     progress("looking people up", 0, 1)
-    return link(evidence, cells)
+    return link(evidence) if people is None else link(evidence, people.cells, people.sets)
 
 
 def attack_intersect(
@@ -49,10 +55,9 @@ def attack_intersect(
 
     The sensitive ``attribute`` is one that both publish; by default the first of them.
     """
-    found = [
-        evidence_of_bundle(study, each, was=was, progress=progress, memory_limit=memory_limit) for each in (one, two)
-    ]
-    shared = [a.name for a in found[0].protected if a.name in {b.name for b in found[1].protected}]
+    progress("reading the releases", 0, 1)
+    read = [read_bundle(study, each, was=was) for each in (one, two)]
+    shared = [a.name for a in protected(read[0].view) if a.name in {b.name for b in protected(read[1].view)}]
     if not shared or attribute not in (None, *shared):
         raise UsageError(
             "the two releases have no sensitive attribute in common"
@@ -60,33 +65,50 @@ def attack_intersect(
             else f"'{attribute}' is not sensitive in both releases",
             f"name one of: {', '.join(shared)}" if shared else "give two releases of the same sensitive attribute",
         )
-    raw = found[0].raw
-    if not set(found[1].raw.attributes) <= set(raw.attributes):  # of different purposes: people are known by all of it
-        raw = raw_cells(study, _together(*found), progress=progress, memory_limit=memory_limit)
+    view, other = (each.view for each in read)
+    if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
+        view = _together(view, other)  # of different purposes: people are known by all of it
+    raw = raw_records(study, view, progress=progress, memory_limit=memory_limit)
     progress("looking people up in both", 0, 1)
-    return intersect(found[0].shown, found[1].shown, raw, attribute=attribute or shared[0], k=k)
+    first, second = (each.beside(raw).shown for each in read)
+    return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)
 
 
-def _together(one: Evidence, two: Evidence) -> PartitionView:
+def _together(one: PartitionView, two: PartitionView) -> PartitionView:
     """The attributes of both releases."""
 
     def either(part: str) -> tuple[Attribute, ...]:
-        return tuple({a.name: a for evidence in (one, two) for a in getattr(evidence.view, part)}.values())
+        return tuple({a.name: a for view in (one, two) for a in getattr(view, part)}.values())
 
     return PartitionView(
         quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit()
     )
 
 
-def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Cells:
-    """A table of people, coded as the study's: its quasi-identifiers, and the sensitive attributes it has."""
+def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Counted:
+    """A table of people, coded as the study's: its quasi-identifiers, and the sensitive attributes it has.
+
+    Sets may stand in it as they do in the study's table, or in one column of their name, with their separator.
+    """
     progress("reading the table of known people", 0, 1)
     with open_source(known, base=Path(), memory_limit=memory_limit) as table:
-        if missing := [name for name in evidence.shown.attributes if name not in table.columns]:
+        quasi = [_found(a, table.columns) for a in evidence.view.quasi if a.name in evidence.shown.attributes]
+        lacking = [column for a in quasi for column in source_columns(a) if column not in table.columns]
+        if lacking:
             raise SourceError(
-                f"the table of known people lacks quasi-identifiers of the release: {', '.join(missing)}",
+                f"the table of known people lacks quasi-identifiers of the release: {', '.join(lacking)}",
                 "give a table with all of them, in columns of the same names",
             )
-        protected = [a for a in evidence.protected if a.name in table.columns]
-        wanted = [a for a in evidence.view.quasi if a.name in evidence.shown.attributes] + protected
-        return CodedTable(table, wanted, unit=RecordUnit()).full_cells([a.name for a in wanted])
+        beside = [_found(a, table.columns) for a in evidence.protected]
+        wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
+        view = PartitionView(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
+        counter = CodedTable(table, wanted, unit=RecordUnit())
+        return counted(view, counter, counter.full_cells([a.name for a in wanted]))
+
+
+def _found(attribute: Attribute, columns: Collection[str]) -> Attribute:
+    """The attribute as a table has it: a set that is joined from columns may stand in one of its own name."""
+    domain = attribute.domain
+    if isinstance(domain, SetDomain) and domain.columns and attribute.name in columns:
+        return replace(attribute, domain=replace(domain, columns=(), separator=domain.writes))
+    return attribute

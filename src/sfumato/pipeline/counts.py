@@ -12,12 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.core.attribute import Unfit
-from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
-from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress
-from sfumato.core.shown import Shown
 from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
@@ -27,6 +24,7 @@ from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import SfumatoError, SourceError, StudyError
+from sfumato.measure import Evidence
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
@@ -42,10 +40,11 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.pipeline.measuring import evidence_of_draft, wanted_view
+from sfumato.pipeline.measuring import evidence_of_draft, measuring_view
 from sfumato.pipeline.placing import placed
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
-from sfumato.pipeline.set_views import set_rules, sets_in, without_sets
+from sfumato.pipeline.set_told import counted
+from sfumato.pipeline.set_views import set_rules
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
@@ -139,7 +138,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
         entered.complete(written)
         progress("looking at the table for your report", 0, 1)
-        beside, measured = _beside(study, recipe, counter, draft, progress)
+        looked, measured = _beside(study, recipe, counter, draft, progress)
     among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     left = left_over(study, run.ledger, view.selection.span)
     over = "" if view.selection.span is None else f" over {view.selection.span}"
@@ -150,7 +149,8 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     )  # fmt: skip
     report = counts_report(
         draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over,
-        beside=beside, measures=measured.told, unmeasured=measured.unmeasured,
+        beside=None if looked is None else (looked.view, looked.raw, looked.shown),
+        sets=None if looked is None else looked.sets, measures=measured.told, unmeasured=measured.unmeasured,
     )  # fmt: skip
     done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
     progress("publishing", 1, 1)
@@ -170,21 +170,16 @@ def refuse_over_budget(
 
 def _beside(
     study: Study, recipe: Recipe, counter: CodedTable, draft: Draft, progress: Progress
-) -> tuple[tuple[PartitionView, Cells, Shown] | None, Measured]:
+) -> tuple[Evidence | None, Measured]:
     """The release next to the table, for the owner's report; the bundle is out, so nothing here may fail."""
     try:
         rows = counter.all_rows()
         if rows > MOST_ROWS:
             return None, Measured(unmeasured=too_large(rows, len(counter.attributes)))
-        wanted = wanted_view(study, recipe.purpose)
-        view = without_sets(wanted)
-        cells = counter.full_cells([a.name for a in view.attributes])
-        looked = evidence_of_draft(study, recipe.purpose, draft, cells, view)
-        beside = (looked.view, looked.raw, looked.shown)
-        if names := sets_in(wanted.attributes):
-            why = f"There are sets of codes in {names}, and measures do not work with sets yet, so none was taken."
-            return beside, Measured(unmeasured=why)
-        return beside, quick_measures(looked, progress)
+        view = measuring_view(study, recipe.purpose)
+        raw = counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
+        looked = evidence_of_draft(study, recipe.purpose, draft, raw, view)
+        return looked, quick_measures(looked, progress)
     except SfumatoError as error:
         return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
     except Exception as error:  # noqa: BLE001 - a report lacks numbers rather than fail

@@ -20,12 +20,14 @@ from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent, time_left
-from sfumato.core.shown import Shown, shown_counts, shown_records
+from sfumato.core.set_cut import Sets
+from sfumato.core.sets import SetCodes
+from sfumato.core.shown import Shown, shown_counts
 from sfumato.core.study import Study
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import SecureSource
-from sfumato.engines import open_source, read_people
+from sfumato.engines import CodedTable, open_source, read_people
 from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
 from sfumato.measure import Evidence, Measure
 from sfumato.methods import Method, build, is_partition, recipe_of
@@ -33,10 +35,13 @@ from sfumato.models import peopled
 from sfumato.pipeline.axes import axis, known, named
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.counts import refuse_guesses
-from sfumato.pipeline.measuring import both_cells, chosen_measures, measuring_view
+from sfumato.pipeline.measuring import both_records, chosen_measures, measuring_view
 from sfumato.pipeline.partitions import drafted, draws_at_random, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, digest, fingerprint, outcome
 from sfumato.pipeline.population import Shares, population_file, population_shares, with_shares
+from sfumato.pipeline.set_shown import refuse_named_sets
+from sfumato.pipeline.set_told import Counted, shown_draft
+from sfumato.pipeline.set_views import by_level, foreseen
 from sfumato.recipe import Recipe
 from sfumato.tailor import tailor, tailor_partition
 
@@ -50,14 +55,24 @@ _SMALL = 200_000  # cells of a table whose drafts take no minutes
 _SOON = 2.0  # seconds that other processes take to start
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What partition methods see: sets are categories of the sets of nodes at their level (`asked` has the sets)."""
+
+    asked: PartitionView
+    view: PartitionView
+    cells: Cells
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
     view: PartitionView  # what is measured
-    raw: Cells  # all records, which drafts are measured against
+    raw: Counted  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
-    for_groups: PartitionView | SfumatoError  # what partition methods see, or why none can run
+    sets: Mapping[str, Sets]  # that the codes of sets in these are places in
+    for_groups: "Groups | SfumatoError"  # what partition methods see, or why none can run
     for_counts: View | SfumatoError
     measures: Mapping[str, Measure]  # by the names of their numbers
     populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
@@ -99,7 +114,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
         folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
     table = _read(study, purpose, taken, progress)
     table = replace(table, populations=_populations(study, table, recipes), people=_people(study, table, recipes))
-    of = fingerprint(table.view, study.unit, table.raw, table.cells)
+    of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
     baselines = _baselines(table, files, names, progress)
     tried = _tried(table, recipes, files, names, count, repeats, progress)
@@ -149,35 +164,41 @@ def _workers(asked: int | None) -> int:
 def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
     view = measuring_view(study, purpose)
-    for_groups = _view_or_error(lambda: tailor_partition(study, purpose))
     for_counts = _view_or_error(lambda: tailor(study, purpose))
     progress("reading the table", 0, 1)
     with open_source(study.source, base=study.base) as table:
-        counter, raw, cells = both_cells(study, view, table)
-        if isinstance(for_groups, PartitionView):
-            for_groups = _refusal(lambda: refuse_unfit(counter, view, cells, counter.all_rows())) or for_groups
+        counter, raw, cells = both_records(study, view, table)
+        for_groups = _view_or_error(lambda: _groups(study, purpose, counter, cells))
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
+        sets = counter.sets
     return Table(
-        view=view, raw=raw, cells=cells, for_groups=for_groups, for_counts=for_counts,
-        measures=measures,
-    )  # fmt: skip
+        view=view, raw=raw, cells=cells, sets=sets, for_groups=for_groups, for_counts=for_counts, measures=measures
+    )
+
+
+def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
+    """The view and the records of partition methods; refuses what they would refuse."""
+    asked = tailor_partition(study, purpose)
+    foreseen(asked)
+    refuse_unfit(counter, asked, cells, counter.all_rows())
+    return Groups(asked, *by_level(asked, counter, cells))
 
 
 def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
     """What the files say that candidates name as public statistics, each read once; or why one cannot be read."""
-    view = table.for_groups
-    if isinstance(view, SfumatoError):
+    if isinstance(table.for_groups, SfumatoError):
         return {}
+    view = table.for_groups.view
     files = dict.fromkeys(population_file(_view_or_error(partial(build, recipe))) for recipe in recipes)
     return {name: _view_or_error(partial(population_shares, name, study, view)) for name in files if name is not None}
 
 
 def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
     """The people of the populations that candidates' promises name, each read once; or why one cannot be read."""
-    view = table.for_groups
-    if isinstance(view, SfumatoError):
+    if isinstance(table.for_groups, SfumatoError):
         return {}
+    view = table.for_groups.asked
     files = dict.fromkeys(name for recipe in recipes for name in _crowds(_view_or_error(partial(build, recipe))))
     return {
         name: _view_or_error(partial(read_people, name, view.quasi, view.selection, base=study.base)) for name in files
@@ -213,7 +234,8 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
         if kept is None:
             progress("measuring the table itself", 0, 1)
             began = time.monotonic()
-            point = _measured(Point(label=name, series="baseline", family=name), table, show(table.view, table.raw))
+            shown = show(table.view, table.raw.cells, table.raw.sets)
+            point = _measured(Point(label=name, series="baseline", family=name), table, shown)
             point = replace(point, seconds=time.monotonic() - began)
             files.keep(what, outcome(point))
         else:
@@ -304,8 +326,7 @@ def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
 
 def _warm(table: Table) -> None:
     """Let measures work out once what does not depend on the release; workers get it with the table."""
-    shown = nothing(table.view, table.raw)
-    evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
+    evidence = _evidence(table, nothing(table.view, table.raw.cells, table.raw.sets))
     for measure in table.measures.values():
         if measure.refuses(evidence) is None:
             measure.read(evidence)
@@ -372,13 +393,16 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
     if is_partition(method):
         if isinstance(table.for_groups, SfumatoError):
             raise table.for_groups
-        view = table.for_groups
+        groups = table.for_groups
+        view = groups.view
         shares = table.populations.get(population_file(method) or "")
         method = method if shares is None else with_shares(method, cast("Shares", shares), view)
+        refuse_named_sets(method, groups.asked)
         method.check(view)
         for name in _crowds(method):
             view = replace(view, people=cast("Cells", table.people[name]))
-        return shown_records(drafted(method, view, table.cells, SecureSource(), silent))
+        draft = drafted(method, view, groups.cells, SecureSource(), silent)
+        return shown_draft(draft, groups.asked, table.raw.sets)
     if isinstance(table.for_counts, SfumatoError):
         raise table.for_counts
     view_of_counts, private = table.for_counts, cast("Method", method)
@@ -389,14 +413,19 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
         name: np.repeat(table.cells.codes[:, place], table.cells.counts)
         for place, name in enumerate(table.cells.attributes)
     }
+    codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in table.sets.items()}
     counter = ArrayCounter(codes, {view_of_counts.target.name: len(view_of_counts.classes)})
     accountant = Accountant(spends / view_of_counts.unit.stability)
-    draft = private.run(view_of_counts, counter, accountant=accountant, source=SecureSource())
-    return shown_counts(draft, tuple(a.name for a in table.view.quasi))
+    made = private.run(view_of_counts, counter, accountant=accountant, source=SecureSource())
+    return shown_counts(made, tuple(a.name for a in table.view.quasi), table.raw.sets)
+
+
+def _evidence(table: Table, shown: Shown) -> Evidence:
+    return Evidence(view=table.view, raw=table.raw.cells, shown=shown, sets=table.raw.sets, kept=table.kept)
 
 
 def _measured(point: Point, table: Table, shown: Shown) -> Point:
-    evidence = Evidence(view=table.view, raw=table.raw, shown=shown, kept=table.kept)
+    evidence = _evidence(table, shown)
     numbers: dict[str, float] = {}
     refused: dict[str, str] = {}
     for name, measure in table.measures.items():

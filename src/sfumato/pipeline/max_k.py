@@ -17,7 +17,8 @@ from sfumato.methods import ConfidenceCap, Mondrian
 from sfumato.models import CappedConfidence, broken_records
 from sfumato.models.parameters import exact
 from sfumato.pipeline.population import with_population
-from sfumato.pipeline.set_views import refuse_sets
+from sfumato.pipeline.set_shown import refuse_named_sets
+from sfumato.pipeline.set_views import by_level, foreseen
 from sfumato.tailor import tailor_partition
 
 _AS_DRAWN = "Mondrian's groups hold all records: the rate is taken as if they had been drawn from a larger table"
@@ -41,17 +42,18 @@ def max_k(
     low, high = between
     if not 1 <= low <= high:
         raise UsageError(f"k is to go from {low} to {high}", "give two whole numbers from 1 on, the lower first")
-    view = tailor_partition(study, purpose)
-    refuse_sets(view.attributes, "`max-k`")
-    cap.check(view)
+    asked = tailor_partition(study, purpose)
+    refuse_named_sets(cap, asked)
+    cap.check(foreseen(asked))
     with open_source(study.source, base=study.base) as table:
         progress("reading the records", 0, 1)
-        cells = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection).full_cells(
-            [a.name for a in view.attributes]
-        )
-    if not len(cells):
-        raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
+        counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
+        cells = counter.full_cells([a.name for a in asked.attributes])
+        if not len(cells):
+            raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
+        view, cells = by_level(asked, counter, cells)
     cap = with_population(cap, study, view)
+    refuse_named_sets(cap, asked)
     records = int(cells.counts.sum())
     known = {**_own(view, cells), **(cap.population if isinstance(cap.population, Mapping) else {})}
     model = CappedConfidence(rate=cap.rate, attribute=cap.attribute, shares=known, rules=cap.rules)

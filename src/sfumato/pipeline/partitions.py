@@ -15,6 +15,7 @@ from sfumato.core.domain import Grid
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
+from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
@@ -39,7 +40,8 @@ from sfumato.pipeline.placing import placed
 from sfumato.pipeline.population import with_people, with_population
 from sfumato.pipeline.reporting import quick_measures
 from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
-from sfumato.pipeline.set_views import by_level, foreseen, set_rules
+from sfumato.pipeline.set_told import counted
+from sfumato.pipeline.set_views import by_level, foreseen, set_rules, sets_of
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
@@ -60,13 +62,14 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
     sentences = [
         f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
         *view.selection.sentences(),
-        *_changes(view, _form(method)),
+        *_changes(asked, _form(method)),
         *(said for said in _promised(method) if said not in forecast.sentences),
         *forecast.sentences,
-        *_rules(view),
+        *_rules(asked),
+        *set_rules(asked.attributes),
         *_stops(view),
     ]
-    if names := observed(view.attributes):
+    if names := observed(asked.attributes):
         sentences.append(f"domains read off the table are published with it, for {named(names, len(view.attributes))}")
     if _may_suppress(method):
         sentences.append("records may be suppressed: they are published as rows that only say so")
@@ -95,6 +98,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             progress("counting the records", 0, 1)
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, asked, cells, rows)
+            raw = counted(asked, counter, cells)
             view, cells = by_level(asked, counter, cells)
             view = with_people(getattr(method, "models", ()), study, view)
             known = with_population(method, study, view)
@@ -115,14 +119,15 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             chosen=recipe.chosen.value,
             versions=versions(),
             date=run.clock().date().isoformat(),
-            rules=(*view.selection.sentences(), *_rules(view), *set_rules(asked.attributes)),
+            rules=(*view.selection.sentences(), *_rules(asked), *set_rules(asked.attributes)),
             selection=view.selection.as_json(),
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,
+            sets={name: codes for name, codes in sets_of(asked.attributes).items() if codes.declared},
         )
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
-    measured = quick_measures(evidence_of_draft(study, recipe.purpose, draft, cells, view), progress)
+    measured = quick_measures(evidence_of_draft(study, recipe.purpose, draft, raw, asked), progress)
     among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     progress("writing your report", 0, 1)
     made = Made(
@@ -130,7 +135,9 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         chosen=facts.chosen, rules=facts.rules, versions=facts.versions, frontier=among.points,
         frontier_words=among.words,
     )  # fmt: skip
-    report = partition_report(draft, made, measures=measured.told, unmeasured=measured.unmeasured)
+    report = partition_report(
+        draft, made, sets=sets_of(asked.attributes), measures=measured.told, unmeasured=measured.unmeasured
+    )
     left = left_over(study, run.ledger, view.selection.span)
     return entered.hand_over(shown, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
 
@@ -233,16 +240,22 @@ def _as_published(attribute: Attribute) -> str:
     domain = attribute.domain
     if isinstance(domain, Grid):
         return f"{attribute.name} (to intervals)"
+    if isinstance(domain, SetDomain):
+        return f"{attribute.name} (to sets of nodes of its taxonomy)"
     return f"{attribute.name} (to nodes of its taxonomy)"
 
 
 def _rules(view: PartitionView) -> list[str]:
-    """What happened to missing values and to values outside the domains, for whoever reads the release."""
+    """What happened to missing values and to values outside the domains, for whoever reads the release.
+
+    Sets have rules of their own for what is kept (see `set_rules`).
+    """
     attributes = view.attributes
+    plain = [a for a in attributes if not isinstance(a.domain, SetDomain)]
     return _sentences(
         attributes,
         (
-            ([a for a in attributes if a.missing is Unfit.KEEP], "a missing value is a value of its own"),
+            ([a for a in plain if a.missing is Unfit.KEEP], "a missing value is a value of its own"),
             ([a for a in attributes if a.missing is Unfit.SUPPRESS], "a record is left out if a value is missing"),
             (
                 [a for a in attributes if a.outside is Unfit.SUPPRESS],
@@ -253,7 +266,7 @@ def _rules(view: PartitionView) -> list[str]:
                 "a number or date outside the bounds counts as the nearer bound",
             ),
             (
-                [a for a in attributes if not isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+                [a for a in plain if not isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
                 "a value outside the domain counts as one value of its own",
             ),
         ),

@@ -19,7 +19,7 @@ from sfumato.core.study import Study
 from sfumato.engines import open_source
 from sfumato.errors import SfumatoError
 from sfumato.measure import MEASURES, Evidence
-from sfumato.pipeline.measuring import both_cells, evidence_of_draft, measuring_view
+from sfumato.pipeline.measuring import both_records, evidence_of_draft, measuring_view
 from sfumato.pipeline.point_files import digest, fingerprint, stored
 
 _X: Final = Axis(name="ploss", title="privacy loss", better="lower")
@@ -54,8 +54,8 @@ def placed(
         progress("comparing it with your frontier", 0, 1)
         view = measuring_view(study, purpose)
         with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
-            _, raw, cells = both_cells(study, view, table)
-        of = fingerprint(view, study.unit, raw, cells)
+            _, raw, cells = both_records(study, view, table)
+        of = fingerprint(view, study.unit, raw.cells, cells, raw.sets)
         fresh = [one for one in kept if one.get("of") == of and one.get("purpose", purpose) == purpose]
         return _among(fresh, evidence_of_draft(study, purpose, draft, raw, view))
     except SfumatoError as error:

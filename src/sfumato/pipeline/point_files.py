@@ -15,16 +15,19 @@ from sfumato.compare import Point
 from sfumato.core.counts import Cells
 from sfumato.core.domain_json import domain_to_json
 from sfumato.core.partition import PartitionView
+from sfumato.core.set_cut import Sets
 from sfumato.core.unit import Unit
 from sfumato.errors import PublishError
 from sfumato.recipe import Recipe
 
 
-def fingerprint(view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None = None) -> str:
+def fingerprint(
+    view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None = None, sets: Mapping[str, Sets] | None = None
+) -> str:
     """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato.
 
     Taxonomies are part of the domains, whatever file they come from. ``cells`` are the records that drafts are made
-    from, where those are not all.
+    from, where those are not all. Codes of sets say nothing without the ``sets`` that they are places in.
     """
     try:
         made_by = version("sfumato")
@@ -48,6 +51,9 @@ def fingerprint(view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None
     found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
     for some in (raw, *([] if cells is None or cells is raw else [cells])):
         for part in (some.codes, some.counts):
+            found.update(np.ascontiguousarray(part, dtype=np.int64).data)
+    for each in (sets or {}).values():
+        for part in (each.first, each.leaves):
             found.update(np.ascontiguousarray(part, dtype=np.int64).data)
     return found.hexdigest()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,12 +10,14 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.boxes import Boxes
 from sfumato.core.counts import Cells, tally
 from sfumato.core.domain import Categories
+from sfumato.core.loss import general_loss
 from sfumato.core.partition import SUPPRESSED, Partition, PartitionDraft, PartitionView
 from sfumato.core.sets import SetDomain
 from sfumato.core.shown_tree import ShownTree
 from sfumato.errors import StudyError
-from sfumato.methods import PartitionMethod
 from sfumato.pipeline.set_views import with_domains
+
+_SEARCHED: Final = ("nodes", "nodes_counted", "within")
 
 
 def as_shown(draft: PartitionDraft, asked: Iterable[Attribute]) -> PartitionDraft:
@@ -24,6 +26,7 @@ def as_shown(draft: PartitionDraft, asked: Iterable[Attribute]) -> PartitionDraf
     ``asked`` are the attributes before their sets became categories (see `set_views.by_level`). The groups and what
     is published of them stay the same; combinations of codes that are told apart no more become one.
     """
+    asked = tuple(asked)
     names = [a.name for a in asked if isinstance(a.domain, SetDomain)]
     if not names:
         return draft
@@ -42,10 +45,26 @@ def as_shown(draft: PartitionDraft, asked: Iterable[Attribute]) -> PartitionDraf
             regions = draft.form == "generalised"
             starts[:, place], stops[:, place] = trees[name].boxed(starts[:, place], stops[:, place], regions=regions)
     boxes = Boxes(partition.boxes.attributes, starts, stops)
-    return replace(draft, view=with_domains(view, domains), partition=Partition(cells, rows[:, 0], boxes))
+    shown = replace(draft, view=with_domains(view, domains), partition=Partition(cells, rows[:, 0], boxes))
+    return replace(shown, facts=_facts(shown, asked))
 
 
-def refuse_named_sets(method: PartitionMethod, view: PartitionView) -> None:
+def _facts(draft: PartitionDraft, asked: Iterable[Attribute]) -> dict[str, Any]:
+    """What the method tells of its run, as far as sets that are not published have no part in it.
+
+    A search over levels weighs them by how many sets the table has, so the loss that it found tells that number. What
+    is published is the loss by the declared taxonomy, which anybody can work out from the release; how many
+    combinations of levels there were to search, and how near its bound the search came, stay with the owner.
+    """
+    sets = {a.name: a.domain for a in asked if isinstance(a.domain, SetDomain)}
+    facts = dict(draft.facts)
+    if "loss" not in facts or not any(a.name in sets for a in draft.view.quasi):
+        return facts
+    facts["loss"] = round(general_loss(draft.partition, draft.view, sets), 9)
+    return {name: fact for name, fact in facts.items() if name not in _SEARCHED}
+
+
+def refuse_named_sets(method: object, view: PartitionView) -> None:
     """Refuse what would publish names of sets that no record is published with: an order of sets, shares of sets."""
     asked: Any = method
     sets = [a.name for a in view.attributes if isinstance(a.domain, SetDomain)]

@@ -13,7 +13,6 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.set_levels import categories_of, recoded, stand_in
 from sfumato.core.sets import SetDomain
 from sfumato.engines import CodedTable
-from sfumato.errors import StudyError
 
 
 def foreseen(view: PartitionView) -> PartitionView:
@@ -46,18 +45,9 @@ def categories(
     return with_domains(view, domains), codes
 
 
-def without_sets(view: PartitionView) -> PartitionView:
-    """The view without its sets."""
-
-    def kept(attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-        return tuple(a for a in attributes if not isinstance(a.domain, SetDomain))
-
-    return replace(view, quasi=kept(view.quasi), sensitive=kept(view.sensitive), others=kept(view.others))
-
-
-def sets_in(attributes: Iterable[Attribute]) -> str:
-    """The names of those that are sets, for a sentence; nothing if none is."""
-    return ", ".join(f"'{a.name}'" for a in attributes if isinstance(a.domain, SetDomain))
+def sets_of(attributes: Iterable[Attribute]) -> dict[str, SetDomain]:
+    """The domains of those that are sets, by name."""
+    return {a.name: a.domain for a in attributes if isinstance(a.domain, SetDomain)}
 
 
 def set_rules(attributes: Iterable[Attribute]) -> list[str]:
@@ -68,18 +58,14 @@ def set_rules(attributes: Iterable[Attribute]) -> list[str]:
         if isinstance(domain, SetDomain):
             rule = "has the empty set" if domain.empty else "is left out"
             found.append(f"'{attribute.name}' is a set of codes; a record without codes {rule}")
+            if domain.other is not None:
+                label = domain.taxonomy.leaves[domain.other]
+                found.append(f"a code of '{attribute.name}' that its taxonomy lacks counts as '{label}'")
+            if domain.level is not None:
+                found.append(f"of '{attribute.name}' nothing is told below level {domain.level} of its taxonomy")
             if domain.most is not None and (domain.separator or not domain.columns):
                 found.append(f"of more than {domain.most} codes in '{attribute.name}' the first are taken")
     return found
-
-
-def refuse_sets(attributes: Iterable[Attribute], doing: str) -> None:
-    """Say that something cannot be done with sets."""
-    if names := sets_in(attributes):
-        raise StudyError(
-            f"{doing} does not work with sets yet, and there are sets of codes in {names}",
-            "leave them out with a purpose, or use `sfumato worth`, which takes them",
-        )
 
 
 def with_domains(view: PartitionView, domains: Mapping[str, Domain]) -> PartitionView:

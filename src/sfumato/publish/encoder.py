@@ -92,19 +92,22 @@ class RegionEncoder(RawRecordEncoder):
         """The raw values of each predictor."""
         if not self.attributes:
             raise InputError("this encoder has no attributes", "get one from `release.encoder()`")
-        wanted = [name for name, _, _ in self.attributes]
-        joined = {
-            name: domain.columns
-            for name, domain, _ in self.attributes
-            if isinstance(domain, SetDomain) and domain.columns and _lacks(X, name)
-        }
-        if not joined:
-            return raw_columns(X, wanted, type(self).__name__)
-        found = iter(raw_columns(X, [c for name in wanted for c in joined.get(name, (name,))], type(self).__name__))
-        return [
-            list(zip(*(next(found) for _ in joined[name]), strict=True)) if name in joined else next(found)
-            for name in wanted
-        ]
+        return set_columns(X, [(name, domain) for name, domain, _ in self.attributes], type(self).__name__)
+
+
+def set_columns(X: Any, wanted: Sequence[tuple[str, Domain | None]], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+    """The raw values of each wanted column; a set that is joined from several columns is found in those, too."""
+    joined = {
+        name: domain.columns
+        for name, domain in wanted
+        if isinstance(domain, SetDomain) and domain.columns and _lacks(X, name)
+    }
+    names = [column for name, _ in wanted for column in joined.get(name, (name,))]
+    found = iter(raw_columns(X, names, encoder, sets=any(isinstance(domain, SetDomain) for _, domain in wanted)))
+    return [
+        list(zip(*(next(found) for _ in joined[name]), strict=True)) if name in joined else next(found)
+        for name, _ in wanted
+    ]
 
 
 def _lacks(X: Any, name: str) -> bool:  # noqa: N803 - scikit-learn's name
@@ -115,8 +118,8 @@ def _lacks(X: Any, name: str) -> bool:  # noqa: N803 - scikit-learn's name
     return columns is not None and name not in [str(column) for column in columns]
 
 
-def raw_columns(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
-    """The raw values of each wanted column, from whatever people hold their records in."""
+def raw_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool = False) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+    """The raw values of each wanted column, from whatever people hold their records in; those of sets may be lists."""
     if hasattr(X, "toarray"):
         raise InputError("the records are a sparse matrix, and raw records are not", "give a table or a dense array")
     if hasattr(X, "iloc") and hasattr(X, "columns"):
@@ -124,7 +127,7 @@ def raw_columns(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object
     if hasattr(X, "__arrow_c_stream__"):
         table = X if isinstance(X, pa.Table) else pa.table(X)
         return _named(table.column_names, wanted, lambda place: table.column(place).to_pylist())
-    return _placed(X, wanted, encoder)
+    return _placed(X, wanted, encoder, sets=sets)
 
 
 def _named(found: list[str], wanted: list[str], values: Any) -> list[Sequence[object]]:
@@ -134,9 +137,9 @@ def _named(found: list[str], wanted: list[str], values: Any) -> list[Sequence[ob
     return [values(found.index(name)) for name in wanted]
 
 
-def _placed(X: Any, wanted: list[str], encoder: str) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+def _placed(X: Any, wanted: list[str], encoder: str, *, sets: bool) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
     # Lists hold records of mixed types: as objects, else NumPy would turn every number into text.
-    array = np.asarray(X) if hasattr(X, "__array__") else np.array(list(_rows(X)), dtype=object)
+    array = np.asarray(X) if hasattr(X, "__array__") else _objects(list(_rows(X)), sets=sets)
     if array.ndim != 2:  # noqa: PLR2004 - a table
         raise InputError(
             f"the records are an array of {array.ndim} dimensions. Reshape your data: a row a record",
@@ -156,6 +159,18 @@ def _pandas_values(series: Any) -> Sequence[object]:
     """Plain objects, with None for every kind of missing value that pandas has."""
     values: list[object] = series.astype(object).where(series.notna(), None).tolist()
     return values
+
+
+def _objects(rows: list[Any], *, sets: bool) -> NDArray[np.object_]:
+    """Rows as a table of objects; where a value may be a list, NumPy would take it for one dimension more."""
+    widths = {len(row) for row in rows if isinstance(row, list)}
+    if not sets or len(widths) != 1 or not all(isinstance(row, list) for row in rows):
+        return np.array(rows, dtype=object)
+    table = np.empty((len(rows), widths.pop()), dtype=object)
+    for place, row in enumerate(rows):
+        for column, value in enumerate(row):
+            table[place, column] = value
+    return table
 
 
 def _rows(X: Any) -> Iterable[list[object]]:  # noqa: N803 - scikit-learn's name

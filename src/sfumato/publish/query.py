@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sfumato.core.condition import Condition, Join, Leaf, attributes_of, leaves, read_condition
 from sfumato.core.cut import Cut
@@ -23,6 +24,7 @@ from sfumato.core.draft import Groups
 from sfumato.core.query_codes import Codes, nodes_of
 from sfumato.core.query_text import Comparison
 from sfumato.core.set_cut import SetCut, plain_numbers
+from sfumato.core.set_regions import SetRegions
 from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.errors import OursError, UsageError
@@ -96,12 +98,16 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class SetRegions:
-    """A column of sets of nodes; of a node below the published ones, only how likely it is can be told."""
+class AskedSets:
+    """A column of sets of nodes; of a node below the published ones, only how likely it is can be told.
+
+    Each row has one of the regions, or a pool in which they have shares.
+    """
 
     domain: SetDomain
-    cut: SetCut
-    regions: NDArray[Any]
+    regions: SetRegions
+    place: NDArray[np.int64]  # (rows,): which region, or which pool
+    shares: csr_array | None = None  # (pools, regions)
 
     def share(self, codes: Codes) -> Shares:
         """Which part of each row has a code among the given ones."""
@@ -109,29 +115,31 @@ class SetRegions:
 
     def chance(self, codes: Codes | None) -> Shares:
         """How likely a record of each row has a code among the given ones; None: no code at all."""
-        missed = np.ones(len(self.regions))
-        rows, nodes = self.cut.members(self.regions)
-        if self.cut.whole:  # nothing is told, not even whether there is a code: one is taken to be
-            rows, nodes = np.arange(len(self.regions)), np.zeros(len(self.regions), np.int64)
+        regions = self.regions
         if codes is None:
-            missed[rows] = 0.0
-            return missed
-        edges = np.array([*self.cut.starts, self.cut.size], dtype=np.int64)
-        inside = np.diff(codes.below(edges)) / np.diff(edges)
-        np.multiply.at(missed, rows, 1 - inside[nodes])
-        return 1 - missed
+            found = regions.none.astype(np.float64)
+        else:
+            inside = codes.below(regions.stops) - codes.below(regions.starts)
+            found = regions.some(inside / (regions.stops - regions.starts))
+        each: Shares = np.asarray(found if self.shares is None else self.shares @ found)[self.place]
+        return each
 
 
 def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.core.query_text` has the language."""
     numbers = [*groups.regions.T, groups.classes]
     columns: dict[str, Asked] = {
-        name: SetRegions(labels.domain, labels.cut, column)
+        name: _sets(labels.domain, labels.cut, column)
         if isinstance(labels.domain, SetDomain) and isinstance(labels.cut, SetCut)
         else Regions(labels.domain, labels.cut, plain_numbers(labels.cut, column))
         for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
     }
     return estimate(columns, groups.counts, text, noise_scale=noise_scale)
+
+
+def _sets(domain: SetDomain, cut: SetCut, column: NDArray[Any]) -> AskedSets:
+    numbers, place = np.unique(column, return_inverse=True)
+    return AskedSets(domain, SetRegions.of_cut(cut, numbers), place.ravel())
 
 
 def estimate(
@@ -161,7 +169,7 @@ class _WithSets:
         name = asked.name.text
         nodes = nodes_of(asked, domain, self.text)
         column = self.columns[name]
-        if not isinstance(column, SetRegions):
+        if not isinstance(column, AskedSets):
             raise OursError(f"the sets '{name}' are published as single values")
         if (name, nodes) not in self._held:
             self._held[name, nodes] = new = f"{name}\0{len(self._held)}"  # no attribute is called so

@@ -37,7 +37,7 @@ def write_records(
     ``suppression`` says whether the method was allowed to leave records out: then the table has a column that marks
     them, also if there are none. ``source`` gives buckets their numbers and shuffled values their order.
     """
-    layout = record_layout(draft, suppression=suppression or draft.partition.suppressed > 0)
+    layout = record_layout(draft, suppression=suppression or draft.partition.suppressed > 0, sets=facts.sets)
     records = records_of(draft, source or SecureSource())
     return stage(
         folder,

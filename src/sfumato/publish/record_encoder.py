@@ -1,12 +1,14 @@
 """A scikit-learn transformer that puts new raw records into the regions of a release of records."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.publish.encoder import InputError, RawRecordEncoder, raw_columns
+from sfumato.publish.encoder import InputError, RawRecordEncoder, set_columns
 from sfumato.publish.record_features import RecordFeatures, Regions
+from sfumato.publish.record_table import Column
 
 
 class RecordEncoder(RawRecordEncoder):
@@ -15,6 +17,11 @@ class RecordEncoder(RawRecordEncoder):
     Takes pandas, polars and Arrow tables (columns are found by name) and arrays with the release's columns in order.
     Quasi-identifiers are put into the region that holds the record, or the nearest one; exact columns stay what they
     are. A value that no published record has gives 0 in every column of a categorical attribute.
+
+    A set is a list of codes, or text with the separator of its domain; where it was joined from several columns, those
+    are found in a table, too. It becomes the published set of nodes that it falls under; one that no published region
+    holds is such a value. Where the codes are not public (they were read off the table), a set comes as a name that
+    it is published by.
     """
 
     def __init__(self, features: RecordFeatures | None = None, regions: Regions | None = None) -> None:
@@ -23,7 +30,7 @@ class RecordEncoder(RawRecordEncoder):
 
     def fit(self, X: Any, y: Any = None) -> "RecordEncoder":  # noqa: ARG002, N803 - scikit-learn's signature
         """Check that records have the columns; there is nothing to learn."""
-        raw_columns(X, self._names, type(self).__name__)
+        self._raw(X)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
@@ -31,8 +38,7 @@ class RecordEncoder(RawRecordEncoder):
         if self.features is None or self.regions is None:
             raise InputError("this encoder has no release", "get one from `release.encoder()`")
         columns = self.features.columns
-        raw = raw_columns(X, self._names, type(self).__name__)
-        codes = {c.name: c.domain.encode(values) for c, values in zip(columns, raw, strict=True)}
+        codes = {c.name: _codes(c, values) for c, values in zip(columns, self._raw(X), strict=True)}
         quasi = [c.name for c in columns if c.role == "quasi_identifier"]
         places = dict(zip(quasi, self.regions.places([codes[name] for name in quasi]), strict=True))
         for column in columns:
@@ -49,9 +55,23 @@ class RecordEncoder(RawRecordEncoder):
         """How many columns of records it takes."""
         return len(self._names)
 
+    def _raw(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+        columns = () if self.features is None else self.features.columns
+        return set_columns(X, [(column.name, column.sets) for column in columns], type(self).__name__)
+
     @property
     def _names(self) -> list[str]:
         return [] if self.features is None else [column.name for column in self.features.columns]
+
+
+def _codes(column: Column, values: Sequence[object]) -> NDArray[np.int64]:
+    """The codes of raw values; of sets those that they are published by, -1 where no published region holds one."""
+    if column.sets is None or column.told is None:
+        return column.domain.encode(values)
+    read = column.sets.encode(values)
+    places = np.append(column.told.places.of(read.sets), -1)  # the last place is that of a record that is left out
+    found: NDArray[np.int64] = places[np.asarray(read)]
+    return found
 
 
 def _exact(known: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """The manifest of a release of records: what is promised about its groups, and all that a check of it needs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, cast, get_args
 
@@ -9,6 +9,7 @@ from sfumato.core.attribute import Role
 from sfumato.core.domain import Categories
 from sfumato.core.domain_json import domain_from_json, domain_to_json
 from sfumato.core.partition import PartitionDraft
+from sfumato.core.sets import SetDomain
 from sfumato.core.statistics import Statistics
 from sfumato.dp.budget import show
 from sfumato.errors import OursError, SfumatoError
@@ -35,7 +36,10 @@ class RecordFacts:
     """What whoever publishes knows about a release of records beyond its draft; every field goes into the manifest.
 
     ``rules`` say in words what happened to missing values and to those outside a domain. ``ledger`` is the hash of the
-    release's entry in the owner's ledger. ``selection`` says which records it was made from, None for all.
+    release's entry in the owner's ledger. ``selection`` says which records it was made from, None for all. ``sets`` has
+    how the codes of sets were declared: with it a receiver reads raw codes. Only what the owner declared before any
+    record was read may stand there, so it tells nothing of the table; codes that were read off it stay with the owner,
+    since a code may be that of one record.
     """
 
     study: str
@@ -50,9 +54,16 @@ class RecordFacts:
     secure: bool = True  # whether what is random in it came from the system's secure source
     ledger: str | None = None
     selection: Mapping[str, Any] | None = None
+    sets: Mapping[str, SetDomain] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if any(not domain.declared for domain in self.sets.values()):
+            raise OursError("codes that were read off the table reached publication")
 
 
-def record_layout(draft: PartitionDraft, *, suppression: bool) -> RecordLayout:
+def record_layout(
+    draft: PartitionDraft, *, suppression: bool, sets: Mapping[str, SetDomain] | None = None
+) -> RecordLayout:
     """The columns that a draft is published in; ``suppression`` says whether records may be suppressed."""
     view = draft.view
     names = [a.name for a in view.attributes]
@@ -62,7 +73,7 @@ def record_layout(draft: PartitionDraft, *, suppression: bool) -> RecordLayout:
             raise OursError(f"'{attribute.name}' reached publication without its domain, or as {attribute.role}")
         role = cast("PublishedRole", attribute.role.value)
         regions = attribute.role is Role.QUASI_IDENTIFIER and draft.form == "generalised"
-        columns.append(Column(attribute.name, role, attribute.domain, regions))
+        columns.append(Column(attribute.name, role, attribute.domain, regions, (sets or {}).get(attribute.name)))
     buckets = draft.form != "generalised"
     group = free_name("group", names) if buckets else None
     return RecordLayout(
@@ -113,6 +124,7 @@ def record_manifest(
                 "role": column.role,
                 "published": "regions" if column.regions else "values",
                 "domain": domain_to_json(column.domain),
+                **({} if column.sets is None else {"sets": domain_to_json(column.sets)}),
             }
             for column in layout.columns
         ],
@@ -149,7 +161,10 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
         regions = entry["published"] == "regions"
         if regions != (entry["role"] == "quasi_identifier" and shape == "generalised"):
             raise broken(f"'{entry['name']}' is published in a way that a release of this shape does not have")
-        columns.append(Column(entry["name"], entry["role"], domain_from_json(entry["domain"]), regions))
+        columns.append(
+            Column(entry["name"], entry["role"], domain_from_json(entry["domain"]), regions, _sets_from(entry))
+        )
+        _ = columns[-1].told  # names of sets must be those of the declared codes
     order = {"quasi_identifier": 0, "sensitive": 1}
     roles = [column.role for column in columns]
     if sorted(roles, key=lambda role: order.get(role, 2)) != roles or "quasi_identifier" not in roles:
@@ -169,6 +184,16 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     if buckets and not layout.sensitive:
         raise broken("the manifest declares buckets and no sensitive attribute")
     return layout
+
+
+def _sets_from(entry: Mapping[str, Any]) -> SetDomain | None:
+    """The declared codes of an attribute whose sets are published as categories."""
+    if entry.get("sets") is None:
+        return None
+    found = domain_from_json(entry["sets"])
+    if not isinstance(found, SetDomain) or found.level is None:
+        raise broken(f"the codes of '{entry['name']}' are not those of sets with a level")
+    return found
 
 
 def models_from(content: Mapping[str, Any]) -> tuple[GroupModel, ...]:
@@ -193,8 +218,11 @@ def promise_in_words(sentences: Sequence[str], *, chosen: str, secure: bool) -> 
 
 
 def _observed(layout: RecordLayout) -> list[str]:
-    """Which domains were read off the records: a receiver learns from them which values occur."""
-    names = [column.name for column in layout.columns if not column.domain.declared]
+    """Which domains were read off the records: a receiver learns from them which values occur.
+
+    Of sets with declared codes she learns no more than the published records say.
+    """
+    names = [column.name for column in layout.columns if not column.domain.declared and column.sets is None]
     if not names:
         return []
     return [f"the domain was read off the table, not declared beforehand, for {', '.join(names)}"]

@@ -64,6 +64,11 @@ _ANATOMY = """\
 - **Two tables.** `data_qit` has the quasi-identifiers of every record, exact, and its bucket; {st} how often each
   sensitive value occurs in each bucket. Which record has which value is not published."""
 
+_SETS = """
+- **A set** (in {names}) such as `1*, 3*` lists the nodes that a record has codes under: at least one code under each,
+  and none under others at their level. `(none)` is the set without codes. The root alone says nothing, not even that
+  there is a code. The encoder takes new records with raw codes."""
+
 
 def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
     """The text of README.md; ``content`` is the manifest."""
@@ -73,6 +78,8 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
     reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
     )
+    if names := [cell(column.name) for column in layout.columns if column.sets is not None]:
+        reading += _SETS.format(names=", ".join(names))
     if layout.suppressed is not None:
         reading += (
             f"\n- **Suppressed records** have `true` in `{layout.suppressed}` and no other value. They are in no "
@@ -139,6 +146,9 @@ def _shown(column: Column) -> str:
 
 def _example(column: Column) -> str:
     domain = column.domain
+    if column.sets is not None:
+        tree = column.sets.taxonomy
+        return f"{quoted(column.name)} contains {quoted(tree.labels[tree.kids(0)[0]])}"
     if isinstance(domain, Grid):
         return f"{quoted(column.name)} >= {domain.text(domain.value(domain.points // 2))}"
     assert isinstance(domain, Categories), "there are two kinds"

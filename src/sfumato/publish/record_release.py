@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sfumato.core.domain import Domain
 from sfumato.core.query_codes import Codes
 from sfumato.core.statistics import ValueCounts
 from sfumato.errors import UsageError
-from sfumato.publish.query import Estimate, Shares, estimate
+from sfumato.publish.query import AskedSets, Estimate, Shares, estimate
 from sfumato.publish.record_features import RecordFeatures, Regions
 from sfumato.publish.record_files import read_records
 from sfumato.publish.record_manifest import record_layout_from
 from sfumato.publish.record_table import Column, RecordLayout
 from sfumato.publish.records import Records
 from sfumato.publish.release import Release, as_frames
-from sfumato.publish.sample import plain_values
+from sfumato.publish.sample import plain_values, set_texts
 from sfumato.publish.spans import Spans
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class RecordsRelease(Release):
         """A scikit-learn transformer that turns new raw records into the columns of `to_training`.
 
         Where all records are recoded alike (`full_domain`, `tds`) a value falls into its own range. Where groups have
-        regions of their own, a record goes to the region that holds it, or else to the nearest one.
+        regions of their own, a record goes to the region that holds it, or else to the nearest one. Sets come as the
+        source has them, as raw codes.
         """
         from sfumato.publish.record_encoder import RecordEncoder  # noqa: PLC0415 - scikit-learn is slow to import
 
@@ -103,6 +105,7 @@ class RecordsRelease(Release):
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
         """Plain records, each drawn uniformly inside the regions of a published one; all of them once without ``n``.
 
+        A set gets one code under each of its nodes; where codes are not public, it stays the name it is published by.
         In a release with buckets the sensitive values of a bucket stay shuffled, or are left out with two tables.
         """
         if n is not None and n < 0:
@@ -115,6 +118,10 @@ class RecordsRelease(Release):
         for column in self.layout.in_rows:
             spans = self.records.columns[column.name]
             places = spans.places[rows]
+            if column.sets is not None and column.told is not None:
+                told = column.told.at(spans.starts, spans.stops).take(places.astype(np.int64))
+                columns.append(set_texts(column.sets, told, rng))
+                continue
             codes = rng.integers(spans.starts[places], spans.stops[places])
             columns.append(plain_values(column.domain, codes))
         return pa.table(columns, names=[column.name for column in self.layout.in_rows])
@@ -158,13 +165,19 @@ class RecordsRelease(Release):
         raise UsageError(f"the release has no attribute '{name}' in its rows", "name one of its columns")
 
     @property
-    def _asked(self) -> dict[str, "RangeColumn | BucketColumn"]:
+    def _asked(self) -> dict[str, "RangeColumn | BucketColumn | AskedSets"]:
         shuffled = self.layout.form != "generalised"
-        found: dict[str, RangeColumn | BucketColumn] = {}
+        found: dict[str, RangeColumn | BucketColumn | AskedSets] = {}
         group, groups = self.records.groups()
         for column in self.layout.columns:
             if shuffled and column.role == "sensitive":
-                found[column.name] = BucketColumn(column.domain, group, self._bucket(column, group, groups))
+                bucket = self._bucket(column, group, groups)
+                found[column.name] = _asked_bucket(column, group, bucket)
+            elif column.sets is not None and column.told is not None:
+                spans = self.records.columns[column.name]
+                found[column.name] = AskedSets(
+                    column.sets, column.told.at(spans.starts, spans.stops), spans.places.astype(np.int64)
+                )
             else:
                 found[column.name] = RangeColumn(column.domain, self.records.columns[column.name])
         return found
@@ -205,6 +218,17 @@ class BucketColumn:
         whole = np.bincount(self.counts.group, weights=self.counts.counts, minlength=groups)
         shares: Shares = (part / np.maximum(whole, 1))[self.group]
         return shares
+
+
+def _asked_bucket(column: Column, group: NDArray[np.int64], counts: ValueCounts) -> "BucketColumn | AskedSets":
+    if column.sets is None or column.told is None:
+        return BucketColumn(column.domain, group, counts)
+    size = column.domain.size
+    table = csr_array((counts.counts.astype(np.float64), (counts.group, counts.values)), shape=(counts.groups, size))
+    whole = np.maximum(np.asarray(table.sum(axis=1)).ravel(), 1.0)
+    places = np.arange(size)
+    shares = csr_array(table.multiply((1.0 / whole)[:, None]))
+    return AskedSets(column.sets, column.told.at(places, places + 1), group, shares)
 
 
 def _all(spans: Spans) -> NDArray[np.int32]:

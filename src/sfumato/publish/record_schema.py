@@ -34,6 +34,7 @@ class RecordAttribute(Strict):
     role: Literal["quasi_identifier", "sensitive", "class", "insensitive"]
     published: Literal["regions", "values"]
     domain: dict[str, Any]
+    sets: dict[str, Any] | None = None  # of sets that are published as categories: the declared domain of their codes
 
 
 class RecordNumbers(Strict):

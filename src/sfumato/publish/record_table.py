@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count as counting
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.core.domain import Categories, Domain, Grid
+from sfumato.core.set_places import ToldSets
+from sfumato.core.sets import SetDomain
 from sfumato.errors import VerifyError
 from sfumato.publish.ranges import RangeTexts
 from sfumato.publish.records import Records, Tally
@@ -26,12 +29,28 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Column:
-    """One attribute as it is published: as regions, or exact; exact numbers and dates as such, categories as text."""
+    """One attribute as it is published: as regions, or exact; exact numbers and dates as such, categories as text.
+
+    Sets are published as categories; ``sets`` says how their codes were declared, where that is public.
+    """
 
     name: str
     role: PublishedRole
     domain: Domain
     regions: bool
+    sets: SetDomain | None = None
+
+    @cached_property
+    def told(self) -> ToldSets | None:
+        """How sets are told, where their codes are known; refuses categories that are no sets of those codes."""
+        if self.sets is None:
+            return None
+        if not isinstance(self.domain, Categories):
+            raise _unfit(self.name, "has sets of codes, and is not published by their names")
+        try:
+            return ToldSets.by_tree(self.sets, self.domain.taxonomy)
+        except VerifyError:
+            raise _unfit(self.name, "has names of sets that are none of its declared codes") from None
 
     @property
     def texts(self) -> bool:

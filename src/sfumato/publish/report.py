@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.loss import attribute_losses, general_loss
 from sfumato.core.partition import PartitionDraft
+from sfumato.core.sets import SetDomain
 from sfumato.core.shown import shown_records
 from sfumato.core.statistics import Statistics
 from sfumato.models import title
@@ -30,8 +31,15 @@ _BINS: Final = 12
 _WORST: Final = 10
 
 
-def partition_report(draft: PartitionDraft, made: Made, *, measures: Sequence[Told] = (), unmeasured: str = "") -> str:
-    """One self-contained HTML page."""
+def partition_report(
+    draft: PartitionDraft,
+    made: Made,
+    *,
+    sets: Mapping[str, SetDomain] | None = None,
+    measures: Sequence[Told] = (),
+    unmeasured: str = "",
+) -> str:
+    """One self-contained HTML page; ``sets`` are those that have become categories."""
     groups = draft.partition.statistics(draft.view)
     generalised = draft.form == "generalised"
     return render(
@@ -39,12 +47,12 @@ def partition_report(draft: PartitionDraft, made: Made, *, measures: Sequence[To
             made=made,
             promised=[model.sentence() for model in draft.models],
             not_promised=list(dict.fromkeys([LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))])),
-            tiles=_tiles(draft, groups),
+            tiles=_tiles(draft, groups, sets),
             published=_published(draft),
             left_out=_left_out(draft),
             sizes=_sizes(draft, groups),
             cap=cap_section(draft),
-            losses=_losses(draft) if generalised else None,
+            losses=_losses(draft, sets) if generalised else None,
             losses_mean=(
                 "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
                 "suppressed record counts 100 %."
@@ -68,7 +76,7 @@ def _what(draft: PartitionDraft) -> str:
     return "buckets" if draft.form != "generalised" else "groups"
 
 
-def _tiles(draft: PartitionDraft, groups: Statistics) -> list[Tile]:
+def _tiles(draft: PartitionDraft, groups: Statistics, sets: Mapping[str, SetDomain] | None) -> list[Tile]:
     records, gone, what = int(draft.partition.cells.counts.sum()), draft.partition.suppressed, _what(draft)
     sizes = groups.sizes[groups.sizes > 0]
     drawn = (
@@ -90,7 +98,7 @@ def _tiles(draft: PartitionDraft, groups: Statistics) -> list[Tile]:
     if draft.form == "generalised":
         found.append(
             Tile(
-                f"{general_loss(draft.partition, draft.view):.3f}",
+                f"{general_loss(draft.partition, draft.view, sets):.3f}",
                 "of each attribute's domain is covered by a published value on average (0: exact, 1: nothing left)",
             )
         )
@@ -140,8 +148,8 @@ def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     return [(name, int(count)) for name, count in zip(names, found, strict=True)]
 
 
-def _losses(draft: PartitionDraft) -> Chart:
-    losses = attribute_losses(draft.partition, draft.view)
+def _losses(draft: PartitionDraft, sets: Mapping[str, SetDomain] | None) -> Chart:
+    losses = attribute_losses(draft.partition, draft.view, sets)
     return shares(
         list(losses.items()), title="Loss by attribute", axis="share of the domain that a published value covers"
     )

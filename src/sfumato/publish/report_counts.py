@@ -9,10 +9,10 @@ from typing import Any
 from sfumato.core.counts import Cells
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionView
-from sfumato.core.set_cut import SetCut
+from sfumato.core.set_cut import SetCut, Sets
 from sfumato.core.shown import Shown
 from sfumato.publish.report import facts_table
-from sfumato.publish.report_chart import Chart, shares
+from sfumato.publish.report_chart import shares
 from sfumato.publish.report_distributions import distributions
 from sfumato.publish.report_frontier import frontier_plane, frontier_rows
 from sfumato.publish.report_page import Made, Page, Tile, render
@@ -31,7 +31,7 @@ _SETS = " Of a set it is in how many nodes of its taxonomy, of how many codes: a
 _RAW = "Numbers on this page that compare the release with the raw table are not covered by ε. Do not give them away."
 
 
-def counts_report(
+def counts_report(  # noqa: PLR0913 - all but the first two by keyword
     draft: Draft,
     made: Made,
     *,
@@ -39,12 +39,16 @@ def counts_report(
     receipt: Sequence[Mapping[str, str]],
     left: str,
     beside: tuple[PartitionView, Cells, Shown] | None = None,
+    sets: Mapping[str, Sets] | None = None,
     measures: Sequence[Told] = (),
     unmeasured: str = "",
 ) -> str:
-    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at."""
+    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at.
+
+    Codes of sets in the table are places in ``sets``.
+    """
     facts: Mapping[str, Any] = draft.facts
-    sets = _sets(draft)
+    some = any(isinstance(cut, SetCut) for cut in draft.groups.cuts)
     steps = [(step["on"], step["epsilon"], step["mechanism"]) for step in receipt]
     return render(
         Page(
@@ -67,9 +71,9 @@ def counts_report(
             ),
             losses_mean=(
                 "In how many regions an attribute is published, of how many values it has. One region says nothing of "
-                "the attribute; 100 % is exact." + (_SETS if sets else "")
+                "the attribute; 100 % is exact." + (_SETS if some else "")
             ),
-            distributions=() if beside is None else [*distributions(*beside), *sets],
+            distributions=() if beside is None else distributions(*beside, sets),
             worst_missing=(
                 "There are no worst groups: noise is added to every count alike, and the promise is the same for "
                 "everybody, whatever group they are in."
@@ -83,22 +87,6 @@ def counts_report(
             unmeasured=unmeasured,
         )
     )
-
-
-def _sets(draft: Draft) -> list[tuple[str, str, Chart | None, str]]:
-    """Sets in place of their distribution: names, roles, and in how many nodes they are published."""
-    roles = {a.name: a.role.value.replace("_", "-") for a in draft.view.predictors}
-    found: list[tuple[str, str, Chart | None, str]] = []
-    for cut in draft.groups.cuts:
-        if isinstance(cut, SetCut):
-            told = (
-                "The release says nothing of this attribute."
-                if cut.whole
-                else f"A set of codes, published by which of {len(cut.starts):,} nodes it has codes under. Sets are "
-                "not drawn."
-            )
-            found.append((cut.attribute, roles[cut.attribute], None, told))
-    return found
 
 
 def _tiles(draft: Draft, left: str) -> list[Tile]:

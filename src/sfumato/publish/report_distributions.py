@@ -1,7 +1,7 @@
 """Attributes before and after: their distribution in the table, and what a receiver would take it for."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from sfumato.core.attribute import Attribute, Role
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.partition import PartitionView
+from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Shown
 from sfumato.publish.ranges import range_text
 from sfumato.publish.report_chart import Chart, pairs, percent
+from sfumato.publish.report_sets import sets_before_and_after
 
 Floats = NDArray[np.float64]
 
@@ -20,16 +22,23 @@ _MOST = 12  # values, or bins, of one attribute
 _QUASI = 8  # quasi-identifiers that are shown
 
 
-def distributions(view: PartitionView, raw: Cells, shown: Shown) -> list[tuple[str, str, Chart | None, str]]:
+def distributions(
+    view: PartitionView, raw: Cells, shown: Shown, sets: Mapping[str, Sets] | None = None
+) -> list[tuple[str, str, Chart | None, str]]:
     """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what is to be said.
 
-    A quasi-identifier of which nothing is published has no chart.
+    A quasi-identifier of which nothing is published has no chart. Codes of sets are places in ``sets``.
     """
     protected = [*view.sensitive, *(a for a in view.others if a.role is Role.CLASS)]
     found: list[tuple[str, str, Chart | None, str]] = []
     for attribute in (*protected, *view.quasi[:_QUASI]):
         domain = view.domain(attribute.name)
-        if attribute.name in shown.attributes and _nothing(attribute.name, domain, shown):
+        if attribute.name in shown.sets:
+            codes = raw.codes[:, raw.attributes.index(attribute.name)]
+            of = (sets or {})[attribute.name]
+            told = sets_before_and_after(attribute.name, codes, raw.counts, of, shown)
+            found.append((attribute.name, _role(attribute), *told))
+        elif attribute.name in shown.attributes and _nothing(attribute.name, domain, shown):
             found.append((attribute.name, _role(attribute), None, "The release says nothing of this attribute."))
         else:
             found.append((attribute.name, _role(attribute), *_before_and_after(attribute, domain, raw, shown)))

@@ -4,7 +4,7 @@ This looks at published groups alone, so it is post-processing and costs no priv
 either: a NumPy generator with a seed will do.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from sfumato.core.cut import Cut
 from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.core.draft import Groups
 from sfumato.core.set_cut import SetCut, plain_numbers
+from sfumato.core.set_regions import SetRegions
 from sfumato.core.sets import SetDomain
 from sfumato.errors import OursError, UsageError
 from sfumato.publish.table import Layout
@@ -33,7 +34,7 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
     rng = np.random.default_rng(seed)
     rows = _rows(groups.counts, n, rng)
     columns = [
-        _set_texts(domain, cut, groups.regions[rows, place], rng)
+        set_texts(domain, SetRegions.of_cut(cut, groups.regions[rows, place]), rng)
         if isinstance(domain, SetDomain) and isinstance(cut, SetCut)
         else plain_values(domain, _codes(cut, plain_numbers(cut, groups.regions[rows, place]), rng))
         for place, (domain, cut) in enumerate(zip(layout.domains, layout.cuts, strict=True))
@@ -58,13 +59,13 @@ def _codes(cut: Cut, regions: NDArray[np.int64], rng: np.random.Generator) -> ND
     return rng.integers(edges[regions], edges[regions + 1])
 
 
-def _set_texts(domain: SetDomain, cut: SetCut, regions: NDArray[Any], rng: np.random.Generator) -> pa.Array:
-    """A code under each node of each set, as text; how many more a record had there is not known."""
-    rows, nodes = (np.arange(len(regions)), np.zeros(len(regions), np.int64)) if cut.whole else cut.members(regions)
-    edges = np.array([*cut.starts, cut.size], dtype=np.int64)
+def set_texts(domain: SetDomain, regions: SetRegions, rng: np.random.Generator) -> pa.Array:
+    """A code under each node of each region, as text; how many more a record had there is not known."""
+    coded = regions.starts < regions.size  # beyond are records without codes
+    rows, starts, stops = regions.owner[coded], regions.starts[coded], regions.stops[coded]
     leaves = domain.taxonomy.leaves
-    held: list[list[str]] = [[] for _ in regions]
-    for row, code in zip(rows.tolist(), rng.integers(edges[nodes], edges[nodes + 1]).tolist(), strict=True):
+    held: list[list[str]] = [[] for _ in range(len(regions))]
+    for row, code in zip(rows.tolist(), rng.integers(starts, stops).tolist(), strict=True):
         held[row].append(leaves[code])
     return pa.array([domain.writes.join(codes) or None for codes in held], pa.string())
 
