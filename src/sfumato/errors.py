@@ -61,7 +61,11 @@ class StudyError(SfumatoError):
 
 
 class TaxonomyError(StudyError):
-    """A taxonomy is not a tree over the attribute's values."""
+    """A taxonomy is not a tree over the attribute's values; ``labels`` are those at fault, for whoever knows lines."""
+
+    def __init__(self, problem: str, fix: str, labels: tuple[str, ...] = ()) -> None:
+        super().__init__(problem, fix)
+        self.labels = labels
 
 
 class SourceError(SfumatoError):

@@ -1,6 +1,7 @@
 """Recipes: one release, described and not yet made."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,9 @@ from typing import Any
 from sfumato.core.study import Study
 from sfumato.errors import StudyError
 
+Path = tuple[str | int, ...]
+
+_WORD = re.compile(r"[+-]?[\w./-]*\w")
 _ADD_ONE = "add one to the study, such as `releases: {dp: {method: diffgen, epsilon: 1}}`"
 
 
@@ -33,6 +37,33 @@ class Recipe:
     purpose: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chosen: Chosen = Chosen.IN_ADVANCE
+    places: Mapping[Path, str] = field(default_factory=dict, compare=False, repr=False)  # where each part is written
+
+    def place_of(self, problem: str, *names: str) -> str:
+        """The file and line of what a problem is about, with a colon; nothing where there is no file.
+
+        That is the part with these ``names``, or else the one whose name or value the problem mentions most; or the
+        release as a whole.
+
+        >>> places = {(): "s.yaml, line 4", ("k",): "s.yaml, line 5"}
+        >>> recipe = Recipe(name="r", method="mondrian", parameters={"k": 0}, places=places)
+        >>> recipe.place_of("k is 0"), recipe.place_of("nobody is left")
+        ('s.yaml, line 5: ', 's.yaml, line 4: ')
+        """
+        if not self.places:
+            return ""
+        if names and names in self.places:
+            return f"{self.places[names]}: "
+        said = set(_WORD.findall(problem))
+        best = max(self.places, key=lambda path: (self._mentioned(path, said), -len(path)))
+        return f"{self.places[best]}: "
+
+    def _mentioned(self, path: Path, said: set[str]) -> int:
+        value: Any = {**self.parameters, "method": self.method}
+        for part in path:
+            value = value[part] if isinstance(value, Mapping) and part in value else None
+        plain = isinstance(value, (str, int)) and not isinstance(value, bool) and str(value) in said
+        return sum(str(part) in said for part in path) + plain
 
     def as_json(self) -> str:
         """The recipe as one line of JSON, for the ledger and the manifest."""
@@ -76,16 +107,21 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
             f"use one of: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
         )
     settings = dict(study.releases[name])
+    here = ("releases", name)
+    places = {path[2:]: place for path, place in study.places.items() if path[:2] == here}
     method = settings.pop("method", None)
     if method is None:
         raise StudyError(f"release '{name}' names no method", "add `method: diffgen`")
     purpose = settings.pop("purpose", None)
     chosen = settings.pop("chosen", Chosen.IN_ADVANCE.value)
     if chosen not in [c.value for c in Chosen]:
+        place = f"{places[('chosen',)]}: " if ("chosen",) in places else ""
         raise StudyError(
-            f"release '{name}' says its parameters were '{chosen}'", f"use one of: {', '.join(c.value for c in Chosen)}"
+            f"{place}release '{name}' says its parameters were '{chosen}'",
+            f"use one of: {', '.join(c.value for c in Chosen)}",
         )
     return Recipe(
+        places=places,
         name=name,
         method=str(method),
         purpose=None if purpose is None else str(purpose),

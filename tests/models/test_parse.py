@@ -43,11 +43,11 @@ def test_numbers_are_the_text_that_was_typed():
 @pytest.mark.parametrize(
     ("promise", "says"),
     [
-        ({"k-anonimity": 2}, "did you mean 'k-anonymity'"),
+        ({"k-anonimity": 2}, "write 'k-anonymity'"),
         ({"soup": 2}, "choose one of: alpha-k-anonymity, basic-beta-likeness"),
         ({"ε-differential privacy": 1}, "choose a differentially private method"),
         ({"k-anonymity": {"k": 2, "attribute": "x"}}, "no parameter 'attribute'.*use one of: k"),
-        ({"t-closeness": {"t": 1, "distanse": "js"}}, "did you mean 'distance'"),
+        ({"t-closeness": {"t": 1, "distanse": "js"}}, "write 'distance'"),
         ({"t-closeness": {"distance": "js"}}, "given no t.*add `t: …`"),
         ({"recursive-l-diversity": 3}, r"needs `c` and `l`.*write `recursive-l-diversity: \{c: …, l: …\}`"),
         ({"k-anonymity": None}, "needs `k`"),

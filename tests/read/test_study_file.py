@@ -495,7 +495,45 @@ def test_an_error_in_a_taxonomy_file_names_the_file_and_the_line_of_the_study(tm
     (tmp_path / "job.csv").write_text("a;A;*\na;B;*\n", encoding="utf-8")
     with pytest.raises(TaxonomyError) as caught:
         attribute("{role: sensitive, taxonomy: job.csv}", base=tmp_path)
-    assert caught.value.problem == "study.yaml, line 4: job.csv: 'a' stands at two places: below 'A' and below 'B'"
+    assert caught.value.problem == (
+        "study.yaml, line 4: job.csv, lines 1 and 2: 'a' stands at two places: below 'A' and below 'B'"
+    )
+
+
+FILTERED = """name: a
+source: a.csv
+attributes:
+  age: {role: quasi_identifier, type: integer, bounds: [0, 99]}
+  job: {role: quasi_identifier, taxonomy: {Any: {P: [E, L], A: [D]}}}
+  ill: {role: class, values: ["no", "yes"]}
+purposes:
+  p:
+    attributes: [age, job, ill]
+    where:
+      job: P
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "problem", "fix"),
+    [
+        ("      age: old", "line 12: the filter by 'age': 'old' is no value of 'age'", "write a number from 0 to 99"),
+        ("      ill: maybe", "line 12: the filter by 'ill': 'ill' has no value 'maybe'", "use one of: Any, no, yes"),
+        ("\n      agge: 3", "line 13: the filter by 'agge': the study has no attribute 'agge'", "write 'age'"),
+        ("      age: {}", "line 10: the filter gives 'age' no value", "write a value, or a list of them"),
+    ],
+)
+def test_a_filter_that_is_no_query_is_not_called_one(more, problem, fix):
+    said = wrong(f"{FILTERED}{more}\n")
+    assert (said.problem, said.fix) == (f"study.yaml, {problem}", fix)
+
+
+def test_a_filter_that_is_a_query_points_into_it():
+    text = FILTERED.replace("    where:\n      job: P\n", "    where: age >= old\n")
+    assert (
+        wrong(text).problem
+        == "study.yaml, line 10: 'old' is no value of 'age', at character 8 of the query: age >= ▶old"
+    )
 
 
 def test_a_few_aliases_cannot_fill_the_memory():

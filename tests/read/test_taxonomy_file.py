@@ -34,6 +34,16 @@ def test_a_file_that_is_not_there(tmp_path):
     [
         ("a.csv", "", "a.csv: the taxonomy is empty"),
         ("a.csv", "a;*\na;*\n", "a.csv: the leaf 'a' stands in two rows, 1 and 2"),
+        (
+            "a.csv",
+            "365;360-379;*\n366;360-379;*\n365.44;365;360-379;*\n",
+            "a.csv, lines 1 and 3: '365' is a leaf in one",
+        ),
+        ("a.csv", "a;A;*\n\nb;B;*\na;B;*\n", "a.csv, lines 1 and 4: 'a' stands at two places"),
+        ("a.csv", "a;A;*\nb;A;Any\n", "a.csv, lines 1 and 2: the taxonomy has 2 roots"),
+        ("a.csv", "a;A;*\n;A;*\n", "a.csv: row 2 has an empty label"),
+        ("a.yaml", "Any:\n  A: [a]\n  B:\n    - b\n    - a\n", "a.yaml, lines 2 and 5: 'a' stands at two places"),
+        ("a.yaml", "Any:\n  A: [a]\n  B: b\n", "a.yaml, line 3: below 'B' stands the single name 'b'"),
         ("a.yaml", "", "a.yaml, line 1: the taxonomy is empty"),
         ("a.yaml", "Any:\n  A: [a]\n  B: [b]\n  A: [c]\n", "a.yaml, line 4: 'A' is written twice, first in line 2"),
         ("a.yaml", "Any: &x {A: *x}\n", "a.yaml, line 1: this contains itself (a cycle of aliases)"),

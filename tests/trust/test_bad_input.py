@@ -331,7 +331,10 @@ def test_a_budget_that_is_exceeded(sfumato, tmp_path):
 def test_errors_can_be_had_as_json(sfumato, tmp_path):
     study = on_disk(tmp_path, epsilon="0")
     said = release(sfumato, study, "--json")
-    assert json.loads(said.err) == {"problem": "ε = 0 is not positive", "fix": POSITIVE, "code": 3}
+    line = next(n for n, text in enumerate(study.read_text(encoding="utf-8").splitlines(), 1) if "dp:" in text)
+    assert json.loads(said.err) == {
+        "problem": f"study.yaml, line {line}: ε = 0 is not positive", "fix": POSITIVE, "code": 3,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -408,7 +411,7 @@ def test_a_taxonomy_of_uneven_depth_is_fine(sfumato, tmp_path, tree):
         ),
         ("bounds: [0, 99]", "bounds: [99, 0]", "the lower bound of 'age' is above the upper one", "swap them"),
         ("h: 3", "h: 0", "h is 0", "use a whole number of specializations from 1 on, or `auto`"),
-        ("h: 3", "hh: 3", "method 'diffgen' has no parameter 'hh'", "did you mean 'h'?"),
+        ("h: 3", "hh: 3", "method 'diffgen' has no parameter 'hh'", "write 'h'"),
         (
             "method: diffgen",
             "method: difgen",

@@ -85,11 +85,19 @@ def parse_query(text: str) -> Tree:
     return _Parser(text).whole()
 
 
-def query_error(text: str, at: int, problem: str, fix: str) -> UsageError:
+class QueryError(UsageError):
+    """What is wrong with a query, and where; ``bare`` is the problem without the place, for who wrote no query."""
+
+    bare = ""
+
+
+def query_error(text: str, at: int, problem: str, fix: str) -> QueryError:
     """An error that points at a place in the query."""
     start, stop = max(at - 40, 0), at + 40
     shown = f"{'…' if start else ''}{text[start:at]}▶{text[at:stop]}{'…' if stop < len(text) else ''}"
-    return UsageError(f"{problem}, at character {at + 1} of the query: {shown}", fix)
+    error = QueryError(f"{problem}, at character {at + 1} of the query: {shown}", fix)
+    error.bare = problem
+    return error
 
 
 class _Parser:

@@ -34,7 +34,8 @@ class Study:
     ``source`` is a path, a glob, a URL, a table in memory, or a `Source` with how it is written; paths are relative to
     ``base``, the folder of the study file, or the empty path where there is none. ``releases`` holds the settings of
     the declared releases as written, by name; the recipe layer reads them. ``sweeps`` holds those of the declared
-    sweeps: a method with lists of values each, one or more under a name.
+    sweeps: a method with lists of values each, one or more under a name. ``places`` says in which file and line each
+    part of ``releases`` stands, where there is a file: errors name it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Study:
     releases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sweeps: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     ledger: str | None = None
+    places: Mapping[tuple[str | int, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def attribute(self, name: str) -> Attribute:
         """One attribute by name."""

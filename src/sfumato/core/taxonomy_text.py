@@ -12,7 +12,7 @@ Only the number of codes a leaf covers (intervals over a grid) has no place in t
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.errors import TaxonomyError
@@ -85,6 +85,23 @@ def from_csv(lines: str | Iterable[str], *, delimiter: str | None = None) -> Tax
     return _checked(_grown(roots[0], top[roots[0]], depth=0))
 
 
+def lines_of_labels(text: str, labels: Sequence[str]) -> list[int]:
+    r"""Where labels stand in the CSV form: the first line of each place in the tree that one of them has.
+
+    >>> lines_of_labels("365;360-379;*\n366;360-379;*\n365.44;365;360-379;*\n", ["365"])
+    [1, 3]
+    """
+    seen: dict[tuple[str, tuple[str, ...], bool], int] = {}
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text))
+    for fields in reader:
+        while fields and not fields[-1].strip():
+            fields.pop()
+        for place, label in enumerate(fields):
+            if label in labels:
+                seen.setdefault((label, tuple(fields[place + 1 :]), place == 0), reader.line_num)
+    return sorted(set(seen.values()))
+
+
 def to_csv(taxonomy: Taxonomy, *, delimiter: str = ";") -> str:
     r"""Write a row per leaf, leaf first, root last; rows are as long as the leaf is deep.
 
@@ -144,7 +161,9 @@ def _entries(tree: object, above: str) -> Iterator[tuple[str, object]]:
                 yield _label(item, above), None
     elif tree is not None:
         raise TaxonomyError(
-            f"below {_named(above)} stands the single name '{tree}'", f"write a list, also for one value: [{tree}]"
+            f"below {_named(above)} stands the single name '{tree}'",
+            f"write a list, also for one value: [{tree}]",
+            (above,),
         )
 
 
@@ -163,6 +182,7 @@ def _label(label: object, above: str) -> str:
         raise TaxonomyError(
             f"a node below {_named(above)} has an empty label",
             "give it a name; for records without a value use the attribute's `missing` instead",
+            (above,),
         )
     return text
 
@@ -176,6 +196,7 @@ def _roots(labels: list[str]) -> TaxonomyError:
     return TaxonomyError(
         f"the taxonomy has {len(labels)} roots: {named}",
         "put them below one root, such as 'Any'; if the first line of the file is a header, remove it",
+        tuple(labels[:5]),
     )
 
 
@@ -198,17 +219,18 @@ def _check_below(node: Node, above: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for label in (child.label for child in node.children):
         if label in seen:
-            raise TaxonomyError(f"'{label}' stands twice below '{node.label}'", "write it once")
+            raise TaxonomyError(f"'{label}' stands twice below '{node.label}'", "write it once", (label,))
         seen.add(label)
         if label in above:
             loop = " > ".join((*above[above.index(label) :], node.label, label))
             raise TaxonomyError(
-                f"'{label}' stands above itself (a cycle): {loop}", "write each node once, below one parent"
+                f"'{label}' stands above itself (a cycle): {loop}", "write each node once, below one parent", (label,)
             )
         if label == node.label and len(node.children) > 1:
             raise TaxonomyError(
                 f"'{label}' stands below itself, beside other values",
                 f"give the inner one another name, such as 'other {label}'",
+                (label,),
             )
 
 
@@ -257,6 +279,7 @@ def _refuse_leaves_with_children(paths: list[tuple[str, ...]], top: _Branch) -> 
             raise TaxonomyError(
                 f"'{path[-1]}' is a leaf in one row and stands above '{next(iter(here))}' in another",
                 f"give the leaf another name, such as 'other {path[-1]}', or take it out",
+                (path[-1],),
             )
 
 

@@ -22,14 +22,31 @@ def build(recipe: Recipe) -> Method | PartitionMethod:
     Traceback (most recent call last):
     sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, ...
     """
+    try:
+        return _built(recipe)
+    except StudyError as error:
+        place = recipe.place_of(error.problem, *error.names if isinstance(error, _AboutError) else ())
+        raise StudyError(f"{place}{error.problem}", error.fix) from None
+
+
+class _AboutError(StudyError):
+    """An error about one parameter."""
+
+    def __init__(self, problem: str, fix: str, name: str) -> None:
+        super().__init__(problem, fix)
+        self.names = (name,)
+
+
+def _built(recipe: Recipe) -> Method | PartitionMethod:
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]
     for name in recipe.parameters:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            raise StudyError(
+            raise _AboutError(
                 f"method '{recipe.method}' has no parameter '{name}'",
-                f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}",
+                f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
+                name,
             )
     given = {name: _read(name, value) for name, value in recipe.parameters.items()}
     lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
@@ -37,9 +54,10 @@ def build(recipe: Recipe) -> Method | PartitionMethod:
         raise StudyError(f"release '{recipe.name}' gives no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
     for field in fields(kind):
         if isinstance(field.default, (str, int)) and _holds_many_or_nothing(value := given.get(field.name, 0)):
-            raise StudyError(
+            raise _AboutError(
                 f"{field.name} of release '{recipe.name}' is {'empty' if value is None else 'no single value'}",
                 f"write one value, as in `{field.name}: {str(field.default).lower()}`, or leave it out",
+                field.name,
             )
     return cast("Method | PartitionMethod", kind(**given))
 

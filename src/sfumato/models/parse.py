@@ -24,7 +24,7 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
      'Every group of records that look alike has at least 3 of them (k-anonymity).']
     >>> parse_models({"k-anonimity": 2})
     Traceback (most recent call last):
-    sfumato.errors.StudyError: there is no model called 'k-anonimity'. To fix: did you mean 'k-anonymity'?.
+    sfumato.errors.StudyError: there is no model called 'k-anonimity'. To fix: write 'k-anonymity'.
     """
     if promise is None:
         return ()
@@ -149,7 +149,7 @@ def _model(name: str, given: Any) -> GroupModel:
             close = difflib.get_close_matches(str(parameter), known, n=1)
             raise StudyError(
                 f"model '{name}' has no parameter '{parameter}'",
-                f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}",
+                f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
             )
     missing = [parameter for parameter in required if values.get(parameter) is None]
     if missing:
@@ -166,7 +166,7 @@ def _unknown(name: object, choices: Sequence[str]) -> StudyError:
     close = difflib.get_close_matches(str(name), choices, n=1)
     return StudyError(
         f"there is no model called '{str(name)[:60]}'",
-        f"did you mean '{close[0]}'?" if close else f"choose one of: {', '.join(choices)}",
+        f"write '{close[0]}'" if close else f"choose one of: {', '.join(choices)}",
     )
 
 

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from sfumato.core.attribute import Role
 from sfumato.core.condition import condition_text
+from sfumato.core.query_text import QueryError
 from sfumato.core.selection import domains_of, selected
 from sfumato.core.source import Source
 from sfumato.core.span import Span, day
@@ -102,6 +103,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         releases={name: _release(name, settings, fields, places) for name, settings in fields.releases.items()},
         sweeps={name: _sweep(name, parts, places) for name, parts in fields.sweeps.items()},
         ledger=fields.ledger,
+        places={path: places.name(path) for path in places.lines if path[:1] == ("releases",)},
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
     return replace(study, purposes=purposes)
@@ -161,16 +163,19 @@ def _selected(purpose: Purpose, fields: PurposeFields, study: Study, places: Pla
             purpose = replace(purpose, span=Span(clock(study.time), start, stop))
     if fields.where is not None:
         with places.at(*here, "where"):
-            try:
-                purpose = replace(purpose, where=_where(fields.where, study))
-                selected(purpose.where, study.attributes)
-            except UsageError as error:  # the query language speaks to the command line too
-                raise StudyError(error.problem, error.fix) from None
+            where = _where(fields.where)
+        if isinstance(where, str):
+            with places.at(*here, "where"):
+                return replace(purpose, where=_read(where, study, by=None))
+        for name, values in where.items():  # one by one, so that an error names the line and the attribute
+            with places.at(*here, "where", name):
+                _read(condition_text({name: values}, domains_of(study.attributes)), study, by=name)
+        purpose = replace(purpose, where=condition_text(where, domains_of(study.attributes)))
     return purpose
 
 
-def _where(said: object, study: Study) -> str:
-    """A filter as a query, whichever way it is written."""
+def _where(said: object) -> str | dict[str, list[str]]:
+    """A filter as it is written: a query, or values for each attribute."""
     if isinstance(said, str):
         return said.strip()
     if not isinstance(said, Mapping) or not said:
@@ -183,7 +188,19 @@ def _where(said: object, study: Study) -> str:
         if not values or any(one is None or isinstance(one, (Mapping, list)) for one in values):
             raise StudyError(f"the filter gives '{name}' no value", "write a value, or a list of them")
         wanted[str(name)] = [repr(one) if isinstance(one, float) else str(one) for one in values]
-    return condition_text(wanted, domains_of(study.attributes))
+    return wanted
+
+
+def _read(where: str, study: Study, *, by: str | None) -> str:
+    """A query that can be read; what is wrong with one that nobody wrote, ``by`` an attribute, is the filter's."""
+    try:
+        selected(where, study.attributes)
+    except QueryError as error:  # the query language speaks to the command line too
+        problem = error.problem if by is None else f"the filter by '{by}': {error.bare}"
+        raise StudyError(problem, error.fix) from None
+    except UsageError as error:
+        raise StudyError(error.problem, error.fix) from None
+    return where
 
 
 def _release(name: str, settings: dict[str, Any], study: StudyFields, places: Places) -> dict[str, Any]:

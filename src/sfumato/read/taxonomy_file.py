@@ -1,7 +1,7 @@
 """Taxonomy files: CSV with a row per leaf, or nested YAML (JSON is YAML too)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -9,11 +9,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from sfumato.core.taxonomy import Taxonomy
-from sfumato.core.taxonomy_text import from_csv, from_nested, to_nested
+from sfumato.core.taxonomy_text import from_csv, from_nested, lines_of_labels, to_nested
 from sfumato.errors import TaxonomyError
 from sfumato.read.yaml_lines import Places, parse
 
 NESTED = (".yaml", ".yml", ".json")
+_SHOWN = 3  # lines that an error names
 _SIMPLE = re.compile(r"\w(?:[\w .-]*\w)?")
 
 
@@ -37,11 +38,39 @@ def parse_taxonomy(text: str, name: str) -> Taxonomy:
     ('Canada', 'South')
     """
     if not name.lower().endswith(NESTED):
-        with Places(name).at():
+        try:
             return from_csv(text)
+        except TaxonomyError as error:
+            raise _placed(error, name, lines_of_labels(text, error.labels)) from None
     tree, places = parse(text, name)
-    with places.at():
+    try:
         return from_nested(tree)
+    except TaxonomyError as error:
+        raise _placed(error, name, _nested_lines(tree, places, error.labels) or [1]) from None
+
+
+def _placed(error: TaxonomyError, name: str, lines: Sequence[int]) -> TaxonomyError:
+    """The same error with the file and the lines where what is wrong stands, the first few of them."""
+    shown = [str(line) for line in lines[:_SHOWN]]
+    where = f", line{'s' * (len(shown) > 1)} {' and '.join(shown)}" if shown else ""
+    return TaxonomyError(f"{name}{where}: {error.problem}", error.fix)
+
+
+def _nested_lines(tree: object, places: Places, labels: Sequence[str]) -> list[int]:
+    """The lines in which labels stand as names or in lists."""
+    found: list[int] = []
+    todo: list[tuple[object, tuple[str | int, ...]]] = [(tree, ())]
+    while todo:
+        part, path = todo.pop()
+        if isinstance(part, Mapping):
+            below = [(name, value, (*path, name)) for name, value in part.items()]
+        elif isinstance(part, list):
+            below = [(value, value, (*path, number)) for number, value in enumerate(part)]
+        else:
+            continue
+        found += [places.lines[way] for name, _, way in below if name in labels]
+        todo += [(value, way) for _, value, way in below]
+    return sorted(set(found))
 
 
 def taxonomy_to_yaml(taxonomy: Taxonomy) -> str:
