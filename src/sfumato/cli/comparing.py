@@ -173,7 +173,7 @@ def reproduce(
     for fact in found.facts:
         mark = {True: "ok", False: "differs", None: ""}[fact.agrees]
         show.say(f"  {mark:<8}{fact.what}: printed {fact.printed}; ours {fact.ours}")
-        if fact.agrees is False and fact.why:
+        if fact.agrees is not True and fact.why:
             show.say(f"          why it may differ: {fact.why}")
     show.say(f"plot, table and comparison: {', '.join(show.place(file) for file in found.files)}")
     show.say(f"{found.seconds:.0f} s; {found.machine}")

@@ -9,6 +9,7 @@ from sfumato.reproduce.mohammed_2011_time import MohammedFigure5
 from sfumato.reproduce.sattar_2014 import SattarFigure2
 from sfumato.reproduce.sattar_2014_histograms import SattarFigure8
 from sfumato.reproduce.sattar_2014_laplace import SattarFigure6, SattarFigure7
+from sfumato.reproduce.sattar_2014_learning import SattarFigure5, SattarFigure9
 from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
 from sfumato.reproduce.sattar_2014_queries import SattarFigure4
 
@@ -28,8 +29,10 @@ __all__ = [
     "SattarFigure2",
     "SattarFigure3",
     "SattarFigure4",
+    "SattarFigure5",
     "SattarFigure6",
     "SattarFigure7",
     "SattarFigure8",
+    "SattarFigure9",
     "figure_on",
 ]

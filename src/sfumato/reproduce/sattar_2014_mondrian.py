@@ -119,6 +119,11 @@ def free_view(sample: Sample) -> PartitionView:
 
 
 def grouped_by(sample: Sample, way: str, every: Sequence[int] = K) -> list[Grouped]:
+    """Mondrian with every k, by the name of a way to cut."""
+    return [replace(one, way=way) for one in broken_by(sample, WAYS[way], every)]
+
+
+def broken_by(sample: Sample, method: Mondrian, every: Sequence[int] = K) -> list[Grouped]:
     """Mondrian with every k."""
     view, cells = sample.view, sample.cells
     places = {a.name: cells.attributes.index(a.name) for a in (*view.quasi, *view.sensitive)}
@@ -133,12 +138,12 @@ def grouped_by(sample: Sample, way: str, every: Sequence[int] = K) -> list[Group
     for k in every:
         if k > sample.records:
             break
-        groups = replace(WAYS[way], k=k).draft(free, cells).partition.statistics(free)
+        groups = replace(method, k=k).draft(free, cells).partition.statistics(free)
         broken = model.broken_records(groups)
         crowd = _crowd(groups, shares, sample.records)
         found.append(
             Grouped(
-                sample.sensitive, sample.records, way, k, len(groups), int(broken.sum()),
+                sample.sensitive, sample.records, "", k, len(groups), int(broken.sum()),
                 float(np.median(crowd[broken > 0])) if broken.any() else float("nan"), float(np.median(crowd)),
             )
         )  # fmt: skip
