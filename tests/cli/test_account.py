@@ -44,9 +44,12 @@ def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
     for name in ("one", "two"):
         assert run("release", dated, name).code == 0
     shown = run("ledger", dated).out
-    assert "ε = 0.5    contingency for first, by" in shown
+    assert shown.splitlines()[0].split() == ["entry", "time", "(UTC)", "state", "cost", "what"]
+    assert [line.split()[0] for line in shown.splitlines()[1:3]] == ["1", "3"]
+    assert "(an entry has the number of the row that opened it: closing one takes a row of the ledger, too)" in shown
+    assert "ε = 0.5     contingency for first, by" in shown
     assert ", over [2012-01-01, 2013-01-01), where age >= '20' and age < '60'" in shown
-    assert [line.split() for line in shown.splitlines()[2:7]] == [
+    assert [line.split() for line in shown.splitlines()[4:9]] == [
         ["time", "spent", "left"],
         ["[2012-01-01,", "2012-07-01)", "0.5", "1.5"],
         ["[2012-07-01,", "2013-01-01)", "0.75", "1.25"],

@@ -60,7 +60,7 @@ def test_other_axes_a_purpose_and_what_was_chosen_can_be_released(swept, run):
         (["--choose", "best"], 2, "'best' is no rule to choose by"),
         (["--sweep", "size"], 3, "declares no sweep 'size'"),
         ([], 3, "declares 2 sweeps"),
-        (["--sweep", "sizes", "--x", "plos"], 3, "no measure called 'plos'"),
+        (["--sweep", "sizes", "--x", "plos"], 2, "no measure called 'plos'"),
         (["--sweep", "sizes", "--choose", "privacy=0"], 6, "no release of the sweep has ploss of at most 0"),
         (["--sweep", "sizes", "--purpose", "all"], 3, "has no purpose 'all'"),
     ],
@@ -82,7 +82,7 @@ def test_the_figures_are_listed(folder, run):
     assert {name for name, one in listed.items() if one["needs"]} == on_the_survey, "the rest is packaged"
     assert all("minute" in one["takes"] for one in listed.values())
     found = run("reproduce", "li-9")
-    assert found.code == 3
+    assert found.code == 2
     assert "there is no figure called 'li-9'" in found.err
 
 

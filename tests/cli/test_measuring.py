@@ -59,7 +59,7 @@ def test_a_bundle_and_a_study_are_needed(bundle, run, args):
 
 def test_an_unknown_measure_is_refused_with_the_known_ones(bundle, run):
     found = run("measure", "out", "--against", bundle, "--only", "glory")
-    assert found.code == 3
+    assert found.code == 2
     assert "no measure called 'glory'" in found.err and "uloss" in found.err
 
 
@@ -72,3 +72,22 @@ def test_a_renamed_study_says_what_it_was_called(bundle, run):
     assert run("measure", "out", "--only", "ploss", *named).code == 0
     assert run("attack", "link", "out", *named).code == 0
     assert run("attack", "intersect", "out", "out", *named).code == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["verify", "nowhere"], ["query", "nowhere", "age > 3"], ["measure", "nowhere", "--against", "study.yaml"],
+        ["attack", "link", "nowhere", "--against", "study.yaml"], ["verify", "people.csv"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_folder_that_is_not_there_is_a_wrong_call_and_no_failed_check(study, run, args):  # noqa: F811 - the fixture
+    found = run(*args)
+    assert found.code == 2
+    assert f"there is no folder '{args[2] if args[0] == 'attack' else args[1]}'" in found.err
+
+
+def test_a_folder_without_a_manifest_does_not_verify(study, run):  # noqa: F811 - the fixture
+    (study.parent / "empty").mkdir()
+    assert run("verify", "empty").code == 8

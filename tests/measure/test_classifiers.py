@@ -206,7 +206,7 @@ def test_a_split_leaves_a_third():
         ({"protocol": "holdout"}, UsageError, r"no protocol called 'holdout'.*split, folds"),
         ({"runs": 0}, UsageError, "0 runs measure nothing"),
         ({"workers": 0}, UsageError, "0 workers do nothing"),
-        ({"classifier": "oracle"}, StudyError, r"no classifier called 'oracle'.*naive-bayes"),
+        ({"classifier": "oracle"}, UsageError, r"no classifier called 'oracle'.*naive-bayes"),
         ({"protocol": "folds", "runs": 1}, InfeasibleError, "cannot be shared out over 1 folds"),
     ],
 )

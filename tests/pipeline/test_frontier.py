@@ -220,7 +220,7 @@ def test_declared_sweeps_are_found_by_name():
         sf.frontier(study)
     with pytest.raises(StudyError, match=r"no sweep 'c'. To fix: use one of: a, b"):
         sf.frontier(study, "c")
-    with pytest.raises(StudyError, match="no measure called 'plos'"):
+    with pytest.raises(UsageError, match="no measure called 'plos'"):
         sf.frontier(study, "a", x="plos")
     with pytest.raises(UsageError, match="0 workers"):
         sf.frontier(study, "a", workers=0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.errors import VerifyError
+from sfumato.errors import UsageError, VerifyError
 from sfumato.publish import Release, verify_bundle
 from sfumato.publish.files import file_facts
 from sfumato.publish.manifest import render, seal
@@ -60,7 +60,7 @@ def test_the_folder_above_will_do(bundle):
 def test_no_bundle_at_all_is_an_error(tmp_path):
     with pytest.raises(VerifyError, match="there is no bundle in"):
         verify_bundle(tmp_path)
-    with pytest.raises(VerifyError, match="there is no bundle in"):
+    with pytest.raises(UsageError, match="there is no folder"):
         Release.open(tmp_path / "nowhere")
 
 

@@ -76,11 +76,15 @@ def _show(opened: "Study") -> None:
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
+    if entries:
+        show.say("  entry  time (UTC)        state   cost        what")
     for e in entries:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
         who = f"{e.method} for {e.purpose}, by {e.who}"
         over = "" if e.span is None else f", over {e.span}"
-        show.say(f"  {e.id:>4}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10} {who}{over}{_filtered(e)}")
+        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}")
+    if [e.id for e in entries] != list(range(1, len(entries) + 1)):
+        show.say("  (an entry has the number of the row that opened it: closing one takes a row of the ledger, too)")
     pieces = stretches(entries)
     if len(pieces) > 1:
         show.say("  time                        spent       left")

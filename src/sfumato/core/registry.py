@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import OursError, SfumatoError, StudyError
 
 P = TypeVar("P")
 
@@ -22,8 +22,10 @@ class Registry(Generic[P]):
     sfumato.errors.StudyError: there is no soup called 'borsch'. To fix: choose one of: gazpacho.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, error: type[SfumatoError] = StudyError) -> None:
+        """``error`` is what an unknown name is: a study's mistake, or that of who calls."""
         self.kind = kind
+        self._error = error
         self._parts: dict[str, P] = {}
 
     def add(self, part: P) -> P:
@@ -38,7 +40,7 @@ class Registry(Generic[P]):
         try:
             return self._parts[name]
         except KeyError:
-            raise StudyError(
+            raise self._error(
                 f"there is no {self.kind} called '{name}'", f"choose one of: {', '.join(sorted(self._parts))}"
             ) from None
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.registry import Registry
+from sfumato.errors import UsageError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,7 +37,7 @@ class Classifier(Protocol):
         ...
 
 
-CLASSIFIERS: Registry[type[Any]] = Registry("classifier")
+CLASSIFIERS: Registry[type[Any]] = Registry("classifier", UsageError)
 
 
 def decision_tree() -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 from sfumato.core.registry import Registry
+from sfumato.errors import UsageError
 from sfumato.measure.evidence import Evidence
 
 Kind = Literal["privacy loss", "utility loss", "risk", "utility"]
@@ -51,7 +52,7 @@ class Measure(Protocol):
         ...
 
 
-MEASURES: Registry[type[Any]] = Registry("measure")
+MEASURES: Registry[type[Any]] = Registry("measure", UsageError)
 
 
 def range_words(measure: Measure | type[Any]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.errors import VerifyError
+from sfumato.errors import UsageError, VerifyError
 from sfumato.publish.files import FileFacts, file_facts
 from sfumato.publish.manifest import parse_manifest
 
@@ -41,6 +41,8 @@ def find_bundle(path: Path) -> Path:
     for place in (path, path / "bundle"):
         if (place / MANIFEST).is_file():
             return place
+    if not path.is_dir():  # nothing was looked at, so nothing failed to verify
+        raise UsageError(f"there is no folder '{path}'", "check the path: name the folder that holds manifest.json")
     raise VerifyError(f"there is no bundle in '{path}'", "name the folder that holds manifest.json")
 
 

@@ -75,7 +75,7 @@ class Figure(Protocol):
         ...
 
 
-FIGURES: Registry[type[Any]] = Registry("figure")
+FIGURES: Registry[type[Any]] = Registry("figure", UsageError)
 
 
 def figure_on(name: str, data: Path | None) -> Figure:
