@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.measure import MEASURES, Evidence, Reading, UtilityLoss
 from sfumato.pipeline import evidence_of_bundle, evidence_of_draft, measure
+from sfumato.pipeline import frontier as running
 from sfumato.pipeline.baselines import everything, nothing
 from sfumato.pipeline.measuring import measuring_view, raw_records
 from tests.pipeline import plain_sets as plain
@@ -333,9 +334,15 @@ def test_another_taxonomy_is_noticed(tmp_path):
             study(records, 2, role, taxonomy=other).measure(release)
     with pytest.raises(StudyError, match="'codes'"):
         study(records, 1, "class").measure(counts)
+    # Codes that were read off the table are not in the bundle: its names of sets alone have to do.
+    read_off = made(study(records, 2, domain="observed"), sf.Mondrian(k=5))
+    assert isinstance(study(records, 2, domain="observed").measure(read_off)["uloss"], Reading)
+    for level, tree in ((1, TREE), (2, {"Any": {"1*": ["5", "6"], "3*": ["3", "2"]}})):
+        with pytest.raises(StudyError, match="'codes' is published by sets that are none of"):
+            study(records, level, taxonomy=tree, outside="keep").measure(read_off)
 
 
-def test_a_sweep_compares_groups_with_noisy_counts_on_sets():
+def test_a_sweep_compares_groups_with_noisy_counts_on_sets(monkeypatch):
     rng = np.random.default_rng(11)
     held = rng.random((400, len(LEAVES))) < [0.5, 0.2, 0.1, 0.3, 0.1, 0.05, 0.02]
     sick = np.where(held[:, 3] ^ (rng.random(400) < 0.1), "flu", "cold")
@@ -352,6 +359,9 @@ def test_a_sweep_compares_groups_with_noisy_counts_on_sets():
         assert value == pytest.approx(draft[name].value, abs=1e-9)
     least, most = found.baselines
     assert most.numbers["uloss"] == 0 and least.numbers["ploss"] == 0
+    monkeypatch.setattr(running, "_SMALL", 0)  # other processes at once
+    apart = sf.frontier(clinic, sf.sweep("mondrian", k=[2, 20]), measures=["query-error"], workers=2)
+    assert [dict(p.numbers) for p in apart.points] == [dict(p.numbers) for p in found.points[:2]]
     no_level = study(records, None, "class")
     found = sf.frontier(no_level, sweep, workers=1)
     assert len(found.points) == 1 and all("declare it: `level: 1`" in why for _, why in found.failures)

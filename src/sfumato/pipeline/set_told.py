@@ -60,7 +60,7 @@ def told(shown: Shown, view: PartitionView, trees: Mapping[str, Taxonomy], sets:
             how[name] = ToldSets.by_tree(domain, tree)
         except VerifyError:
             raise StudyError(
-                f"'{name}' is published by sets that are none of the taxonomy that the study declares for it",
+                f"'{name}' is published by sets that are none of the taxonomy and level that the study declares for it",
                 "measure it against the study as it was when the bundle was made, or publish again",
             ) from None
         if name in values:
