@@ -12,6 +12,7 @@ from sfumato.reproduce.sattar_2014_laplace import SattarFigure6, SattarFigure7
 from sfumato.reproduce.sattar_2014_learning import SattarFigure5, SattarFigure9
 from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
 from sfumato.reproduce.sattar_2014_queries import SattarFigure4
+from sfumato.reproduce.sattar_2014_time import SattarFigure10
 
 __all__ = [
     "FIGURES",
@@ -34,5 +35,6 @@ __all__ = [
     "SattarFigure7",
     "SattarFigure8",
     "SattarFigure9",
+    "SattarFigure10",
     "figure_on",
 ]
