@@ -16,7 +16,7 @@ name: screening
 source: patients.csv
 privacy: {budget: 1}
 attributes:
-  age:  {role: quasi_identifier, type: integer, bounds: [20, 59], taxonomy: {intervals: {width: 5, levels: 4}}}
+  age:  {role: quasi_identifier, type: integer, bounds: [20, 59], outside: suppress, taxonomy: {intervals: {width: 5, levels: 4}}}
   town: {role: quasi_identifier, taxonomy: {Any: {North: [A, B], South: [C, D]}}}
   ill:  {role: sensitive, values: [no, yes]}
 purposes:
@@ -123,3 +123,17 @@ def test_what_is_refused(folder):
     assert not (folder / "no").exists()
     with pytest.raises(UsageError, match="does not say which those are"):
         sf.verify_table("patients.csv", promise={"delta-presence": "0.3"}, quasi=["age", "town"])
+
+
+@pytest.mark.parametrize("method", ["mondrian", "full-domain"])
+def test_people_beyond_the_bounds_live_in_no_region(folder, run, method):
+    """All ten people of 59 are patients. Were those of 80 counted at the upper bound, a hundredth would seem to be."""
+    pc.write_csv(pa.table({"age": [59] * 10 + [30] * 90 + [80] * 900, "town": ["A"] * 1000}), "people.csv")
+    pc.write_csv(pa.table({"age": [59] * 10 + [30] * 20, "town": ["A"] * 30, "ill": ["no"] * 30}), "patients.csv")
+    path = study(folder, method)
+    assert run("release", str(path), "present", "--out", "out").code == 0
+    rows = sf.Release.open("out").to_arrow().to_pylist()
+    for (age, town), patients in Counter((row["age"], row["town"]) for row in rows).items():
+        living = sum(inside({"age": age, "town": town}, {"age": n, "town": "A"}) for n in [59] * 10 + [30] * 90)
+        assert patients / living <= 0.3
+    assert run("verify", "out", "--population", "people.csv").code == 0

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.core.attribute import Unfit
 from sfumato.core.counts import Cells
-from sfumato.core.partition import SUPPRESSED
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, FullDomain, Mondrian, Tds
 from sfumato.models import DeltaPresence
-from tests.methods.partition_tables import partition_tables, partition_view
+from tests.methods.partition_tables import DECADES, partition_tables, partition_view
 from tests.methods.small_views import cells_of, tables
 from tests.methods.test_lattice import padded
 from tests.tables import grid
@@ -40,8 +40,8 @@ def fits(records, people, low, high):
     return people > 0 and Fraction(low) <= Fraction(records, people) <= Fraction(high)
 
 
-def every_node(view, records, crowd, k, bounds, allowed):
-    """(loss, −groups, levels, suppressed) of every node that can be published."""
+def every_node(view, records, crowd, k, bounds):
+    """(loss, −groups, levels) of every node that can be published."""
     width = len(view.quasi)
     trees = [padded(a.domain.taxonomy) for a in view.quasi]
     sizes = [len(tree) for tree in trees]
@@ -53,15 +53,13 @@ def every_node(view, records, crowd, k, bounds, allowed):
         cover = [Counter(row[level] for row in tree) for tree, level in zip(trees, levels, strict=True)]
         groups = Counter(where(record, levels) for record in records)
         living = Counter(where(person, levels) for person in crowd)
-        kept = {key: n for key, n in groups.items() if n >= k and fits(n, living[key], *bounds)}
-        lost = len(records) - sum(kept.values())
-        if kept and lost <= allowed:
+        if groups and all(n >= k and fits(n, living[key], *bounds) for key, n in groups.items()):
             blur = sum(
                 n * Fraction(cover[a][key[a]] - 1, max(1, sizes[a] - 1))
-                for key, n in kept.items()
+                for key, n in groups.items()
                 for a in range(width)
             )
-            yield (blur + lost * width) / (len(records) * width), -len(kept), levels, lost
+            yield blur / (len(records) * width), -len(groups), levels
 
 
 @settings(max_examples=200)
@@ -69,38 +67,34 @@ def every_node(view, records, crowd, k, bounds, allowed):
     table=with_people(tables()),
     k=st.integers(1, 3),
     bounds=st.tuples(SHARES, SHARES),
-    suppress=st.sampled_from(["0", "1/4", "1"]),
 )
-def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds, suppress):
+def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds):
     view, records, crowd = table
     low, high = sorted(bounds, key=Fraction)
     promise = DeltaPresence(minimum=low, maximum=high)
-    method = FullDomain(k=k, promise=[promise], suppress=suppress)
-    nodes = sorted(every_node(view, records, crowd, k, (low, high), int(Fraction(suppress) * len(records))))
+    method = FullDomain(k=k, promise=[promise])
+    nodes = sorted(every_node(view, records, crowd, k, (low, high)))
     if not nodes:
         with pytest.raises(InfeasibleError):
             method.draft(view, cells_of(view, records))
         return
     facts = method.draft(view, cells_of(view, records)).facts
-    loss, groups, levels, lost = nodes[0]
+    loss, groups, levels = nodes[0]
     assert facts["loss"] == pytest.approx(float(loss), abs=1e-9)
     assert tuple(facts["levels"].values()) == levels
-    assert (facts["groups"], facts["suppressed"]) == (-groups, lost)
+    assert (facts["groups"], facts["suppressed"]) == (-groups, 0)
 
 
 @settings(max_examples=200)
 @given(
     table=with_people(partition_tables()),
     bounds=st.tuples(SHARES, SHARES),
-    suppress=st.sampled_from(["0", "1/4"]),
     ordered=st.booleans(),
 )
-def test_mondrian_keeps_it_in_every_region(table, bounds, suppress, ordered):
+def test_mondrian_keeps_it_in_every_region(table, bounds, ordered):
     view, records, crowd = table
     low, high = sorted(bounds, key=Fraction)
-    method = Mondrian(
-        promise=[DeltaPresence(minimum=low, maximum=high)], suppress=suppress, ordered="all" if ordered else ()
-    )
+    method = Mondrian(promise=[DeltaPresence(minimum=low, maximum=high)], ordered="all" if ordered else ())
     try:
         partition = method.draft(view, cells_of(view, records)).partition
     except InfeasibleError:
@@ -111,7 +105,7 @@ def test_mondrian_keeps_it_in_every_region(table, bounds, suppress, ordered):
     for group, (starts, stops) in enumerate(zip(partition.boxes.starts, partition.boxes.stops, strict=True)):
         living = sum(all(a <= c < b for a, c, b in zip(starts, codes, stops, strict=True)) for codes in crowd)
         assert fits(held[group], living, low, high)
-    assert held[SUPPRESSED] <= Fraction(suppress) * len(records)
+    assert sum(held.values()) == len(records)
 
 
 @pytest.mark.parametrize(
@@ -134,3 +128,20 @@ def test_one_release_compares_with_one_population():
     promise = [{"delta-presence": {"maximum": "0.5", "population": name}} for name in ("a.csv", "b.csv")]
     with pytest.raises(StudyError, match="two populations"):
         FullDomain(promise=promise).check(partition_view(age=grid(0, 9)))
+
+
+@pytest.mark.parametrize("method", [FullDomain, Mondrian])
+def test_suppressed_records_would_tell_of_those_who_live_nowhere(method):
+    """Were 20 records suppressed and 20 people in no published region, all of them would be known to be patients."""
+    promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
+    with pytest.raises(StudyError, match="live in no published region"):
+        method(promise=promise, suppress="0.1").check(partition_view(age=DECADES))
+
+
+@pytest.mark.parametrize("method", [FullDomain, Mondrian])
+def test_nobody_is_moved_to_a_bound(method):
+    view = partition_view(age=DECADES)
+    view = replace(view, quasi=tuple(replace(a, outside=Unfit.KEEP) for a in view.quasi))
+    promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
+    with pytest.raises(StudyError, match="`outside: keep`"):
+        method(promise=promise).check(view)

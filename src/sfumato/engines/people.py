@@ -16,10 +16,11 @@ from sfumato.errors import SourceError, StudyError
 def read_people(name: str, attributes: Sequence[Attribute], selection: Selection, *, base: Path | None = None) -> Cells:
     """How many people of a table have each combination of values; a row of the table is a person.
 
-    People are told apart as records are: a number outside its bounds is the nearer bound, a category that the domain
-    does not have is its value for others. Who has a value that no record could have been published with lives in no
-    region and is left out. Where only some records of the study take part (`where`), everybody knows that, so only
-    people of whom the same is true are counted; a span of time says nothing about who people are.
+    People are told apart as records are. Who has a value that no record could have been published with (a number
+    outside its bounds, a category that the domain has no place for) lives in no region and is left out: were those
+    people counted, a region at the edge would seem to have more people, and a smaller share of them, than it has. Where
+    only some records of the study take part (`where`), everybody knows that, so only people of whom the same is true
+    are counted; a span of time says nothing about who people are.
     """
     if any(isinstance(a.domain, SetDomain) for a in attributes):
         raise StudyError(
@@ -35,7 +36,7 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
                 f"the population {table.name} has no column {', '.join(map(repr, lacking))}",
                 "name a table of people with every quasi-identifier of the release, and what its `where` looks at",
             )
-        known = [replace(a, outside=Unfit.KEEP, at_least=None) for a in attributes]
+        known = [replace(a, missing=Unfit.SUPPRESS, outside=Unfit.SUPPRESS, at_least=None) for a in attributes]
         found = CodedTable(table, known, selection=chosen).full_cells([a.name for a in attributes])
         if not len(found):
             raise SourceError(f"the population {table.name} has nobody who fits the study", "check its values")

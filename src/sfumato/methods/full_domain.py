@@ -27,6 +27,7 @@ from sfumato.methods.partitioning import (
     finished,
     in_order,
     refuse_hopeless,
+    refuse_lost_people,
     share_of,
     suppress_broken,
     worded,
@@ -84,6 +85,7 @@ class FullDomain(Promising):
     def check(self, view: PartitionView) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
         check_view(view, self.models, people=True)
+        refuse_lost_people(self.models, share_of(self.suppress, "suppress"))
         names = [attribute.name for attribute in view.quasi]
         unknown = sorted(set(self.bounds) - set(names))
         if unknown:

@@ -26,12 +26,13 @@ from sfumato.methods.partitioning import (
     one_of,
     refuse_hopeless,
     refuse_least_width,
+    refuse_lost_people,
     share_of,
     suppress_broken,
     worded,
 )
 from sfumato.methods.ranges import tight_boxes
-from sfumato.models import KAnonymity, peopled
+from sfumato.models import KAnonymity, counts_people
 from sfumato.models.parameters import Exact
 
 ALL = "all"
@@ -90,7 +91,8 @@ class Mondrian(Promising):
     def check(self, view: PartitionView) -> None:
         """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
         check_view(view, self.models, people=True)
-        if peopled(self.models) and not (self.strict and self.ranges == "tight"):
+        refuse_lost_people(self.models, share_of(self.suppress))
+        if counts_people(self.models) and not (self.strict and self.ranges == "tight"):
             raise StudyError(
                 "the promise compares groups with people who live in their regions, and counts those in tight regions "
                 "that do not overlap",

@@ -21,6 +21,7 @@ from sfumato.models import (
     GroupModel,
     KAnonymity,
     all_hold,
+    counts_people,
     parse_models,
     peopled,
     refuse_infeasible,
@@ -117,13 +118,28 @@ def check_view(view: PartitionView, models: Iterable[GroupModel], *, people: boo
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
             "`sfumato max-k` for the k at which Mondrian keeps it",
         )
-    if peopled(models) and not people:
+    if counts_people(models) and not people:
         raise StudyError(
             "the promise compares groups with the people of a population, and this method cannot count those",
             "use `method: full-domain`, or `mondrian`",
         )
     if len(peopled(models)) > 1:
         raise StudyError("promises of one release compare with two populations", "name the same one in both")
+
+
+def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None:
+    """Refuse to suppress records of groups whose people are counted.
+
+    How many records are suppressed can be seen, and so can who of the population lives in no published region. If ten
+    records are suppressed and ten people live there, all of them are known to be in the table, whatever was promised of
+    the published groups.
+    """
+    if suppress and counts_people(models):
+        raise StudyError(
+            "the promise is about who is in the table, and suppressed records would tell it of people who live in no "
+            "published region",
+            "leave `suppress` out",
+        )
 
 
 def refuse_least_width(view: PartitionView, method: str) -> None:

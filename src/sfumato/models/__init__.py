@@ -17,6 +17,7 @@ from sfumato.models.model import MODELS, GroupModel, Model
 from sfumato.models.parse import (
     all_hold,
     broken_records,
+    counts_people,
     monotone,
     parse_models,
     peopled,
@@ -50,6 +51,7 @@ __all__ = [
     "all_hold",
     "attack_odds",
     "broken_records",
+    "counts_people",
     "monotone",
     "parse_models",
     "peopled",

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sfumato.core.attribute import Unfit
+from sfumato.core.domain import Grid
 from sfumato.core.partition import PartitionView
 from sfumato.core.statistics import Statistics
 from sfumato.dp.budget import show
@@ -20,9 +22,9 @@ class DeltaPresence:
     """Of the people of the population in a group's region a share from δmin to δmax is in the table.
 
     Nergiz, Atzori & Clifton, SIGMOD 2007, for records in groups with regions that do not overlap. People of the
-    population in no published region have the share 0; where δmin is above 0 they are not covered, and a group cannot
-    know of them. ``population`` names the table of people, everybody once, with all quasi-identifiers: a file or a
-    URL, as a study names its source. It is public, or nobody could compare with it; its name leaves with the manifest.
+    population in no published region have the share 0, as no record may be suppressed; where δmin is above 0 they are
+    not covered, and a group cannot know of them. ``population`` names the table of people, everybody once, with all
+    quasi-identifiers: a file or a URL, as a study names its source. It is public, or nobody could compare with it.
 
     Not monotone. Sizes and people of two regions put together give a share between the two. But the smallest region
     over both, or a wider one that a search tries, may hold people who were in no group, and then the share falls below
@@ -38,6 +40,7 @@ class DeltaPresence:
     checkable: ClassVar[bool] = True
     monotone: ClassVar[bool] = False
     relative: ClassVar[bool] = False
+    counts_people: ClassVar[bool] = True  # in the region of each group
     maximum: Exact
     minimum: Exact = Fraction(0)
     population: str | None = None
@@ -60,6 +63,13 @@ class DeltaPresence:
             raise StudyError(
                 "δ-presence compares with a population, and none is named",
                 "name a table of people with the quasi-identifiers: `delta-presence: {maximum: …, population: FILE}`",
+            )
+        clamped = [a.name for a in view.quasi if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP]
+        if clamped:
+            raise StudyError(
+                f"δ-presence counts people in regions, and '{clamped[0]}' has `outside: keep`: a number outside its "
+                "bounds would live at the bound, and nobody who checks the release could know that",
+                "set `outside: suppress`, and bounds that hold everybody",
             )
 
     def holds(self, groups: Statistics) -> Truths:

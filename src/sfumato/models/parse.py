@@ -85,6 +85,11 @@ def peopled(models: Iterable[GroupModel]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
+def counts_people(models: Iterable[GroupModel]) -> bool:
+    """Whether any of the promises counts the people of a population in the regions of groups."""
+    return any(getattr(model, "counts_people", False) for model in models)
+
+
 def monotone(models: Iterable[GroupModel]) -> bool:
     """Whether merging groups that keep all the promises keeps them all, on a table that stays the same."""
     return all(model.monotone for model in models)

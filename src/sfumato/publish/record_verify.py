@@ -15,7 +15,7 @@ from sfumato.core.counts import Cells
 from sfumato.core.partition import people_in
 from sfumato.core.statistics import Statistics
 from sfumato.errors import SfumatoError, VerifyError
-from sfumato.models import broken_records, peopled, title
+from sfumato.models import broken_records, counts_people, title
 from sfumato.publish.checks import TEXTS, Check, Verification, hashes, manifest_of, names
 from sfumato.publish.files import FileFacts
 from sfumato.publish.record_files import read_records
@@ -125,7 +125,11 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
             checks.append(Check("promise", ok=False, detail=detail))
             continue
         try:
-            if peopled([model]):
+            if counts_people([model]) and records.suppressed:
+                detail = f"{title(model)} says nothing where records are suppressed: they may be those who live nowhere"
+                checks.append(Check("promise", ok=False, detail=detail))
+                continue
+            if counts_people([model]):
                 lost = broken_records(model, _among(groups, people(content)))
             else:
                 lost = broken_records(model, groups)
