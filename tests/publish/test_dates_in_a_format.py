@@ -24,7 +24,7 @@ def study(upper="2009-12-31"):
         {
             "name": "clinic",
             "source": table,
-            "privacy": {"budget": 10},
+            "privacy": {"budget": 50},
             "attributes": {
                 "seen": {**seen, "missing": "keep"},
                 "sex": {"role": "quasi_identifier", "values": ["f", "m"]},
@@ -35,13 +35,13 @@ def study(upper="2009-12-31"):
 
 
 @pytest.mark.parametrize(
-    "method", [sf.Mondrian(k=5), sf.DiffGen(epsilon=5, h=4), sf.ContingencyTable(epsilon=5)], ids=str
+    "method", [sf.Mondrian(k=5), sf.DiffGen(epsilon=50, h=4), sf.ContingencyTable(epsilon=50)], ids=str
 )
 def test_it_is_released_and_verifies(tmp_path, method):
     done = study().release(method, out=tmp_path / "out")
     assert verify_bundle(done.bundle).ok
-    found = done.open().query("seen >= 2004-01-01")  # all that have a date
-    assert 60 < found.count < 180
+    found = done.open().query("seen >= 2004-01-01")  # 115 have a date; regions with the missing ones add some of 5
+    assert 100 < found.count < 130, "at this ε there is next to no noise"
 
 
 def test_a_grid_too_large_to_list_reads_back(tmp_path):
