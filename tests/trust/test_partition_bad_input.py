@@ -252,3 +252,12 @@ def test_a_failure_while_publishing_is_in_the_ledger_and_leaves_no_folder(sfumat
     assert not (tmp_path / "out").exists()
     [entry] = open_ledger(tmp_path / "clinic.ledger.sqlite").entries("clinic")
     assert (entry.state, entry.reason) == ("failed", "PublishError")
+
+
+@pytest.mark.parametrize("release", ["{method: full-domain, k: 2, suppress: 0.2}", "{method: capped-confidence}"])
+def test_values_of_records_that_may_be_left_out_are_not_told_by_a_domain(sfumato, tmp_path, release):
+    study = on_disk(tmp_path, release=release)
+    text = study.read_text(encoding="utf-8")
+    assert "age: {" in text
+    study.write_text(text.replace("age: {", "age: {domain: observed, "), encoding="utf-8")
+    refused(make(sfumato, study), study, code=3, problem="values that only those have would be told", fix="declare it")

@@ -20,7 +20,7 @@ from sfumato.core.study import Study
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
-from sfumato.errors import InfeasibleError, SourceError
+from sfumato.errors import InfeasibleError, SourceError, StudyError
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.made import (
@@ -54,6 +54,7 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
     """Say in words what a release would do to each column; touches nothing."""
     asked = tailor_partition(study, recipe.purpose)
     refuse_named_sets(method, asked)
+    refuse_told_values(method, asked)
     view = foreseen(asked)
     book = ledger or ledger_of(study)
     left = left_over(study, book, view.selection.span)
@@ -90,6 +91,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     progress = run.progress
     asked = tailor_partition(study, recipe.purpose)
     refuse_named_sets(method, asked)
+    refuse_told_values(method, asked)
     method.check(foreseen(asked))
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
@@ -210,6 +212,28 @@ def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: i
             "no record of the table takes part in the release",
             "check the table, and `missing` and `outside` in the study, with `sfumato check`",
         )
+
+
+def refuse_told_values(method: PartitionMethod, view: PartitionView) -> None:
+    """Refuse a domain that was read off the table where the method may leave records out.
+
+    A domain is published with the release. One that was read off the table has the values of every record, also of one
+    that is suppressed or not drawn: a town where a single person lives, the greatest age. Sets are told by what is
+    published of them alone (see `set_shown`).
+    """
+    plain = [a for a in view.attributes if not isinstance(a.domain, SetDomain)]
+    names = observed(plain)
+    if names and (_may_suppress(method) or _samples(method)):
+        raise StudyError(
+            f"the domain of '{names[0]}' was read off the table, and is published, and the method may leave records "
+            "out: values that only those have would be told",
+            "check the domain and declare it (take `observed` away), or use a method that publishes every record",
+        )
+
+
+def _samples(method: PartitionMethod) -> bool:
+    """Whether the method draws a part of the records."""
+    return str(getattr(method, "rate", 1)) not in {"1", "1.0"}
 
 
 def _changes(view: PartitionView, form: str) -> list[str]:
