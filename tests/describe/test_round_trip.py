@@ -129,6 +129,18 @@ def test_a_file_in_latin_1_with_semicolons(tmp_path):
     assert "Zürich" in study.declared.attributes["city"].domain.taxonomy.leaves
 
 
+def test_a_byte_without_a_meaning_in_the_proposed_encoding(tmp_path):
+    """0x81 is no letter of windows-1252, but what is proposed opens all the same."""
+    path = written(tmp_path / "clinic.csv", people(), encoding="latin-1", delimiter=";")
+    first, rest = path.read_bytes().split(b"\n", 1)
+    odd = rest.replace("Zürich".encode("latin-1"), b"Z\x81rich", 1)
+    assert odd != rest
+    path.write_bytes(first + b"\n" + odd)
+    proposal, study = through(tmp_path, path)
+    assert proposal.written["encoding"] == "windows-1252"
+    assert "Zürich" in study.declared.attributes["city"].domain.taxonomy.leaves
+
+
 def test_days_and_months_that_nothing_tells_apart_are_said_to_be(tmp_path):
     rows = [{"seen": f"{1 + n % 12:02}/{1 + n // 12 % 12:02}/2004", "sex": "fm"[n % 2]} for n in range(288)]
     text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from encodings.aliases import aliases
 
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +13,7 @@ from pyarrow import parquet
 
 from sfumato.core.source import Source
 from sfumato.engines import open_source
+from sfumato.engines.csv_file import _one_byte_a_letter
 from sfumato.errors import SourceError, StudyError
 from sfumato.read import study_from_text
 
@@ -31,6 +33,13 @@ def guessed(source):
 def written(folder, content, name="x.csv"):
     (folder / name).write_bytes(content)
     return folder / name
+
+
+def _declarable(encoding):
+    try:
+        return Source(path="x.csv", encoding=encoding).encoding is not None
+    except StudyError:
+        return False
 
 
 def refused(source):
@@ -64,13 +73,35 @@ def test_a_byte_that_the_guess_would_read_otherwise(tmp_path):
 
 @pytest.mark.parametrize(("encoding", "content"), [
     ("utf-8", f"name,n\n{SECRET},1\nM\xfcnchen,2\n".encode("latin-1")),
-    ("ascii", f"name,n\n{SECRET},1\nMünchen,2\n".encode()),
     ("utf-16", f"name,n\n{SECRET},1\n".encode()),
-    ("windows-1252", f"name,n\n{SECRET},1\n\x81,2\n".encode("latin-1")),
+    ("shift_jis", f"name,n\n{SECRET},1\n\xff,2\n".encode("latin-1")),
+    ("utf-16-le", f"name,n\n{SECRET},1\n".encode("utf-16-le")[:-1]),
 ])  # fmt: skip
 def test_text_in_another_encoding_is_refused_with_the_field_to_set(tmp_path, encoding, content):
     said = refused(Source(path=written(tmp_path, content), encoding=encoding))
     assert " text, as its `encoding` says. To fix: set `encoding` under `source` to how the file was saved" in said
+
+
+@pytest.mark.parametrize(("encoding", "byte"), [("windows-1252", 0x81), ("ascii", 0xFC), ("cp1253", 0xAA)])
+def test_a_byte_without_a_meaning_changes_its_own_field_alone(tmp_path, encoding, byte):
+    """Python's own table has no letter for it; latin-1 has one for every byte."""
+    with pytest.raises(UnicodeDecodeError):
+        bytes([byte]).decode(encoding)
+    without = b"name,n\nx,1\ny,2\n"
+    source = Source(path=written(tmp_path, without), encoding=encoding)
+    before = rows(source)
+    written(tmp_path, without + bytes([byte]) + b",3\n")
+    assert rows(source) == [*before, {"name": chr(byte), "n": "3"}]
+    assert guessed(source) == ""
+
+
+def test_no_byte_without_a_meaning_can_split_a_record():
+    """Read as latin-1, such a byte is never a delimiter, a quote or the end of a line."""
+    tables = {name for name in set(aliases.values()) if _declarable(name) and _one_byte_a_letter(name)}
+    assert {"cp1252", "cp424", "ascii"} <= tables
+    for name in tables:
+        undefined = {chr(byte) for byte in range(256) if bytes([byte]).decode(name, "replace") == "\ufffd"}
+        assert not undefined & set(",;\t|\"'\r\n"), name
 
 
 # --- delimiters and quotes ---

@@ -45,8 +45,8 @@ class CsvFile:
 def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
     """Look at a file: the whole of it for its encoding and longest line, the beginning for the rest.
 
-    What is declared is taken as declared, and nothing of it is guessed; text that is not in the declared encoding is
-    refused.
+    What is declared is taken as declared, and nothing of it is guessed; text that cannot be in the declared encoding is
+    refused, where a letter may take several bytes.
     """
     said = written or Source(path=path)
     encoding, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
@@ -83,11 +83,18 @@ def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
 
 
 def _declared(path: Path, declared: str, found: str) -> str:
-    """The declared encoding, where the file can be read by it; UTF-8 is read with a byte order mark or without."""
+    """The declared encoding, where the file can be read by it; UTF-8 is read with a byte order mark or without.
+
+    Where every byte is a letter, no byte changes how another is read: one without a meaning is read alone, by
+    ``transcode``, and its record is treated as any other. Refusing the file would tell that there is such a record.
+    Where letters take several bytes there is no such rule, and a file that is not in the encoding is refused.
+    """
     if declared in {"utf-8", "utf-8-sig"}:
         if found != "utf-8-sig":
             raise _not_so(path, declared)
         return "utf-8-sig"
+    if _one_byte_a_letter(declared):
+        return declared
     decoder = codecs.getincrementaldecoder(declared)()
     try:
         with _open(path) as file:
@@ -101,6 +108,19 @@ def _declared(path: Path, declared: str, found: str) -> str:
     if wrong:  # outside the except block: the decoder's error quotes the file
         raise _not_so(path, declared)
     return declared
+
+
+def _one_byte_a_letter(encoding: str) -> bool:
+    """Whether every byte is read at once and by itself; a decoder of longer letters holds some bytes back.
+
+    >>> [_one_byte_a_letter(name) for name in ("cp1252", "ascii", "cp850", "utf-16", "shift_jis", "gb18030", "utf-7")]
+    [True, True, True, False, False, False, False]
+    """
+    decoder = codecs.getincrementaldecoder(encoding)
+    try:
+        return all(len(decoder(errors=_AS_LATIN_1).decode(bytes([byte]))) == 1 for byte in range(256))
+    except UnicodeError:
+        return False
 
 
 def _not_so(path: Path, declared: str) -> SourceError:
