@@ -114,6 +114,15 @@ def test_marks_of_missing_values_are_missing(clinic):
     assert study.declared.attributes["age"].domain.unit == "integer", "numbers with a mark among them are numbers"
 
 
+def test_what_records_decided_is_to_be_confirmed(tmp_path):
+    """One record may have decided any of these; the owner is asked to look at each."""
+    path = written(tmp_path / "clinic.csv", people(), encoding="latin-1")
+    lines = sf.describe(path).to_yaml().splitlines()
+    asked = [line.strip() for line in lines if line.strip().startswith(("encoding:", "missing: [", "format:"))]
+    assert {line.partition(":")[0] for line in asked} == {"encoding", "missing", "format"}
+    assert [line for line in asked if ": confirm, so that no record decides it" not in line] == []
+
+
 def test_groups_need_no_confirmation(tmp_path):
     table = written(tmp_path / "clinic.csv", ({**row, "patient_nbr": n} for n, row in enumerate(people())))
     (tmp_path / "study.yaml").write_text(sf.describe(table).to_yaml(), encoding="utf-8")
@@ -144,10 +153,10 @@ def test_a_byte_without_a_meaning_in_the_proposed_encoding(tmp_path):
 def test_days_and_months_that_nothing_tells_apart_are_said_to_be(tmp_path):
     rows = [{"seen": f"{1 + n % 12:02}/{1 + n // 12 % 12:02}/2004", "sex": "fm"[n % 2]} for n in range(288)]
     text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()
-    assert 'format: "%d/%m/%Y"   # or the month first: no value tells' in text
+    assert 'format: "%d/%m/%Y"   # or the month first, which no value tells: confirm' in text
     rows[7]["seen"] = "02/13/2004"
     text = sf.describe(written(tmp_path / "y.csv", rows)).to_yaml()
-    assert 'format: "%m/%d/%Y"\n' in text
+    assert 'format: "%m/%d/%Y"   # as the records suggest: confirm' in text
 
 
 def test_namibia_is_a_country(tmp_path):

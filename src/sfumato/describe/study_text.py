@@ -19,6 +19,8 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\"}
 _PREFIXES = (1, 3)
 _STEPS = 1000  # a number whose values are not listed gets about this many steps
 
+_CONFIRM = "confirm, so that no record decides it"
+
 Placed = tuple[ColumnProfile, Role | None, str]
 
 
@@ -58,10 +60,11 @@ def _source(source: str, written: Mapping[str, Any]) -> list[str]:
     for field, value in written.items():
         if field == "missing":
             marks = ", ".join(scalar(mark) for mark in value)
-            lines.append(f"  missing: [{marks}]   # texts that stand alone in some columns and seem to mean no value")
+            note = f"texts that stand alone in some columns and seem to mean no value: {_CONFIRM}"
+            lines.append(f"  missing: [{marks}]   # {note}")
         else:
             shown = "tab" if value == "\t" else scalar(value)
-            lines.append(f"  {field}: {shown}   # as the records suggest: confirm, so that no record decides it")
+            lines.append(f"  {field}: {shown}   # as the records suggest: {_CONFIRM}")
     return lines
 
 
@@ -125,8 +128,8 @@ def _formats(column: ColumnProfile) -> list[str]:
         return []
     shown = ", ".join(scalar(form) for form in column.formats)
     several = f"[{shown}]" if len(column.formats) > 1 else shown
-    note = "   # or the month first: no value tells" if column.ambiguous else ""
-    return [f"    format: {several}{note}"]
+    note = "or the month first, which no value tells" if column.ambiguous else "as the records suggest"
+    return [f"    format: {several}   # {note}: {_CONFIRM}"]
 
 
 def _listed(values: Sequence[str], *, postal: bool) -> list[str]:
