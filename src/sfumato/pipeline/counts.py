@@ -221,7 +221,7 @@ def _manifest_facts(
         epsilon=method.spends,
         unit=unit_words(view.unit),
         neighbouring=view.unit.sentence(),
-        composition=_composition(view),
+        composition=composition(view),
         receipt=_receipt(accountant),
         secure=source.secure,
         chosen=recipe.chosen.value,
@@ -246,7 +246,8 @@ def _receipt(accountant: Accountant) -> list[dict[str, str]]:
     ]
 
 
-def _composition(view: View) -> str:
+def composition(view: View) -> str:
+    """How the steps of a receipt add up to ε: a rule of the declared unit, in words."""
     many = view.unit.stability
     sequence = (
         "sequential composition over the steps of the receipt (their ε add up), parallel composition within a step "

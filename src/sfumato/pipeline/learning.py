@@ -27,7 +27,14 @@ from sfumato.interactive.model import Model
 from sfumato.interactive.tree import Tree
 from sfumato.methods.candidates import domain_of
 from sfumato.models import DifferentialPrivacy
-from sfumato.pipeline.counts import cost_words, refusal_words, refuse_guesses, refuse_over_budget, unfit_sentences
+from sfumato.pipeline.counts import (
+    composition,
+    cost_words,
+    refusal_words,
+    refuse_guesses,
+    refuse_over_budget,
+    unfit_sentences,
+)
 from sfumato.pipeline.frame import Entered
 from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
 from sfumato.publish.files import sync_folder
@@ -171,6 +178,7 @@ def _model(
             "epsilon": show(method.spends) if secure else None,
             "unit": unit_words(view.unit),
             "neighbouring": view.unit.sentence(),
+            "composition": composition(view),
             "receipt": [
                 {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism}
                 for spend in accountant.receipt
