@@ -8,7 +8,8 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from sfumato.pipeline import placing
+from sfumato.errors import SourceError
+from sfumato.pipeline import counts, partitions, placing
 from tests.pipeline.test_frontier import table
 
 STUDY = """\
@@ -122,3 +123,22 @@ def test_nothing_of_it_is_in_the_bundle(clinic):
     made = clinic.release("groups")
     text = "".join(file.read_text(encoding="utf-8") for file in made.bundle.rglob("*.*") if file.suffix != ".parquet")
     assert "frontier" not in text and "privacy loss" not in text
+
+
+@pytest.mark.parametrize(("name", "part"), [("groups", partitions), ("noise", counts)])
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [(ValueError("the record of Ada, 36"), "(ValueError)"), (SourceError("the table is gone", "find it"), "is gone")],
+)
+def test_a_release_that_cannot_be_measured_keeps_its_owner_folder(clinic, monkeypatch, name, part, failure, told):
+    """The bundle is out by then: whatever fails, the owner gets the notes and a report that says what it lacks."""
+
+    def broken(*_, **__):
+        raise failure
+
+    monkeypatch.setattr(part, "evidence_of_draft", broken)
+    made = clinic.release(name)
+    page = (made.folder / "owner" / "report.html").read_text(encoding="utf-8")
+    assert "could not be looked at again for this report" in page and told in page and "Ada" not in page
+    assert list((made.folder / "owner").glob("*.json")), "the notes are there"
+    assert sf.verify_bundle(made.bundle).ok

@@ -9,6 +9,7 @@ process leaves at most spent budget and an empty folder: never half a bundle, ne
 import datetime as dt
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from sfumato.core.attribute import Unfit
@@ -23,7 +24,7 @@ from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
-from sfumato.errors import SfumatoError, SourceError, StudyError
+from sfumato.errors import SourceError, StudyError
 from sfumato.measure import Evidence
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
@@ -42,7 +43,7 @@ from sfumato.pipeline.made import (
 )
 from sfumato.pipeline.measuring import evidence_of_draft, measuring_view
 from sfumato.pipeline.placing import placed
-from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
+from sfumato.pipeline.reporting import MOST_ROWS, Measured, looked_at, quick_measures, too_large
 from sfumato.pipeline.set_told import counted
 from sfumato.pipeline.set_views import set_rules
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
@@ -138,7 +139,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
         entered.complete(written)
         progress("looking at the table for your report", 0, 1)
-        looked, measured = _beside(study, recipe, counter, draft, progress)
+        looked, measured = looked_at(partial(_beside, study, recipe, counter, draft, progress))
     among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     left = left_over(study, run.ledger, view.selection.span)
     over = "" if view.selection.span is None else f" over {view.selection.span}"
@@ -171,20 +172,14 @@ def refuse_over_budget(
 def _beside(
     study: Study, recipe: Recipe, counter: CodedTable, draft: Draft, progress: Progress
 ) -> tuple[Evidence | None, Measured]:
-    """The release next to the table, for the owner's report; the bundle is out, so nothing here may fail."""
-    try:
-        rows = counter.all_rows()
-        if rows > MOST_ROWS:
-            return None, Measured(unmeasured=too_large(rows, len(counter.attributes)))
-        view = measuring_view(study, recipe.purpose)
-        raw = counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
-        looked = evidence_of_draft(study, recipe.purpose, draft, raw, view)
-        return looked, quick_measures(looked, progress)
-    except SfumatoError as error:
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
-    except Exception as error:  # noqa: BLE001 - a report lacks numbers rather than fail
-        why = type(error).__name__
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report ({why}).")
+    """The release next to the table, for the owner's report."""
+    rows = counter.all_rows()
+    if rows > MOST_ROWS:
+        return None, Measured(unmeasured=too_large(rows, len(counter.attributes)))
+    view = measuring_view(study, recipe.purpose)
+    raw = counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
+    looked = evidence_of_draft(study, recipe.purpose, draft, raw, view)
+    return looked, quick_measures(looked, progress)
 
 
 def refuse_guesses(table: SourceTable) -> None:

@@ -4,6 +4,7 @@ Only measures that are quick at the table's size are taken; `sfumato measure` ta
 after the bundle is out, so nothing that fails here can take it back: a measure that fails is one that says so.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,6 +36,17 @@ class Measured:
 
     told: tuple[Told, ...] = ()
     unmeasured: str = ""
+
+
+def looked_at(look: Callable[[], tuple[Evidence | None, Measured]]) -> tuple[Evidence | None, Measured]:
+    """What a look at the release next to the table finds; if it fails, the report says so and lacks the numbers."""
+    try:
+        return look()
+    except SfumatoError as error:
+        return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
+    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks numbers rather than fail
+        why = type(error).__name__
+        return None, Measured(unmeasured=f"The table could not be looked at again for this report ({why}).")
 
 
 def quick_measures(looked: Evidence, progress: Progress) -> Measured:
