@@ -38,6 +38,7 @@ def run(
                     "failure": None if one.failure is None else str(one.failure),
                     "accuracy": None if one.worth is None else show.accuracy_json(one.worth),
                     "why_not": one.why_not or None,
+                    "warnings": [] if one.published is None else list(one.published.warnings),
                 }
                 for one in found
             ]

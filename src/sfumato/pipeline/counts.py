@@ -46,6 +46,7 @@ from sfumato.pipeline.placing import placed
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, looked_at, quick_measures, too_large
 from sfumato.pipeline.set_told import counted
 from sfumato.pipeline.set_views import set_rules
+from sfumato.pipeline.swept import swept
 from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Recipe
@@ -71,7 +72,7 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
     if epsilon is not None:
         sentences = [*refusal_words(study, epsilon, left, view, "release"), *sentences]
         sentences += cost_words(study, epsilon, left, view)
-    sentences.append(leaving(study, view.attributes))
+    sentences += [leaving(study, view.attributes), *swept(study, recipe)]
     return Plan(
         study=study.name,
         recipe=recipe,
@@ -117,6 +118,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         )
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
+    warnings = swept(study, recipe)
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         refuse_guesses(table)
@@ -153,7 +155,8 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         beside=None if looked is None else (looked.view, looked.raw, looked.shown),
         sets=None if looked is None else looked.sets, measures=measured.told, unmeasured=measured.unmeasured,
     )  # fmt: skip
-    done = entered.hand_over(draft, written, notes=_owner_notes(recipe, draft, accountant), report=report, left=left)
+    notes = _owner_notes(recipe, draft, accountant)
+    done = entered.hand_over(draft, written, notes=notes, report=report, left=left, warnings=warnings)
     progress("publishing", 1, 1)
     return done
 

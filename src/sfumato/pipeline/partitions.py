@@ -44,6 +44,7 @@ from sfumato.pipeline.reporting import Measured, looked_at, quick_measures
 from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
 from sfumato.pipeline.set_told import Counted, counted
 from sfumato.pipeline.set_views import by_level, foreseen, set_rules, sets_of
+from sfumato.pipeline.swept import swept
 from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
@@ -80,6 +81,7 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
         leaving(study, view.attributes),
         f"it costs no ε, and the ledger keeps an entry of it{left_words(study, left, view.selection.span)}",
         *overlaps(study, book, view),
+        *swept(study, recipe),
         LIMITS[:1].lower() + LIMITS[1:].removesuffix("."),
     ]
     return Plan(
@@ -110,7 +112,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             draft = drafted(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
-            warnings = overlaps(study, run.ledger, view)
+            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe)]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
