@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -137,3 +138,39 @@ def test_people_beyond_the_bounds_live_in_no_region(folder, run, method):
         living = sum(inside({"age": age, "town": town}, {"age": n, "town": "A"}) for n in [59] * 10 + [30] * 90)
         assert patients / living <= 0.3
     assert run("verify", "out", "--population", "people.csv").code == 0
+
+
+@pytest.mark.parametrize("scheme", ["", "duckdb://"])
+def test_only_the_name_of_the_population_leaves(folder, run, scheme):
+    """Where the owner keeps a table is nobody's business; the owner's own notes and ledger keep what was typed."""
+    typed = str(folder / "people.csv")
+    if scheme:
+        with duckdb.connect(str(folder / "people.db")) as made:
+            made.execute("CREATE TABLE everyone AS FROM read_csv('people.csv')")
+        typed = f"duckdb:///{folder / 'people.db'}?table=everyone"
+    path = study(folder)
+    path.write_text(path.read_text().replace("people.csv", typed))
+    assert run("release", str(path), "present", "--out", "out").code == 0
+    bundle = folder / "out" / "bundle"
+    texts = [file.read_text() for file in bundle.iterdir() if file.suffix in {".json", ".md", ".csv"}]
+    assert len(texts) >= 4 and not any(str(folder) in text or "everyone" in text for text in texts)
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    name = "people.db" if scheme else "people.csv"
+    assert manifest["privacy"]["promises"][0]["parameters"]["population"] == name
+    assert manifest["method"]["parameters"]["promise"]["delta-presence"]["population"] == name
+    assert any(typed in file.read_text() for file in (folder / "out" / "owner").glob("*.json*"))
+    assert run("verify", "out", "--population", typed).code == 0
+    assert run("verify", "out", "--population", "people.csv").code == 0
+    [ran] = run("run", str(path), "--only", "present", "--json").json
+    assert ran["verified"], "a run finds the population where it lies"
+
+
+def test_only_the_name_of_public_statistics_leaves(folder, run):
+    (folder / "shares.csv").write_text("attribute,value,share\ntown,A,0.4\ntown,B,0.3\ntown,C,0.2\ntown,D,0.1\n")
+    path = study(folder)
+    path.write_text(f"{path.read_text()}  capped: {{method: capped-confidence, population: {folder / 'shares.csv'}}}\n")
+    assert run("release", str(path), "capped", "--out", "out").code == 0
+    texts = {file.name: file.read_text() for file in (folder / "out" / "bundle").glob("*.[jm]*")}
+    assert json.loads(texts["manifest.json"])["method"]["parameters"]["population"] == "shares.csv"
+    assert not any(str(folder) in text for text in texts.values())
+    assert run("verify", "out").code == 0

@@ -19,6 +19,7 @@ from sfumato.publish.record_table import Column, PublishedRole, RecordLayout, fr
 from sfumato.publish.records import FORMS, Records
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION
 from sfumato.publish.sealed import Json, broken, plain, seal
+from sfumato.publish.table_names import leaving_names
 from sfumato.recipe import Chosen
 
 LIMITS: Final = (
@@ -108,7 +109,11 @@ def record_manifest(
         "promise": promise_in_words([m.sentence() for m in models], chosen=facts.chosen, secure=facts.secure),
         "privacy": {
             "promises": [
-                {"model": model.name, "parameters": plain(given[model.name]), "sentence": model.sentence()}
+                {
+                    "model": model.name,
+                    "parameters": plain(leaving_names(given[model.name])),
+                    "sentence": model.sentence(),
+                }
                 for model, given in zip(models, promise_of(models), strict=True)
             ],
             "unit": facts.unit,
@@ -116,7 +121,7 @@ def record_manifest(
             "chosen": facts.chosen,
             "limits": " ".join(dict.fromkeys([LIMITS, *(m.limits for m in models if hasattr(m, "limits"))])),
         },
-        "method": {"name": facts.method, "parameters": plain(facts.parameters), "facts": plain(told)},
+        "method": {"name": facts.method, "parameters": plain(leaving_names(facts.parameters)), "facts": plain(told)},
         "rules": [*facts.rules, *_observed(layout)],
         "attributes": [
             {

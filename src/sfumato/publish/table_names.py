@@ -1,0 +1,55 @@
+"""The names of the owner's tables as they leave: the file's own, without where it lies.
+
+A recipe may name a table of people by a path or a URL. A path tells of the owner's machine, and a URL may hold a
+password, so neither leaves. A receiver needs the name alone, to know which table to ask for.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+_POPULATION: Final = "population"
+_PROMISE: Final = "promise"
+_UNNAMED: Final = "a table"
+
+
+def table_name(place: str) -> str:
+    """The last part of a path or URL; of a URL without user, host, query and fragment.
+
+    >>> table_name("/home/ada/people.csv"), table_name("https://ada:secret@host/public/people.csv?token=1")
+    ('people.csv', 'people.csv')
+    >>> table_name("https://ada:secret@host")
+    'a table'
+    """
+    path = place
+    if "://" in place:
+        try:
+            path = urlsplit(place).path
+        except ValueError:  # no URL that anybody could open
+            return _UNNAMED
+    parts = [part for part in re.split(r"[/\\]", path) if part]
+    return parts[-1] if parts else _UNNAMED
+
+
+def leaving_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a method or a promise, with the tables that they name by `table_name` alone.
+
+    Shares that are written out in place of a file are left as they are.
+
+    >>> leaving_names({"k": 5, "promise": [{"delta-presence": {"population": "/home/ada/people.csv"}}]})
+    {'k': 5, 'promise': [{'delta-presence': {'population': 'people.csv'}}]}
+    """
+    found = dict(parameters)
+    if isinstance(found.get(_POPULATION), str):
+        found[_POPULATION] = table_name(found[_POPULATION])
+    if _PROMISE in found:
+        found[_PROMISE] = _promised(found[_PROMISE])
+    return found
+
+
+def _promised(promise: Any) -> Any:
+    """A promise as a study gives it: models with their parameters, or a list of such mappings."""
+    if isinstance(promise, Mapping):
+        return {name: leaving_names(given) if isinstance(given, Mapping) else given for name, given in promise.items()}
+    return [_promised(part) for part in promise] if isinstance(promise, (list, tuple)) else promise
