@@ -14,52 +14,30 @@ domains are.
 """
 
 import argparse
-import csv
-import gzip
-import shutil
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import sfumato as sf
 from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.core.taxonomy_text import from_csv
 from sfumato.read import icd9_taxonomy
+from sfumato.reproduce import diabetes as diabetes130
 from sfumato.reproduce.machine import machine
 
 if TYPE_CHECKING:
     from sfumato.core.draft import Draft
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "diabetes130"
-# Names from the code book. That there is such a level at all was decided after measuring without it on this table.
-GROUPS = {
-    "chapter 3": "endocrine and metabolic",
-    "chapter 7": "circulatory",
-    "chapter 8": "respiratory/digestive/genitourinary",
-    "chapter 9": "respiratory/digestive/genitourinary",
-    "chapter 10": "respiratory/digestive/genitourinary",
-}
 CHAPTERS = {"240": "chapter 3", "390": "chapter 7", "460": "chapter 8", "520": "chapter 9", "580": "chapter 10"}
 REST = "other diagnoses"
 TAXONOMIES = ("observed", "icd9", "grouped")
-ATTRIBUTES = {
-    "age": {"role": "quasi_identifier", "values": [f"[{n}-{n + 10})" for n in range(0, 100, 10)]},
-    "gender": {"role": "quasi_identifier", "values": ["Female", "Male"], "outside": "keep"},
-    "time_in_hospital": {"role": "quasi_identifier", "type": "integer", "bounds": [1, 14]},
-    "number_inpatient": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 10]},
-    "number_emergency": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 10]},
-    "number_diagnoses": {"role": "quasi_identifier", "type": "integer", "bounds": [1, 16]},
-    "discharge_disposition_id": {"role": "quasi_identifier", "type": "integer", "bounds": [1, 30]},
-    "readmitted": {"role": "class", "values": ["NO", ">30", "<30"]},
-}
 
 
 def taxonomy(name: str, data: Path = DATA) -> Taxonomy:
     """One of the three taxonomies."""
     if name == "observed":
-        return observed(data / "diag_hierarchy.csv")
+        return diabetes130.taxonomy(data / diabetes130.HIERARCHY)
     whole = icd9_taxonomy("unpadded")
     return whole if name == "icd9" else grouped(whole)
 
@@ -68,50 +46,17 @@ def grouped(whole: Taxonomy) -> Taxonomy:
     """ICD-9 with the four groups above its chapters."""
     below: dict[str, list[Node]] = {}
     for chapter in whole.nodes().children:
-        below.setdefault(GROUPS.get(CHAPTERS.get(chapter.label[:3], ""), REST), []).append(chapter)
+        below.setdefault(diabetes130.GROUPS.get(CHAPTERS.get(chapter.label[:3], ""), REST), []).append(chapter)
     return Taxonomy.of(Node("Any", tuple(Node(group, tuple(nodes)) for group, nodes in below.items())))
-
-
-def observed(path: Path) -> Taxonomy:
-    """The hierarchy of codes, with a level of four groups above the 19 chapters: a cut of 19 nodes is a large step.
-
-    A category that is a code as well, beside others, gets a star.
-    """
-    with path.open(encoding="utf-8") as file:
-        rows = list(csv.reader(file, delimiter=";"))
-    shared = Counter(row[1] for row in rows)
-    codes = {row[0] for row in rows}
-    lines = []
-    for code, category, block, chapter, root in rows:
-        star = "*" if category in codes and shared[category] > 1 else ""
-        group = GROUPS.get(chapter, REST)
-        lines.append(";".join([code, category + star, block, chapter, group, root]))
-    return from_csv("\n".join(lines))
 
 
 def study(folder: Path, data: Path = DATA, *, tree: str | None = "observed") -> sf.Study:
     """The study, with its table unpacked into a folder; without a taxonomy it has no diagnoses."""
-    table = folder / "diabetic_data.csv"
-    if not table.exists():
-        with gzip.open(data / "diabetic_data.csv.gz") as packed, table.open("wb") as out:
-            shutil.copyfileobj(packed, out)
-    attributes: dict[str, object] = dict(ATTRIBUTES)
+    attributes: dict[str, object] = dict(diabetes130.ATTRIBUTES)
     if tree is not None:
-        attributes["diagnosis"] = {
-            "role": "quasi_identifier",
-            "type": "set",
-            "columns": ["diag_1", "diag_2", "diag_3"],
-            "taxonomy": taxonomy(tree, data),
-            "outside": "keep",
-        }
-    return sf.Study.from_mapping(
-        {
-            "name": "diabetes",
-            "source": str(table),
-            "privacy": {"unit": {"person": "patient_nbr", "at_most": 3}, "budget": "1000"},
-            "attributes": attributes,
-        }
-    )
+        attributes[diabetes130.DIAGNOSIS] = {**diabetes130.diagnoses(data), "taxonomy": taxonomy(tree, data)}
+    table = diabetes130.unpacked(data, folder)
+    return sf.Study.from_mapping(diabetes130.fields("diabetes", table, attributes, budget="1000"))
 
 
 def main() -> None:

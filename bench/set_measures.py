@@ -20,6 +20,7 @@ import retail
 
 import sfumato as sf
 from sfumato.measure import Reading
+from sfumato.reproduce import diabetes as diabetes130
 from sfumato.reproduce.machine import machine
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -30,7 +31,7 @@ NAMES = ("age", "gender", "time_in_hospital", "readmitted")
 def encounters(folder: Path, data: Path) -> sf.Study:
     """The study of the diagnoses."""
     whole = diabetes.study(folder, data)
-    attributes: dict[str, Any] = {name: diabetes.ATTRIBUTES[name] for name in NAMES}
+    attributes: dict[str, Any] = {name: dict(diabetes130.ATTRIBUTES[name]) for name in NAMES}
     attributes["time_in_hospital"] |= {"taxonomy": {"intervals": {"width": 2, "levels": 3}}}
     attributes["diagnosis"] = {
         "role": "quasi_identifier",

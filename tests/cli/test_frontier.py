@@ -77,10 +77,11 @@ def test_the_figures_are_listed(folder, run):
     assert set(listed) == {
         "diffgen-3", "diffgen-4", "diffgen-5", "li-2a", "li-2b", "li-3a", "li-3b", "li-3c",
         "sattar-2", "sattar-3", "sattar-4", "sattar-5", "sattar-6", "sattar-7", "sattar-8", "sattar-9",
-        "sattar-10",
+        "sattar-10", "zaman-2", "zaman-pipeline",
     }  # fmt: skip
     on_the_survey = {f"sattar-{n}" for n in (2, 3, 4, 6, 7, 8, 10)}
-    assert {name for name, one in listed.items() if one["needs"]} == on_the_survey, "the rest is packaged"
+    on_public_tables = on_the_survey | {"zaman-pipeline"}
+    assert {name for name, one in listed.items() if one["needs"]} == on_public_tables, "the rest is packaged"
     assert all("minute" in one["takes"] for one in listed.values())
     found = run("reproduce", "li-9")
     assert found.code == 2
@@ -96,5 +97,5 @@ def test_a_figure_on_a_public_table_says_what_to_give(folder, run, monkeypatch):
     assert "--data FOLDER" in found.err and "occ_sal_view.csv.gz" in found.err
     found = run("reproduce", "sattar-3", "--data", folder)
     assert found.code == 4
-    assert "does not hold the records of the survey" in found.err
+    assert "does not hold the records of the American Community Survey" in found.err
     assert run("reproduce", "li-2a", "--data", folder).code == 2

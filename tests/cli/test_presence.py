@@ -17,7 +17,9 @@ name: screening
 source: patients.csv
 privacy: {budget: 1}
 attributes:
-  age:  {role: quasi_identifier, type: integer, bounds: [20, 59], outside: suppress, taxonomy: {intervals: {width: 5, levels: 4}}}
+  age:
+    {role: quasi_identifier, type: integer, bounds: [20, 59], outside: suppress,
+     taxonomy: {intervals: {width: 5, levels: 4}}}
   town: {role: quasi_identifier, taxonomy: {Any: {North: [A, B], South: [C, D]}}}
   ill:  {role: sensitive, values: [no, yes]}
 purposes:

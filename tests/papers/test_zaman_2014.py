@@ -6,8 +6,8 @@ below 3*. Two things in the paper do not fit together, and the tests say so:
 - Record 2 is 60 years old, which [15-60) does not hold. Here it is moved to the upper bound, as numbers outside the
   declared bounds are; no count of Table II could be had without it.
 - Table II counts the records that *contain* 1* in its rows "1*", those that also contain 3* among them, and counts the
-  latter again in its rows "1*, 3*". Groups of a release are disjoint, so four of its eight counts differ here, by
-  exactly those records: the rows of "1*" alone.
+  latter again in its rows "1*, 3*". Groups of a release are disjoint, so three of its eight counts differ here, by
+  exactly those records: the rows of "1*" alone, but for the one without such records.
 """
 
 from fractions import Fraction

@@ -13,6 +13,8 @@ from sfumato.reproduce.sattar_2014_learning import SattarFigure5, SattarFigure9
 from sfumato.reproduce.sattar_2014_mondrian import SattarFigure3
 from sfumato.reproduce.sattar_2014_queries import SattarFigure4
 from sfumato.reproduce.sattar_2014_time import SattarFigure10
+from sfumato.reproduce.zaman_2014 import ZamanTable2
+from sfumato.reproduce.zaman_2014_pipeline import ZamanPipeline
 
 __all__ = [
     "FIGURES",
@@ -36,5 +38,7 @@ __all__ = [
     "SattarFigure8",
     "SattarFigure9",
     "SattarFigure10",
+    "ZamanPipeline",
+    "ZamanTable2",
     "figure_on",
 ]

@@ -11,7 +11,6 @@ The table is public and too large to be packaged, so its folder has to be given.
 """
 
 import csv
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +25,12 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.study import Study
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.engines import CodedTable, open_source
-from sfumato.errors import SourceError, UsageError
+from sfumato.errors import SourceError
 from sfumato.read import parse_taxonomy, study_from_mapping
+from sfumato.reproduce.public import folder_of
 from sfumato.tailor import tailor_partition
 
-VARIABLE = "SFUMATO_SHARED"
+_FILE = "occ_sal_view.csv.gz"
 NEEDS = (
     "a folder with `acs_pums_2024/occ_sal_view.csv.gz`, and `schl.csv`, `state.csv` and `occp.csv` in "
     "`acs_pums_2024/hierarchies/`"
@@ -69,10 +69,10 @@ class Survey:
     @classmethod
     def load(cls, data: Path | None) -> "Survey":
         """Read the table from the folder of public tables."""
-        folder = _folder(data)
+        folder = folder_of(data, f"acs_pums_2024/{_FILE}", whose="the American Community Survey", needs=NEEDS)
         states = [(row[_LEAF], *row[_DIVISION:]) for row in _rows(folder / "hierarchies" / "state.csv")]
         return cls(
-            table=_read(folder / "occ_sal_view.csv.gz"),
+            table=_read(folder / _FILE),
             education=_tree(_rows(folder / "hierarchies" / "schl.csv"), "education"),
             state=_tree(states, "state"),
             occupations=[row[:2] for row in _rows(folder / "hierarchies" / "occp.csv")],
@@ -124,19 +124,6 @@ class Survey:
         if sensitive == SALARY:
             return [str(n * WIDTH) for n in range(CLASSES)]
         return list(dict.fromkeys(row[sensitive == OCCUPATION] for row in self.occupations))
-
-
-def _folder(data: Path | None) -> Path:
-    given = data if data is not None else os.environ.get(VARIABLE)
-    if given is None:
-        raise UsageError(
-            "this figure runs on records of the American Community Survey, which are not packaged",
-            f"give their folder with --data FOLDER, or name it in {VARIABLE}: {NEEDS}",
-        )
-    folder = Path(given) / "acs_pums_2024"
-    if not (folder / "occ_sal_view.csv.gz").is_file():
-        raise SourceError(f"'{given}' does not hold the records of the survey", f"give with --data FOLDER {NEEDS}")
-    return folder
 
 
 def _read(path: Path) -> pa.Table:

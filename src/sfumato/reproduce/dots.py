@@ -73,6 +73,7 @@ class Dots:
         aside = alt.XOffset("series:N", sort=series)
         words = upwards_words(self.y, self.better) if titled else None
         scale = alt.Scale(zero=self.zero, nice=True)
+        ticks = alt.Axis(tickMinStep=1) if all(float(dot.y).is_integer() for dot in self.dots) else alt.Axis()
         wide = self.width * len(names) * min(self.columns, len({dot.panel for dot in self.dots}))
         legend = alt.Legend(orient="bottom", title=None, columns=legend_columns(series, wide))
         colours, shapes = list(COLOURS[: len(series)]), list(SHAPES[: len(series)])
@@ -82,11 +83,12 @@ class Dots:
         base = alt.Chart(data_of(rows))
         layers: list[Any] = [
             base.mark_rule(strokeWidth=1.5).encode(
-                x=across, xOffset=aside, color=colour, y=alt.Y("low:Q", title=words, scale=scale), y2="high:Q"
+                x=across, xOffset=aside, color=colour, y2="high:Q",
+                y=alt.Y("low:Q", title=words, scale=scale, axis=ticks),
             ),
             base.mark_point(size=80, filled=True, opacity=1).encode(
-                x=across, xOffset=aside, color=colour, shape=shape, y=alt.Y("y:Q", title=words, scale=scale),
-                tooltip=tips,
+                x=across, xOffset=aside, color=colour, shape=shape, tooltip=tips,
+                y=alt.Y("y:Q", title=words, scale=scale, axis=ticks),
             ),
         ]  # fmt: skip
         levels = [{"y": y, "words": said} for where, y, said in self.levels if where == panel]
