@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from sfumato.core.locate import held
 from sfumato.core.loss import general_loss
 from sfumato.core.shown import Shown, Values, shown_records
 from sfumato.measure import (
@@ -126,8 +127,10 @@ def test_the_table_itself_loses_nothing(evidence):
     raw = as_it_is(evidence.view, evidence.raw)
     for measure in (GeneralLoss(), Distortion(), Suppressed(), CellDivergence()):
         assert measure.read(raw).value == pytest.approx(0.0, abs=1e-12)
-    for measure in (Discernibility(), ClassificationMetric()):
-        assert measure.read(raw).value <= measure.read(evidence).value + 1e-9
+    _, homes = held(evidence.shown.starts, evidence.shown.stops, evidence.people[1].codes, evidence.people[1].counts)
+    if np.all(homes <= 1):  # a relaxed cut divides records that are alike, which the table itself does not
+        for measure in (Discernibility(), ClassificationMetric()):
+            assert measure.read(raw).value <= measure.read(evidence).value + 1e-9
 
 
 def test_losses_grow_with_k_on_adult():

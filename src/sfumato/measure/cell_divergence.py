@@ -11,7 +11,7 @@ from sfumato.core.set_regions import possible_sets
 from sfumato.core.shown import Floats, Integers
 from sfumato.measure.alike import by_row, candidates, told_by_row
 from sfumato.measure.counting import Coarseness
-from sfumato.measure.evidence import Evidence
+from sfumato.measure.evidence import Evidence, bounded
 from sfumato.measure.measure import MEASURES, Reading
 
 _MOST_SETS = 2**40  # sets that there may be of one attribute, for a record to be spread evenly over them
@@ -68,10 +68,13 @@ class CellDivergence(Coarseness):
             size = evidence.size(name)
             sizes.append(_values(evidence, name))
             density = csr_array(_by_value(evidence, name).multiply((1.0 / width)[:, None]))
-            table = csr_array(spread @ density)
             cells, at = np.unique(place * size + evidence.column(name), return_inverse=True)
             true = np.bincount(at.ravel(), weights=evidence.raw.counts).astype(np.float64)
-            found = np.asarray(table[cells // size, cells % size]).ravel()
+            found = np.empty(len(cells))
+            for some in bounded(spread, density):
+                inside = slice(*np.searchsorted(cells, [some.start * size, some.stop * size]))
+                rows, columns = cells[inside] // size - some.start, cells[inside] % size
+                found[inside] = np.asarray(csr_array(spread[some] @ density)[rows, columns]).ravel()
         even = 1.0 / float(np.prod(sizes))
         extra = shown.suppressed + (0.0 if shown.suppressed or bool(np.all(found > 0)) else 1.0)
         guessed = (found + extra * even) / (shown.records + extra)

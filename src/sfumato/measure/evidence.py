@@ -1,6 +1,6 @@
 """What a measure looks at: a release beside the table it was made from. For the owner's eyes only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,8 @@ from sfumato.errors import StudyError
 from sfumato.models import CappedConfidence
 
 Floats = NDArray[np.float64]
+
+_TERMS = 20_000_000  # of a product that is held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +107,20 @@ class Evidence:
         codes = np.stack([self.column(name)[first] for name in names], axis=1) if names else np.zeros((len(first), 0))
         counts = np.bincount(place, weights=self.raw.counts, minlength=len(first)).astype(np.int64)
         return place, Cells(names, codes.astype(np.int64), counts)
+
+
+def bounded(left: csr_array, right: csr_array) -> Iterator[slice]:
+    """Rows of ``left`` in parts whose product with ``right`` fits into memory; a row is never divided.
+
+    A product has at most as many numbers as terms are added for it.
+    """
+    terms = np.cumsum(left.astype(np.bool_).astype(np.float64) @ np.diff(right.indptr))
+    start = 0
+    while start < left.shape[0]:
+        before = 0.0 if start == 0 else float(terms[start - 1])
+        stop = max(start + 1, int(np.searchsorted(terms, before + _TERMS, side="right")))
+        yield slice(start, stop)
+        start = stop
 
 
 def protected(view: PartitionView) -> tuple[Attribute, ...]:

@@ -16,7 +16,7 @@ from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Floats, Integers, Shown
 from sfumato.errors import SourceError
 from sfumato.measure.alike import candidates, containing, told_by_row
-from sfumato.measure.evidence import Evidence
+from sfumato.measure.evidence import Evidence, bounded
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 
 _FEW = (2, 5, 10)
@@ -155,13 +155,16 @@ def _guess(
     shown: Shown, inside: csr_array, many: Floats, place: Integers, true: Integers, counts: Integers, name: str
 ) -> Guess:
     records = told_by_row(shown, name)
-    values = csr_array(inside @ records)
-    values.eliminate_zeros()
-    values.sort_indices()
+    commonest, distinct = np.zeros(inside.shape[0], np.int64), np.zeros(inside.shape[0], np.int64)
+    for some in bounded(inside, records):
+        values = csr_array(inside[some] @ records)
+        values.eliminate_zeros()
+        values.sort_indices()
+        commonest[some], distinct[some] = _commonest(values), np.diff(values.indptr)
     overall = np.asarray(records.sum(axis=0)).ravel()
     usual = int(overall.argmax())
-    best = np.where(many > 0, _commonest(values), usual)
-    sure = (many > 0) & (np.diff(values.indptr) == 1)
+    best = np.where(many > 0, commonest, usual)
+    sure = (many > 0) & (distinct == 1)
     share = counts / counts.sum()
     return Guess(
         attribute=name,
