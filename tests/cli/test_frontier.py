@@ -88,6 +88,18 @@ def test_the_figures_are_listed(folder, run):
     assert "there is no figure called 'li-9'" in found.err
 
 
+def test_a_figure_says_how_long_it_takes_and_what_came_out(folder, run):
+    found = run("reproduce", "zaman-2", "--out", folder / "figure")
+    assert found.code == 0
+    assert "zaman-2: less than a minute on two cores" in found.err
+    assert "differs [15-60), Female, 1*, Y: printed 2; ours 1" in found.out
+    assert "why it may differ: who has both nodes" in found.out
+    quiet = run("reproduce", "zaman-2", "--json", "--out", folder / "figure")
+    assert quiet.err == ""
+    assert quiet.json["machine"]
+    assert [fact["agrees"] for fact in quiet.json["facts"]] == [False] * 3 + [True] * 5 + [False, True]
+
+
 def test_a_figure_on_a_public_table_says_what_to_give(folder, run, monkeypatch):
     monkeypatch.delenv("SFUMATO_SHARED", raising=False)
     listed = run("reproduce").out

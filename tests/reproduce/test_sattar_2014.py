@@ -68,7 +68,8 @@ def test_salaries_are_in_fifty_classes(made):
 def test_figure_2_on_a_made_table(made, tmp_path):
     found = SattarFigure2(data=made, sizes=MADE).run(tmp_path, workers=1)
     assert {file.name for file in found.files} == {
-        "suppressed.html", "suppressed.png", "suppressed.svg", "suppressed.csv", "comparison.md", "comparison.json",
+        "suppressed.html", "suppressed.png", "suppressed.svg", "suppressed.csv", "table-4.csv", "comparison.md",
+        "comparison.json",
     }  # fmt: skip
     rows = rows_of(tmp_path / "suppressed.csv")
     assert len(rows) == 2 * 2 * len(THRESHOLDS) + 4 + 2
@@ -77,7 +78,9 @@ def test_figure_2_on_a_made_table(made, tmp_path):
             shares = [float(r["share"]) for r in rows if r["sensitive"] == what and int(r["records"]) == size]
             assert shares[0] >= shares[len(THRESHOLDS) - 1]
             assert all(0 <= share <= 1 for share in shares)
-    assert len(found.facts) == 11
+    assert len(found.facts) == 12
+    values = {row["attribute"]: int(row["distinct"]) for row in rows_of(tmp_path / "table-4.csv")}
+    assert (values["sex"], values["marital"], values["state"], values[OCCUPATION]) == (2, 5, 3, 6), "made so"
     assert all(fact.why for fact in found.facts if fact.agrees is False)
     page = (tmp_path / "suppressed.html").read_text(encoding="utf-8")
     assert "<script src" not in page and "none" in page

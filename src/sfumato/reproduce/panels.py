@@ -113,8 +113,8 @@ class Panels:
             "bent": alt.Scale(type="symlog", constant=_BEND),
         }  # fmt: skip
         scale, bent = scales[self.upwards], self.upwards == "bent"
-        marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if bent else alt.Axis(format=",~f", tickCount=5)
-        across = alt.Axis(values=list(self.ticks), format=",~f") if self.ticks else alt.Axis(tickCount=6)
+        marks = alt.Axis(values=list(_BENT_TICKS), format="~g") if bent else alt.Axis(format=",.4~f", tickCount=5)
+        across = alt.Axis(values=list(self.ticks), format=",.4~f") if self.ticks else alt.Axis(tickCount=6)
         along = alt.Scale(type="log", padding=10, nice=False) if self.logarithmic else alt.Scale(zero=False, padding=10)
         return {
             "x": alt.X("x:Q", title=self.x, scale=along, axis=across),

@@ -28,6 +28,9 @@ RATE = "0.9"
 THRESHOLDS = ("0.2", "0.3", "0.4", "0.5", "0.6", "0.7")
 CHOSEN = "0.6"  # the paper's threshold for everything else
 NAMES = {SALARY: "Salary", OCCUPATION: "Occupation", CODE: "Occupation by 530 codes"}
+TABLE_4 = {
+    "age": 77, "education": 14, "marital": 6, "sex": 2, "race": 6, "state": 41, SALARY: 50, OCCUPATION: 50,
+}  # fmt: skip
 RARE = ("2", "4")  # widowed, separated
 
 
@@ -52,6 +55,15 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Values:
+    """How many values one attribute has in our samples, and in the paper's Table 4."""
+
+    attribute: str
+    distinct: int
+    printed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Needed:
     """How far the records of a sample go if nothing limits them."""
 
@@ -67,7 +79,7 @@ class SattarFigure2:
     """Suppressed records by distortion threshold, for six samples and two sensitive attributes."""
 
     name: ClassVar[str] = "sattar-2"
-    title: ClassVar[str] = "Figure 2: suppressed records by distortion threshold (a) Salary (b) Occupation"
+    title: ClassVar[str] = "Figure 2 and Table 4: suppressed records by distortion threshold (a) Salary (b) Occupation"
     paper: ClassVar[str] = PAPER
     needs: ClassVar[str] = NEEDS
     takes: ClassVar[str] = "about 3 minutes"
@@ -99,8 +111,12 @@ class SattarFigure2:
                 rare,
             )
         facts.append(_codes(finer))
+        values = values_of(plain)
+        facts.append(_table_4(values))
         progress("drawing the plot", 0, 1)
-        files = _panels(found, self.sizes).save(folder, "suppressed", ([*found, *middle, *finer], _COLUMNS), facts)
+        table = ([*found, *middle, *finer], _COLUMNS)
+        more = {"table-4": (values, tuple(Values.__dataclass_fields__))}
+        files = _panels(found, self.sizes).save(folder, "suppressed", table, facts, more)
         return finished(self, folder, facts, files, began)
 
 
@@ -155,6 +171,29 @@ def needed(sample: Sample) -> Needed:
     return Needed(
         max(within, default=0.0), min((step for step, _ in beyond), default=None), sum(n for _, n in beyond), at_root
     )
+
+
+def values_of(samples: Sequence[Sample]) -> list[Values]:
+    """Table 4: the values that occur in any of the samples, beside those of the paper."""
+    seen: dict[str, set[int]] = {}
+    for one in samples:
+        for place, name in enumerate(one.cells.attributes):
+            seen.setdefault(name, set()).update(np.unique(one.cells.codes[:, place]).tolist())
+    return [Values(name, len(seen[name]), printed) for name, printed in TABLE_4.items()]
+
+
+def _table_4(values: Sequence[Values]) -> Fact:
+    return Fact(
+        what="Table 4: distinct values",
+        printed=", ".join(f"{_words(one)} {one.printed}" for one in values),
+        ours=", ".join(f"{_words(one)} {one.distinct}" for one in values),
+        agrees=all(one.distinct == one.printed for one in values),
+        why="another census than the paper's: a state in place of a birth place, and occupations in groups",
+    )
+
+
+def _words(one: Values) -> str:
+    return "birth place" if one.attribute == "state" else one.attribute.replace("_group", "")
 
 
 def _rare(sample: Sample) -> float:
