@@ -17,7 +17,7 @@ _UNNAMED: Final = "a table"
 def table_name(place: str) -> str:
     """The last part of a path or URL; of a URL without user, host, query and fragment.
 
-    >>> table_name("/home/ada/people.csv"), table_name("https://ada:secret@host/public/people.csv?token=1")
+    >>> table_name("/data/ada/people.csv"), table_name("https://ada:secret@host/public/people.csv?token=1")
     ('people.csv', 'people.csv')
     >>> table_name("https://ada:secret@host")
     'a table'
@@ -37,7 +37,7 @@ def leaving_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     Shares that are written out in place of a file are left as they are.
 
-    >>> leaving_names({"k": 5, "promise": [{"delta-presence": {"population": "/home/ada/people.csv"}}]})
+    >>> leaving_names({"k": 5, "promise": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
     {'k': 5, 'promise': [{'delta-presence': {'population': 'people.csv'}}]}
     """
     found = dict(parameters)
