@@ -18,8 +18,8 @@ _FEW: Final = 5_000  # distinct records up to which every measure is quick
 _SOME: Final = 50_000  # up to which all but the slow ones are
 _WIDE: Final = 50  # attributes up to which pairs of them are few
 _SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
-# These take memory for every distinct record × value of a sensitive attribute.
-_LARGE: Final = frozenset({"cell-kl", "guessed-values", "linked-people"})
+# These take memory or time for every record, or class of records, × value of a sensitive attribute.
+_LARGE: Final = frozenset({"cell-kl", "guessed-values", "histogram-city-block", "histogram-kl", "linked-people"})
 _MOST_CELLS: Final = 20_000_000
 _QUICK: Final = frozenset(
     {
