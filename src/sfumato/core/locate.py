@@ -49,8 +49,8 @@ def nearest(
 
     The distance is the sum over the attributes of how far the value is from the range, as a share of the domain's
     ``sizes``; in columns that are ``apart`` (of sets, whose order means nothing) it is 1 outside the range. The size
-    of a region is the sum of its widths, as shares. Regions of a local recoding overlap, and a
-    record that could be published in a narrow one says more there.
+    of a region is the sum of its widths, as shares. Regions of a local recoding overlap, and a record that could be
+    published in a narrow one says more there.
 
     >>> nearest(np.array([[0], [4]]), np.array([[9], [6]]), np.array([[5], [7], [9]]), np.array([10])).tolist()
     [1, 0, 0]

@@ -77,6 +77,7 @@ class Table:
     measures: Mapping[str, Measure]  # by the names of their numbers
     populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
     people: Mapping[str, Cells | SfumatoError] = field(default_factory=dict)  # who is in named files, for promises
+    said: Mapping[str, str] = field(default_factory=dict)  # a hash of what each of these files says
     kept: dict[str, Any] = field(default_factory=dict)
 
 
@@ -113,7 +114,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     if folder is None and study.base != Path():
         folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
     table = _read(study, purpose, taken, progress)
-    table = replace(table, populations=_populations(study, table, recipes), people=_people(study, table, recipes))
+    table = _with_files(study, table, recipes)
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
     baselines = _baselines(table, files, names, progress)
@@ -183,6 +184,16 @@ def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells
     foreseen(asked)
     refuse_unfit(counter, asked, cells, counter.all_rows())
     return Groups(asked, *by_level(asked, counter, cells))
+
+
+def _with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
+    """The table with what the files say that candidates name; each is read, and hashed, once."""
+    populations, people = _populations(study, table, recipes), _people(study, table, recipes)
+    said = {}
+    for name in dict.fromkeys([*populations, *people]):
+        crowd = people.get(name)
+        said[name] = digest(populations.get(name), crowd if isinstance(crowd, Cells) else None)
+    return replace(table, populations=populations, people=people, said=said)
 
 
 def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
@@ -309,11 +320,8 @@ def _what(point: Point, draw: int | None, table: Table) -> dict[str, Any]:
     assert point.recipe is not None, "candidates have one"
     method = build(point.recipe)
     made = described(recipe_of(method, name="", purpose=point.recipe.purpose))
-    named = population_file(method)
-    said = {} if named is None else {"said": digest(table.populations.get(named))}
-    for name in _crowds(method):
-        people = table.people.get(name)
-        said["people"] = digest([people.codes.tolist(), people.counts.tolist()] if isinstance(people, Cells) else None)
+    names = [name for name in (population_file(method), *_crowds(method)) if name is not None]
+    said = {"said": [table.said.get(name) for name in names]} if names else {}
     return {**made, **said, **({} if draw is None else {"draw": draw})}
 
 

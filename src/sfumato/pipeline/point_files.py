@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.compare import Point
 from sfumato.core.counts import Cells
@@ -50,17 +51,23 @@ def fingerprint(
     }
     found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
     for some in (raw, *([] if cells is None or cells is raw else [cells])):
-        for part in (some.codes, some.counts):
-            found.update(np.ascontiguousarray(part, dtype=np.int64).data)
+        _add(found, some.codes, some.counts)
     for each in (sets or {}).values():
-        for part in (each.first, each.leaves):
-            found.update(np.ascontiguousarray(part, dtype=np.int64).data)
+        _add(found, each.first, each.leaves)
     return found.hexdigest()
 
 
-def digest(content: object) -> str:
+def digest(content: object, people: Cells | None = None) -> str:
     """A hash of what a file says: a point that was made by it is made again if the file says something else."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    found = hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode())
+    if people is not None:
+        _add(found, people.codes, people.counts)
+    return found.hexdigest()
+
+
+def _add(to: "hashlib._Hash", *arrays: NDArray[np.int64]) -> None:
+    for part in arrays:
+        to.update(np.ascontiguousarray(part, dtype=np.int64).data)
 
 
 class PointFiles:
