@@ -176,3 +176,14 @@ def test_only_the_name_of_public_statistics_leaves(folder, run):
     assert json.loads(texts["manifest.json"])["method"]["parameters"]["population"] == "shares.csv"
     assert not any(str(folder) in text for text in texts.values())
     assert run("verify", "out").code == 0
+
+
+def test_a_population_that_nothing_compares_with_is_refused(folder, run):
+    path = study(folder)
+    path.write_text(path.read_text() + "  plain: {method: mondrian, k: 5}\n")
+    assert run("release", str(path), "plain", "--out", "out").code == 0
+    done = run("verify", "out", "--population", "people.csv")
+    assert done.code == 2 and "compares with no population" in done.err
+    given = ("--promise", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")
+    done = run("verify", "patients.csv", *given)
+    assert done.code == 2 and "leave `--population` out" in done.err

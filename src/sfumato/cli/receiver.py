@@ -42,6 +42,8 @@ def verify(  # noqa: PLR0913, PLR0917 - options
     Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the promise itself.
     """
     if promise:
+        if population:
+            raise UsageError("people are counted for a bundle, and not for a table", "leave `--population` out")
         _verify_table(bundle, promise, quasi, sensitive, suppressed, values=values, json=json)
         return
     if quasi or sensitive or suppressed or values:

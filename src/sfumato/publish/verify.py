@@ -47,11 +47,17 @@ def verify_bundle(
     place = find_bundle(Path(path))
     checks: list[Check] = []
     content = manifest_of(place, sha256, checks)
-    if content is not None and form_of(content) == "records":
-        return inspect_records(place, sha256=sha256, people=partial(_people, population, base))[0]
-    if population is not None:
+    records = content is not None and form_of(content) == "records"
+    if population is not None and not (records and _compares(content)):
         raise UsageError("the release compares with no population", "leave `--population` out")
+    if records:
+        return inspect_records(place, sha256=sha256, people=partial(_people, population, base))[0]
     return inspect(place, sha256=sha256)[0]
+
+
+def _compares(content: Mapping[str, Any] | None) -> bool:
+    """Whether a promise of the manifest compares with a population."""
+    return content is not None and any("population" in each["parameters"] for each in content["privacy"]["promises"])
 
 
 def _people(population: str | Path | None, base: Path | None, content: Mapping[str, Any]) -> Cells | None:
