@@ -104,20 +104,6 @@ def test_several_processes_give_the_same_points(monkeypatch, start_at_once):
     assert [p.facts for p in alone.tried] == [p.facts for p in together.tried]
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """Counts the drafts that are made."""
-    labels = []
-    make = running.make_point
-
-    def count(table, point):
-        labels.append(point.label)
-        return make(table, point)
-
-    monkeypatch.setattr(running, "make_point", count)
-    return labels
-
-
 def test_what_is_finished_is_not_made_again(made, tmp_path):
     first = sf.frontier(declared(), SMALL, folder=tmp_path, workers=1)
     assert len(made) == 5

@@ -15,20 +15,6 @@ NOISE = sf.sweep("diffgen", epsilon=["0.5", "2"], h=2)
 BOTH = sf.sweep("mondrian", k=[5, 50]) + NOISE
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """The labels of the drafts that are made."""
-    labels = []
-    make = running.make_point
-
-    def count(table, point):
-        labels.append(point.label)
-        return make(table, point)
-
-    monkeypatch.setattr(running, "make_point", count)
-    return labels
-
-
 def kept(folder):
     found = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("points/*.json")]
     return [one for one in found if "method" in one]

@@ -1,12 +1,9 @@
 """A figure of dots by name: what bars show elsewhere, on an axis that need not begin at 0."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.reproduce.figure import Fact
-from sfumato.reproduce.plotted import RULE, Better, Table, legend_columns, saved, side_by_side_panels, upwards_words
+from sfumato.reproduce.plotted import RULE, Better, Drawing, legend_columns, side_by_side_panels, upwards_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,14 +21,12 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dots:
+class Dots(Drawing):
     """Dots by name, one beside the other for each series; ``levels`` (panel, y, words) are lines all along a panel."""
 
-    title: str
     x: str
     y: str
     dots: tuple[Dot, ...]
-    note: str
     levels: tuple[tuple[str, float, str], ...] = ()
     better: Better = "higher"
     columns: int = 2
@@ -43,20 +38,6 @@ class Dots:
         names = list(dict.fromkeys(dot.panel for dot in self.dots))
         panels = [self._panel(name, titled=place % self.columns == 0) for place, name in enumerate(names)]
         return side_by_side_panels(panels, title=self.title, note=self.note, columns=self.columns, shared=True)
-
-    def save(
-        self,
-        folder: Path,
-        name: str,
-        table: Table,
-        facts: Sequence[Fact],
-        more: Mapping[str, Table] | None = None,
-    ) -> list[Path]:
-        """Write the page, the plot twice, the table, and other tables by name."""
-        return saved(
-            self.chart(), title=self.title, note=self.note, folder=folder, name=name, table=table, facts=facts,
-            more=more,
-        )  # fmt: skip
 
     def _panel(self, panel: str, *, titled: bool) -> "alt.LayerChart":
         import altair as alt  # noqa: PLC0415 - takes a second to load

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.reproduce.figure import Fact
 from sfumato.reproduce.plotted import (
     RING,
     RULE,
     Better,
-    Table,
+    Drawing,
     legend_columns,
-    saved,
     shades,
     side_by_side_panels,
     upwards_words,
@@ -45,14 +42,12 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panels:
+class Panels(Drawing):
     """Curves by panel; ``printed`` are points (panel, x, y) that the paper gives."""
 
-    title: str
     x: str
     y: str | Mapping[str, str]  # by panel, where axes differ
     curves: tuple[Curve, ...]
-    note: str
     printed: tuple[tuple[str, float, float], ...] = ()
     levels: tuple[Level, ...] = ()
     better: Better = "lower"
@@ -73,23 +68,7 @@ class Panels:
             self._panel(name, series, titled=not self.shared or place % self.columns == 0)
             for place, name in enumerate(names)
         ]
-        return side_by_side_panels(
-            panels, title=self.title, note=self.note, columns=self.columns, shared=self.shared
-        )  # fmt: skip
-
-    def save(
-        self,
-        folder: Path,
-        name: str,
-        table: Table,
-        facts: Sequence[Fact],
-        more: Mapping[str, Table] | None = None,
-    ) -> list[Path]:
-        """Write the page, the plot twice, the table, and other tables by name."""
-        return saved(
-            self.chart(), title=self.title, note=self.note, folder=folder, name=name, table=table, facts=facts,
-            more=more,
-        )  # fmt: skip
+        return side_by_side_panels(panels, title=self.title, note=self.note, columns=self.columns, shared=self.shared)
 
     def _panel(self, panel: str, series: list[str], *, titled: bool) -> "alt.LayerChart":
         import altair as alt  # noqa: PLC0415 - takes a second to load

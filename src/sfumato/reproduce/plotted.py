@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,36 +69,45 @@ def side_by_side_panels(
     return built
 
 
-def saved(
-    built: "alt.TopLevelMixin",
-    *,
-    title: str,
-    note: str,
-    folder: Path,
-    name: str,
-    table: Table,
-    facts: Sequence[Fact],
-    more: Mapping[str, Table] | None = None,
-) -> list[Path]:
-    """Write the page, the plot twice, the table, and other tables by name."""
-    from sfumato.compare.plot import image  # noqa: PLC0415 - altair takes a second to load
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A figure with a title and a note: what it draws is its own, how it is written is the same for all."""
 
-    files = {
-        f"{name}.html": _page(built, title, note, facts),
-        f"{name}.png": image(built, "png"),
-        f"{name}.svg": image(built, "svg"),
-        f"{name}.csv": csv_of(*table),
-        **{f"{other}.csv": csv_of(*rows) for other, rows in (more or {}).items()},
-    }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, found in files.items():
-            (folder / file).write_bytes(found if isinstance(found, bytes) else found.encode("utf-8"))
-    except OSError as error:
-        raise PublishError(
-            f"'{folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
-        ) from None
-    return [folder / file for file in files]
+    title: str
+    note: str
+
+    def chart(self) -> "alt.ConcatChart":
+        """The plot."""
+        raise NotImplementedError
+
+    def save(
+        self,
+        folder: Path,
+        name: str,
+        table: Table,
+        facts: Sequence[Fact],
+        more: Mapping[str, Table] | None = None,
+    ) -> list[Path]:
+        """Write the page, the plot twice, the table, and other tables by name."""
+        from sfumato.compare.plot import image  # noqa: PLC0415 - altair takes a second to load
+
+        built = self.chart()
+        files = {
+            f"{name}.html": _page(built, self.title, self.note, facts),
+            f"{name}.png": image(built, "png"),
+            f"{name}.svg": image(built, "svg"),
+            f"{name}.csv": csv_of(*table),
+            **{f"{other}.csv": csv_of(*rows) for other, rows in (more or {}).items()},
+        }
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for file, found in files.items():
+                (folder / file).write_bytes(found if isinstance(found, bytes) else found.encode("utf-8"))
+        except OSError as error:
+            raise PublishError(
+                f"'{folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
+            ) from None
+        return [folder / file for file in files]
 
 
 def csv_of(rows: Sequence[Any], columns: Sequence[str]) -> str:
