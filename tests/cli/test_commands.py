@@ -175,11 +175,11 @@ def test_ctrl_c_says_what_it_left(study, run, monkeypatch):
     assert "counts as spent" in found.err
 
 
-def test_a_query_says_that_groups_below_a_threshold_are_missing(study, run):
+def test_the_interval_of_a_query_covers_groups_below_a_threshold(study, run):
     text = study.read_text(encoding="utf-8").replace("h: 2}", "h: 2, threshold: 7}")
     study.write_text(text, encoding="utf-8")
     assert run("release", study, "dp", "--out", "out").code == 0
-    told = "groups with a noisy count below 7 are not in the release, so counts are too low"
-    assert told in run("query", "out", "job = Artist").out
-    assert run("release", study, "table", "--out", "all").code == 0
-    assert "too low" not in run("query", "all", "job = Artist").out
+    found = run("query", "out", "job = Artist", "--json").json
+    assert found["confidence"] == 0.95
+    assert found["low"] <= found["high"] and found["high"] - found["low"] >= 6
+    assert "95 % interval" in run("query", "out", "job = Artist").out

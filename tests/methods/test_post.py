@@ -6,28 +6,64 @@ from scipy.optimize import minimize
 from sfumato.methods.post import POSTS
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=8).map(lambda c: np.array(c, dtype=np.int64))
+TOTALS = st.lists(st.integers(-5, 400), min_size=3, max_size=3)
 
 
-@given(counts=COUNTS, size=st.integers(-5, 400))
-def test_post_processed_counts_are_whole_and_never_negative(counts, size):
-    for post in POSTS.values():
-        found = post.apply(counts, size)
+def processed(name, counts, totals, classes=None):
+    one = np.zeros(len(counts), dtype=np.int64) if classes is None else classes
+    return POSTS[name].apply(counts, one, totals, 1, len(totals))
+
+
+@given(counts=COUNTS, totals=TOTALS)
+def test_post_processed_counts_are_whole_and_never_negative(counts, totals):
+    classes = np.arange(len(counts)) % 3
+    for name in POSTS:
+        found, undo = processed(name, counts, totals, classes)
         assert found.dtype == np.int64
         assert np.all(found >= 0)
+        assert len(undo.cutoff) == 3
+
+
+@given(counts=COUNTS, totals=TOTALS)
+def test_class_totals_are_reached_by_the_largest_noisy_counts(counts, totals):
+    classes = np.arange(len(counts)) % 3
+    found, undo = processed("class_totals", counts, totals, classes)
+    for number, total in enumerate(totals):
+        mine, noisy = found[classes == number], counts[classes == number]
+        if not len(mine):
+            continue
+        assert mine.sum() == max(total, 0)
+        if 0 < total <= noisy.sum():
+            changed = np.flatnonzero((mine > 0) & (mine != noisy))
+            assert len(changed) <= 1  # the last one, and it only goes down
+            assert np.all(mine <= noisy)
+            cutoff = undo.cutoff[number]
+            assert np.all(mine[noisy > cutoff] == noisy[noisy > cutoff])
+            assert np.all(mine[noisy < cutoff] == 0)
+            assert np.all(noisy[mine == 0] <= undo.unlisted[number])
 
 
 @given(counts=COUNTS, size=st.integers(1, 400))
 def test_scaling_reaches_the_total_and_keeps_the_shares(counts, size):
-    found = POSTS["scale"].apply(counts, size)
+    found, _ = processed("scale", counts, [size])
     assert found.sum() == size
     assert np.all(np.abs(found - counts * size / counts.sum()) < 1)
+
+
+@given(counts=COUNTS, size=st.integers(1, 400))
+def test_noisy_counts_can_be_told_from_scaled_and_projected_ones(counts, size):
+    for name in ("scale", "least_squares"):
+        found, undo = processed(name, counts, [size])
+        kept = found > 0
+        again = found[kept] / undo.factor[0] + undo.shift
+        assert np.all(np.abs(again - counts[kept]) <= 1.001 / undo.factor[0])
 
 
 @given(counts=COUNTS, part=st.floats(0.05, 1))
 def test_least_squares_finds_the_nearest_point_that_sums_to_the_total(counts, part):
     """Compared with a general solver, up to the rounding to whole numbers."""
     size = max(1, int(part * counts.sum()))
-    found = POSTS["least_squares"].apply(counts, size)
+    found, _ = processed("least_squares", counts, [size])
     solved = minimize(
         lambda x: np.sum((x - counts) ** 2),
         np.full(len(counts), size / len(counts)),

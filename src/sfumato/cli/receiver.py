@@ -145,7 +145,7 @@ def query(
     json: Json = False,
 ) -> None:
     """Estimate how many records satisfy a predicate, from a release alone; costs nothing."""
-    from sfumato.publish import CountsRelease, Release
+    from sfumato.publish import Release
 
     with show.progress(shown=not json) as report:
         report("reading the release", 0, 1)
@@ -155,9 +155,3 @@ def query(
         show.as_json(show.estimate_json(found))
     else:
         show.say(show.estimate(found))
-        threshold = release.manifest["groups"]["threshold"] if isinstance(release, CountsRelease) else 1
-        if threshold > 1:
-            show.say(
-                f"groups with a noisy count below {threshold:,} are not in the release, so counts are too low: by how "
-                "much, it does not tell"
-            )

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -95,22 +95,43 @@ def exact(epsilon: Fraction | None) -> str | None:
 
 
 def estimate(found: "Estimate") -> str:
-    """An estimate in words."""
-    spread = "" if found.deviation is None else f" ± {found.deviation:,.0f} (noise alone, one standard deviation)"
-    about = "about " if found.sampled is not None else ""
-    told = f"about {found.count:,.0f}{spread} of {about}{found.total:,} records, {100 * found.share:.2f} %"
+    """An estimate in words: the number, its interval, and what it assumes."""
+    of = f"{'about ' if found.sampled is not None else ''}{found.total:,} records"
+    span = f"{found.low:,.0f} to {found.high:,.0f}"
+    sure = f"{100 * found.confidence:.0f} % interval {span}" if found.confidence < 1 else f"certainly {span}"
+    if found.count is None or found.share is None:
+        told = f"between {found.low:,.0f} and {found.high:,.0f} of {of} ({100 * found.confidence:.0f} % interval)"
+        told += (
+            f"; no single number is given, because the release does not tell values of {_named(found.undecided)} apart"
+        )
+    elif found.low == found.high:
+        told = f"{found.count:,.0f} of {of}, {100 * found.share:.2f} %"
+    else:
+        told = f"about {found.count:,.0f} of {of}, {100 * found.share:.2f} %; {sure}"
+        if found.assumes:
+            told += (
+                f"; the single number assumes that values of {_named(found.assumes)} are spread evenly in their regions"
+            )
     if found.sampled is not None:
         told += f"; the release is a random sample of {found.sampled} of the records, and counts are divided by that"
     return told
 
 
-def estimate_json(found: "Estimate") -> Mapping[str, float | str | None]:
+def _named(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def estimate_json(found: "Estimate") -> Mapping[str, Any]:
     """An estimate as JSON."""
     return {
         "count": found.count,
+        "low": found.low,
+        "high": found.high,
+        "confidence": found.confidence,
+        "assumes": list(found.assumes),
+        "undecided": list(found.undecided),
         "share": found.share,
         "total": found.total,
-        "deviation": found.deviation,
         "sampled": found.sampled,
     }
 

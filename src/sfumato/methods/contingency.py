@@ -19,6 +19,7 @@ from sfumato.errors import StudyError
 from sfumato.methods.diffgen_plan import count_sentences
 from sfumato.methods.method import METHODS, Exact, Forecast, refuse_observed
 from sfumato.methods.noisy_groups import Finish, noise_scale
+from sfumato.methods.post import DEFAULT_POST
 
 _MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
 
@@ -37,7 +38,7 @@ class ContingencyTable:
     summary: ClassVar[str] = "noisy counts of every combination of the finest values"
     epsilon: Exact
     threshold: int | str = "auto"
-    post: str = "none"
+    post: str = DEFAULT_POST
 
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
@@ -67,8 +68,10 @@ class ContingencyTable:
         """How many combinations there are, and what the noise does to them."""
         self.check(view)
         total = prod(cut.total for cut in _finest(view)) * len(view.classes)
-        scale = noise_scale(self.spends / view.unit.stability)
-        sentences, facts = count_sentences(view, total, total, scale=scale, threshold=self.threshold)
+        epsilon = self.spends / view.unit.stability
+        sentences, facts = count_sentences(
+            view, total, total, scale=noise_scale(epsilon), threshold=self.threshold, post=self.post, epsilon=epsilon
+        )
         return Forecast(sentences=tuple(sentences), numbers=facts)
 
     def run(

@@ -24,6 +24,7 @@ from sfumato.methods.diffgen_plan import (
 )
 from sfumato.methods.method import BEST_OF, METHODS, POINT_OF, Exact, Forecast, refuse_observed, refuse_one_class
 from sfumato.methods.noisy_groups import SHARE_OF_SIZE, Finish, noise_scale, noisy_size
+from sfumato.methods.post import DEFAULT_POST
 from sfumato.methods.scores import SCORES, Score
 
 
@@ -48,7 +49,8 @@ class DiffGen:
     Privacy, for tables that differ by one record: every numerical root costs ε' (all records), every round ε' for the
     choice and ε' for the new split points (disjoint records, one charge); at most ε'·(numerical + 2h) = ε/2 in all.
     The counts take what is left, at least ε/2, with Δ = 1. A noisy size (`h: auto`, post-processing, a crowded cut)
-    costs ε/100 of its own first, and the rest is split the same way. For persons with at most m records everything
+    costs ε/100 of its own first, and the rest is split the same way; noisy class totals (`post: class_totals`) cost
+    ε/20 of what is left for the counts. For persons with at most m records everything
     runs at ε/m (group privacy).
     """
 
@@ -58,7 +60,7 @@ class DiffGen:
     h: int | str = "auto"
     score: str = "max"
     threshold: int | str = "auto"
-    post: str = "none"
+    post: str = DEFAULT_POST
 
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
@@ -101,7 +103,9 @@ class DiffGen:
                 f"{len(view.numerical)} numerical attributes get split points from their public grids"
             )
         scale = noise_scale(epsilon / 2)
-        more, facts = count_sentences(view, low, high, scale=scale, threshold=self.threshold)
+        more, facts = count_sentences(
+            view, low, high, scale=scale, threshold=self.threshold, post=self.post, epsilon=epsilon
+        )
         return Forecast(sentences=(*sentences, *more), numbers={**numbers, **facts})
 
     def run(
@@ -112,7 +116,7 @@ class DiffGen:
         progress("counting attributes", 0, 1)
         margins = counter.margins([a.name for a in view.predictors], view.target.name)
         size: int | None = None
-        if self.h == "auto" or self.post != "none":
+        if self.h == "auto" or self.finish.needs == "size":
             records = int(next(iter(margins.values())).counts.sum())
             size = noisy_size(records, accountant=accountant, source=source)
         rest = accountant.left

@@ -10,7 +10,14 @@ from sfumato.core.domain import Domain
 from sfumato.core.set_cut import SetCut
 from sfumato.core.sets import SetDomain
 from sfumato.core.view import View
-from sfumato.methods.noisy_groups import FEW_NOISE_ROWS, MOST_NOISE_ROWS, noise_rows, safe_threshold
+from sfumato.methods.noisy_groups import (
+    FEW_NOISE_ROWS,
+    MOST_NOISE_ROWS,
+    SHARE_OF_TOTALS,
+    noise_records,
+    noise_rows,
+    safe_threshold,
+)
 
 _WRITTEN = 10**15  # numbers up to this are written out
 _CLEARANCE = 2  # `h: auto` keeps the average group at this many standard deviations of its noise
@@ -96,9 +103,12 @@ def _gains(domain: Domain, start: int, stop: int, h: int) -> list[tuple[int, int
 
 
 def count_sentences(
-    view: View, low: int, high: int | None, *, scale: Fraction, threshold: int | str
+    view: View, low: int, high: int | None, *, scale: Fraction, threshold: int | str, post: str, epsilon: Fraction
 ) -> tuple[list[str], dict[str, Any]]:
-    """In words: how many groups, how much noise on each, how many rows of noise alone, which threshold helps."""
+    """In words: how many groups, how much noise on each, how many rows of noise alone, which threshold helps, the bias.
+
+    ``epsilon`` is the whole budget for records, ``scale`` the noise of the counts.
+    """
     deviation = sqrt(2) * float(scale)
     sentences = [
         (
@@ -131,7 +141,55 @@ def count_sentences(
         sentences.append(f"only noisy counts of at least {threshold} are published")
         if high is not None:
             facts["rows_of_noise_at_threshold"] = noise_rows(high, int(threshold), scale)
-    return sentences, facts
+    return [
+        *sentences,
+        *_bias(low, high, scale=scale, threshold=threshold, post=post, epsilon=epsilon, facts=facts),
+    ], facts
+
+
+def _bias(
+    low: int,
+    high: int | None,
+    *,
+    scale: Fraction,
+    threshold: int | str,
+    post: str,
+    epsilon: Fraction,
+    facts: dict[str, Any],
+) -> list[str]:
+    """What the post-processing does to the number of records and of each class, in words."""
+    least = 1 if threshold == "auto" else int(threshold)
+    if post == "none":
+        said = (
+            "post: none drops noisy counts below the threshold and keeps those that are too high: the counts add up to "
+        )
+        rare = ", and a rare class gets more than its share of them"
+        if high is None:
+            return [f"{said}too many records{rare}"]
+        few, many = noise_records(low, least, scale), noise_records(high, least, scale)
+        facts |= {"bias_least": few, "bias_most": many}
+        return [f"{said}up to {_records(few, many)} too many (as many if all groups are empty){rare}"]
+    facts |= {"bias_least": 0.0, "bias_most": 0.0}
+    if post == "class_totals":
+        facts["class_total_deviation"] = deviation = sqrt(2) * SHARE_OF_TOTALS / float(epsilon)
+        said = (
+            "post: class_totals keeps the largest noisy counts of each class until they add up to its noisy total: the "
+            "expected bias of the number of records and of each class is 0. The totals have a standard deviation of at "
+            f"most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for them where sums of counts would be worse); "
+            "groups that are small against the noise are not listed"
+        )
+    else:
+        said = (
+            f"post: {post} makes the counts add up to a noisy number of records (expected bias 0). It does not repair "
+            "the shares of the classes: a rare class keeps more than its share"
+        )
+    return [said]
+
+
+def _records(few: float, many: float) -> str:
+    if not isfinite(many):
+        return "more records than can be counted"
+    return f"{_between(round(few), round(many))} records"
 
 
 def _rows(least: float, most: float) -> str:

@@ -9,7 +9,7 @@ part of the noisy vector and says nothing more (post-processing).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import expm1, prod
+from math import expm1, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ _WORD = 2**62  # flat numbers of groups up to this fit machine integers with roo
 
 SHARE_OF_SIZE = 100
 """`h: auto` and post-processing to a total pay 1/SHARE_OF_SIZE of ε for a noisy number of records."""
+
+SHARE_OF_TOTALS = 20
+"""Post-processing to class totals pays 1/SHARE_OF_TOTALS of ε for them, where the counts themselves tell them worse."""
 
 MOST_NOISE_ROWS = 10_000
 """With `threshold: auto`, up to this many rows of noise alone are published as in the paper."""
@@ -102,6 +105,30 @@ def publish_counts(
     return Groups(tuple(cuts), rows[:, :-1], rows[:, -1].astype(np.int64), counts[order])
 
 
+def publish_all_counts(
+    cuts: Sequence[Cut],
+    classes: int,
+    cells: Cells,
+    *,
+    threshold: int,
+    grant: Grant,
+    source: RandomSource,
+) -> tuple[Groups, tuple[int, ...]]:
+    """As `publish_counts`, for few groups, with the sum of all noisy counts of each class, the negative ones too.
+
+    Every group is noised by itself: the same distribution (see `dp/mechanisms/sparse.py`). The sums are functions of
+    the noisy counts, so they cost nothing more; they are unbiased, since nothing was cut off before adding up.
+    """
+    product = CrossProduct((*(cut.total for cut in cuts), classes))
+    counts = np.zeros(product.total, dtype=np.int64)
+    counts[product.number(cells.codes).astype(np.int64)] = cells.counts
+    noisy = noisy_counts(counts, sensitivity=1, grant=grant, source=source)
+    sums = noisy.reshape(-1, classes).sum(axis=0)
+    kept = np.flatnonzero(noisy >= threshold)
+    rows = product.rows(kept)
+    return Groups(tuple(cuts), rows[:, :-1], rows[:, -1].astype(np.int64), noisy[kept]), tuple(sums.tolist())
+
+
 def check_threshold(asked: int | str) -> None:
     """Refuse what is not a threshold."""
     if asked != "auto" and (isinstance(asked, (bool, str)) or asked < 1):
@@ -114,15 +141,11 @@ def safe_threshold(total: int, scale: Fraction) -> int:
 
 
 def fitting_threshold(total: int, scale: Fraction, size: int) -> int:
-    """The smallest threshold at which rows of noise alone hold, on average, at most a tenth of ``size``.
-
-    A surviving empty group has on average t + 1/(e^{1/b} − 1), since noise above a threshold is geometric.
-    """
-    beyond = 1 / expm1(min(1 / float(scale), 700.0))
+    """The smallest threshold at which rows of noise alone hold, on average, at most a tenth of ``size``."""
     low, high = 0, 1  # at `low` too much noise comes through, at `high` not
 
     def clean(threshold: int) -> bool:
-        return noise_rows(total, threshold, scale) * (threshold + beyond) <= max(size, 1) / 10
+        return noise_records(total, threshold, scale) <= max(size, 1) / 10
 
     while not clean(high):
         low, high = high, 2 * high
@@ -143,19 +166,65 @@ def noise_scale(epsilon: Fraction) -> Fraction:
     return Fraction(scale_for(epsilon, sensitivity=1))
 
 
+def noise_records(total: int, threshold: int, scale: Fraction) -> float:
+    """How many records that are not there the listed counts of ``total`` empty groups are expected to add.
+
+    A count that survives has on average the threshold + 1/(e^{1/b} − 1), since noise above a threshold is geometric.
+    """
+    rows = noise_rows(total, threshold, scale)
+    return rows * (threshold + 1 / expm1(min(1 / float(scale), 700.0))) if rows else 0.0
+
+
 def noise_rows(total: int, threshold: int, scale: Fraction) -> float:
     """How many of ``total`` empty groups are expected to be published."""
     return expected_survivors(total, threshold, scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Noisy totals, one a class or one in all, and the standard deviation of each (its noise)."""
+
+    counts: tuple[int, ...]
+    deviation: float
+
+    def as_json(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"counts": list(self.counts), "deviation": self.deviation}
+
+
+def noisy_class_totals(cells: Cells, classes: int, *, accountant: Accountant, source: RandomSource) -> Totals:
+    """The number of records of each class, with 1/SHARE_OF_TOTALS of the budget.
+
+    One record more changes one of them by 1: the vector has Δ = 1 in the L1 norm, so all classes together cost what
+    one number costs.
+    """
+    share = accountant.budget / SHARE_OF_TOTALS
+    grant = accountant.grant(share, on="class totals", mechanism=NOISE_ON)
+    true = np.bincount(cells.codes[:, -1].astype(np.int64), weights=cells.counts, minlength=classes).astype(np.int64)
+    noisy = noisy_counts(true, sensitivity=1, grant=grant, source=source)
+    return Totals(tuple(noisy.tolist()), sqrt(2) * float(noise_scale(share)))
+
+
+def buys_totals(groups: int, budget: Fraction, left: Fraction) -> bool:
+    """Whether class totals of their own are more exact than the sums of a class's noisy counts.
+
+    A sum over ``groups`` counts, each of scale 1/left, has the variance 2·groups/left²; a total that is bought has
+    2·(SHARE_OF_TOTALS/budget)². Budgets and cuts are public or outputs, so the choice costs nothing.
+    """
+    return groups * budget**2 > (SHARE_OF_TOTALS * left) ** 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finish:
     """How the counts are published: the threshold on noisy counts and the post-processing.
 
-    With ``threshold: auto`` every noisy count from 1 on is published, as in the paper, unless the drawn cuts make so
+    With ``threshold: auto`` every noisy count from 1 on is listed, as in the paper, unless the drawn cuts make so
     many groups that more than `MOST_NOISE_ROWS` rows of noise alone would come out. Then a hundredth of ε buys a noisy
     number of records, and the threshold rises until rows of noise hold a tenth of that. The cuts are outputs of
     mechanisms, so whether to buy it is decided on public things, and the threshold is post-processing.
+
+    With ``post: class_totals`` a twentieth of ε buys the number of records of each class, unless there are so few
+    groups that the noisy counts of a class, the negative ones too, add up to a better number (`buys_totals`).
     """
 
     threshold: int | str
@@ -164,6 +233,11 @@ class Finish:
     def __post_init__(self) -> None:
         check_threshold(self.threshold)
         _ = POSTS[self.post]
+
+    @property
+    def needs(self) -> str:
+        """Which noisy totals the post-processing needs."""
+        return POSTS[self.post].needs
 
     def draft(
         self,
@@ -178,12 +252,20 @@ class Finish:
     ) -> Draft:
         """Count the groups and spend all that is left on their noise. ``size`` is a noisy size bought earlier."""
         classes = len(view.classes)
-        total = cross_product(cuts) * classes
+        groups = cross_product(cuts)
+        total = groups * classes
         crowded = self.threshold == "auto" and noise_rows(total, 1, noise_scale(accountant.left)) > MOST_NOISE_ROWS
         progress("counting groups", 0, 1)
         cells = counter.cells([*cuts, Cut.finest(view.target.name, classes)])
-        if size is None and (crowded or self.post != "none"):
+        totals: Totals | None = None
+        summed = self.needs == "classes" and not buys_totals(groups, accountant.budget, accountant.left)
+        if self.needs == "classes" and not summed:
+            totals = noisy_class_totals(cells, classes, accountant=accountant, source=source)
+            size = sum(totals.counts) if size is None else size
+        if size is None and (crowded or self.needs == "size"):
             size = noisy_size(int(cells.counts.sum()), accountant=accountant, source=source)
+        if size is not None and totals is None and not summed:
+            totals = Totals((size,), sqrt(2) * float(noise_scale(accountant.budget / SHARE_OF_SIZE)))
         progress("adding noise", 0, 1)
         left = accountant.left
         scale = noise_scale(left)
@@ -192,14 +274,24 @@ class Finish:
         else:
             threshold = fitting_threshold(total, scale, size or 0) if crowded else 1
         grant = accountant.grant(left, on="counts of all groups", mechanism=NOISE_ON)
-        groups = publish_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
+        if summed:
+            listed, sums = publish_all_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
+            totals = Totals(sums, sqrt(2 * groups) * float(scale))
+        else:
+            listed = publish_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
         progress("adding noise", 1, 1)
+        processed, undo = post_process(
+            listed, self.post, None if totals is None else totals.counts, threshold=threshold, classes=classes
+        )
         facts: dict[str, Any] = {
             "groups": total,
             "threshold": threshold,
             "noise_scale": float(scale),
             "post": self.post,
+            "noisy_counts": undo.as_json(),
         }
+        if totals is not None:
+            facts["noisy_totals"] = totals.as_json()
         if size is not None:
             facts["noisy_size"] = size
-        return Draft(view=view, groups=post_process(groups, self.post, size), facts=facts)
+        return Draft(view=view, groups=processed, facts=facts)

@@ -1,6 +1,14 @@
-"""Post-processing of noisy counts that an owner may ask for; it sees published numbers only, so it costs nothing."""
+"""Post-processing of noisy counts: it sees published numbers only, so it spends no privacy budget.
 
-from collections.abc import Callable
+Noise makes some empty groups look occupied and some occupied ones look empty. A release lists positive counts only, so
+dropping the others leaves too many records in all, and too many of a rare class: its groups are empty more often. No
+rule that sees one non-negative count at a time can be unbiased (it would have to answer 0 for every noisy count of an
+empty group), so unbiased totals need a number from outside the listed counts: noisy totals.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,46 +20,134 @@ from sfumato.errors import OursError
 Counts = NDArray[np.int64]
 
 
-class Post:
-    """One way to post-process: its name, and a function of the noisy counts and a noisy total."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """How published counts relate to the noisy ones: noisy = count / factor + shift, listed from ``cutoff`` on.
 
-    def __init__(self, name: str, summary: str, apply: Callable[[Counts, int], Counts]) -> None:
+    ``unlisted`` is the largest noisy count that a group which is not listed may have. One entry of ``cutoff``,
+    ``unlisted`` and ``factor`` a class. Of `class_totals` the one listed count of a class that is below its cutoff was
+    reduced from it, so that the sum is right. Intervals of queries are worked out from this.
+    """
+
+    cutoff: tuple[int, ...]
+    unlisted: tuple[int, ...]
+    factor: tuple[float, ...] = (1.0,)
+    shift: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {
+            "cutoff": list(self.cutoff),
+            "unlisted": list(self.unlisted),
+            "factor": list(self.factor),
+            "shift": self.shift,
+        }
+
+
+Processed = tuple[Counts, Undo]
+
+
+class Post:
+    """One way to post-process: its name, which totals it needs (``none``, ``size`` or ``classes``), its function.
+
+    The function takes the listed noisy counts, their classes, the noisy totals (one a class, or one in all) and the
+    threshold that the counts were listed from.
+    """
+
+    def __init__(
+        self, name: str, summary: str, needs: str, apply: Callable[[Counts, Counts, Sequence[int], int], Processed]
+    ) -> None:
         self.name = name
         self.summary = summary
-        self.apply = apply
+        self.needs = needs
+        self._apply = apply
+
+    def apply(self, counts: Counts, classes: Counts, totals: Sequence[int], threshold: int, number: int) -> Processed:
+        """The new counts, and how they relate to the noisy ones; ``number`` is how many classes there are."""
+        found, undo = self._apply(counts, classes, totals, threshold)
+        cutoff = undo.cutoff * number if len(undo.cutoff) == 1 else undo.cutoff
+        unlisted = undo.unlisted * number if len(undo.unlisted) == 1 else undo.unlisted
+        factor = undo.factor * number if len(undo.factor) == 1 else undo.factor
+        return found, Undo(cutoff=cutoff, unlisted=unlisted, factor=factor, shift=undo.shift)
 
 
-def _none(counts: Counts, size: int) -> Counts:  # noqa: ARG001 - the shape of Post.apply
-    return counts
+def _none(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
+    return counts, Undo(cutoff=(threshold,), unlisted=(threshold - 1,))
 
 
-def _scale(counts: Counts, size: int) -> Counts:
+def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:
+    """Of each class the largest noisy counts, until they add up to the class's noisy total.
+
+    The counts that stay are the noisy ones, which are unbiased where a group is large against the noise; what is left
+    out are the smallest, most of them noise. The last one is reduced so that the sum is the total, to the record. Where
+    all listed counts together fall short of the total, they are scaled up to it. Where only some of several equal
+    counts are needed, those are taken evenly from among them in the order of the published values: the first ones would
+    all be of the first values of the first attribute.
+
+    >>> _class_totals(np.array([9, 1, 4, 2]), np.array([0, 0, 0, 1]), [12, 5], 1)
+    (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0))
+    """
+    found = np.zeros_like(counts)
+    cutoff, unlisted, factor = [], [], [1.0] * len(totals)
+    for number, total in enumerate(totals):
+        mine = np.flatnonzero(classes == number)
+        noisy = counts[mine]
+        if total <= 0 or not len(mine):
+            cutoff.append(int(noisy.max(initial=threshold - 1)) + 1)
+            unlisted.append(cutoff[-1] - 1)
+        elif int(noisy.sum()) < total:
+            factor[number] = total / int(noisy.sum())
+            found[mine] = _rounded(noisy.astype(np.float64) * factor[number], total)
+            cutoff.append(threshold)
+            unlisted.append(threshold - 1)
+        else:
+            falling = np.sort(noisy)[::-1]
+            least = int(falling[np.searchsorted(np.cumsum(falling), total)])
+            larger = mine[noisy > least]
+            found[larger] = counts[larger]
+            alike = mine[noisy == least]
+            short = total - int(found[larger].sum())  # at least 1
+            needed = -(-short // least)
+            taken = alike[np.arange(needed) * len(alike) // needed]
+            found[taken] = least
+            found[taken[-1]] -= needed * least - short
+            cutoff.append(least)
+            unlisted.append(least if needed < len(alike) else least - 1)
+    return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor))
+
+
+def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
     """Multiply every count by the same factor so that they sum to the noisy total, then round to whole numbers.
 
-    >>> _scale(np.array([6, 3, 3]), 8).tolist()
+    >>> _scale(np.array([6, 3, 3]), np.array([0, 1, 1]), [8], 1)[0].tolist()
     [4, 2, 2]
     """
-    factor = max(size, 0) / max(int(counts.sum()), 1)
-    return _rounded(counts.astype(np.float64) * factor, max(size, 0))
+    total = max(totals[0], 0)
+    factor = total / max(int(counts.sum()), 1)
+    found = _rounded(counts.astype(np.float64) * factor, total)
+    # A count that is scaled to 0 is not listed.
+    cutoff = max(threshold, int(np.ceil(1 / factor))) if 0 < factor < 1 else threshold
+    return found, Undo(cutoff=(cutoff,), unlisted=(cutoff,), factor=(factor or 1.0,))
 
 
-def _least_squares(counts: Counts, size: int) -> Counts:
+def _least_squares(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001
     """The non-negative counts nearest to the noisy ones (least squares) that sum to the noisy total.
 
-    Cutting negative counts off at 0 leaves too much mass in groups that are noise; the nearest point of
-    {x ≥ 0, Σx = size} takes the same amount λ off every count and cuts at 0. Counts that are not listed were 0 after
-    cutting and stay 0 for any λ ≥ 0; where the listed counts fall short of the total nothing is added to groups that
-    are not listed.
+    The nearest point of {x ≥ 0, Σx = size} takes the same amount λ off every count and cuts at 0. Counts that are not
+    listed were 0 after cutting and stay 0 for any λ ≥ 0; where the listed counts fall short of the total nothing is
+    added to groups that are not listed.
 
-    >>> _least_squares(np.array([10, 3, 1, 1]), 11).tolist()
+    >>> _least_squares(np.array([10, 3, 1, 1]), np.array([0, 0, 1, 1]), [11], 1)[0].tolist()
     [9, 2, 0, 0]
     """
-    total = max(size, 0)
+    total = max(totals[0], 0)
     falling = np.sort(counts)[::-1].astype(np.float64)
     excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     kept = np.nonzero(falling > excess)[0]
-    shift = excess[kept[-1]] if len(kept) else 0.0
-    return _rounded(np.maximum(counts - shift, 0.0), total)
+    shift = float(excess[kept[-1]]) if len(kept) else 0.0
+    found = _rounded(np.maximum(counts - shift, 0.0), total)
+    cutoff = max(threshold, int(np.floor(shift)) + 1)
+    return found, Undo(cutoff=(cutoff,), unlisted=(cutoff,), shift=shift)
 
 
 def _rounded(values: NDArray[np.float64], total: int) -> Counts:
@@ -67,17 +163,24 @@ def _rounded(values: NDArray[np.float64], total: int) -> Counts:
 
 
 POSTS: Registry[Post] = Registry("post-processing")
-POSTS.add(Post("none", "noisy counts cut off at 0, as in the paper", _none))
-POSTS.add(Post("scale", "counts scaled to a noisy total", _scale))
-POSTS.add(Post("least_squares", "the nearest non-negative counts that sum to a noisy total", _least_squares))
+POSTS.add(Post("class_totals", "of each class the largest counts, up to its noisy total", "classes", _class_totals))
+POSTS.add(Post("none", "noisy counts cut off at 0, as in the paper", "none", _none))
+POSTS.add(Post("scale", "counts scaled to a noisy total", "size", _scale))
+POSTS.add(Post("least_squares", "the nearest non-negative counts that sum to a noisy total", "size", _least_squares))
+
+DEFAULT_POST = "class_totals"
+"""Unbiased in the number of records and of each class; docs/benchmarks.md compares it with the others."""
 
 
-def post_process(groups: Groups, name: str, size: int | None) -> Groups:
+def post_process(
+    groups: Groups, name: str, totals: Sequence[int] | None, *, threshold: int, classes: int
+) -> tuple[Groups, Undo]:
     """Apply a post-processing by name; groups whose count becomes 0 are no longer listed."""
-    if name == "none" or len(groups) == 0:
-        return groups
-    if size is None:
-        raise OursError(f"post-processing '{name}' has no noisy total")
-    counts = POSTS[name].apply(groups.counts, size)
+    post = POSTS[name]
+    if totals is None:
+        if post.needs != "none":
+            raise OursError(f"post-processing '{name}' has no noisy total")
+        totals = ()
+    counts, undo = post.apply(groups.counts, groups.classes, totals, threshold, classes)
     keep = counts > 0
-    return Groups(groups.cuts, groups.regions[keep], groups.classes[keep], counts[keep])
+    return Groups(groups.cuts, groups.regions[keep], groups.classes[keep], counts[keep]), undo

@@ -1,159 +1,159 @@
-"""Queries on a release: how many records satisfy a condition, estimated from the published groups.
+"""Queries on a release: how many records satisfy a condition, with an interval, from the published table alone.
 
-Within a group nothing is known but the regions, so values are taken to be uniform over the codes of a region and
-independent between attributes. Under that assumption the estimate is exact: conditions on several attributes joined by
-or and not are worked out, not approximated. Of a set a group tells the nodes: a record is taken to have one code under
-each that it lists, any of them equally likely, and what is asked of one set is taken as independent. All this looks at
-published counts alone, so it costs no privacy.
+Within a group nothing is known but the regions. For one number values are taken to be uniform over the codes of a
+region and independent between attributes; under that assumption the number is exact: conditions on several attributes
+joined by or and not are worked out, not approximated. Of a set a group tells the nodes: a record is taken to have one
+code under each that it lists, any of them equally likely, and what is asked of one set is taken as independent. The
+interval makes no such assumption: of a region that a condition covers in part it takes none to all. All this looks at
+published numbers alone, so it spends no privacy budget.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from sfumato.core.condition import Condition, Join, Leaf, attributes_of, leaves, read_condition
-from sfumato.core.cut import Cut
-from sfumato.core.domain import Categories, Domain
+from sfumato.core.condition import Condition, Join, attributes_of, read_condition
 from sfumato.core.draft import Groups
 from sfumato.core.query_codes import Codes, nodes_of
 from sfumato.core.query_text import Comparison
 from sfumato.core.set_cut import SetCut, plain_numbers
-from sfumato.core.set_regions import SetRegions
 from sfumato.core.sets import SetDomain
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.errors import OursError, UsageError
+from sfumato.errors import OursError
+from sfumato.publish.asked import Asked, AskedSets, Held, Pooled, Regions, asked_sets
+from sfumato.publish.interval import CONFIDENCE, Noise, interval
+from sfumato.publish.spread import Spread, Spreads, given_case, independent
 from sfumato.publish.table import Layout
 
-Shares = NDArray[np.float64]  # (groups,): which part of each group satisfies a condition
-
-_MOST_CASES: Final = 5_000
-_YES_OR_NO: Final = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("no"), Node("yes")))))
+_OF_SETS = "\0"  # stands in the name of a column for what is asked of a set; no attribute is called so
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """How many records satisfy a condition (``count``), of how many (``total``), and their ratio (``share``).
+    """How many records satisfy a condition: ``count``, between ``low`` and ``high`` with ``confidence``.
 
-    ``deviation`` is the standard deviation of ``count`` from the noise on the groups that are listed, √(Σ share² · 2b²)
-    with b the scale of the noise; None where no scale is published. It does not cover the groups that are not listed
-    (their noisy counts were under the threshold), nor values that are not uniform within a region. Of a release of a
-    random sample, ``sampled`` is the share of the table's records that was drawn, as exact text, and ``count`` and
-    ``total`` are divided by it: they are about the table.
+    The interval covers all that is known to be uncertain: the noise on counts, groups that are not listed, and where
+    inside a region the records lie, from none to all of a region that the condition covers in part. A release without
+    noise that is not a sample has the confidence 1. ``count`` assumes that values are spread evenly inside the regions
+    of the attributes in ``assumes``. It is None, and so is ``share``, where the release tells nothing of one of them
+    (those in ``undecided``): the number would be the assumption and nothing else.
+
+    ``total`` is the number of records in the release, ``share`` the count as a part of it. Of a release of a random
+    sample, ``sampled`` is the share of the table's records that was drawn, as exact text, and the numbers are about the
+    table.
     """
 
-    count: float
-    share: float
+    count: float | None
+    low: float
+    high: float
+    confidence: float
+    share: float | None
     total: int
-    deviation: float | None
+    assumes: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
     sampled: str | None = None
 
 
-class Asked(Protocol):
-    """One column as a query sees it: its domain, and which part of each row has one of some codes."""
-
-    @property
-    def domain(self) -> Domain:
-        """The public domain."""
-        ...
-
-    def share(self, codes: Codes) -> Shares:
-        """Which part of each row has one of the codes."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Regions:
-    """A column of regions of one cut; a row is spread evenly over the codes of its region."""
-
-    domain: Domain
-    cut: Cut
-    regions: NDArray[np.int64]
-
-    def share(self, codes: Codes) -> Shares:
-        """Which part of the codes of each row's region is among the given ones."""
-        if self.cut.is_finest:
-            return (codes.below(self.regions + 1) - codes.below(self.regions)).astype(np.float64)
-        edges = np.array([*self.cut.starts, self.cut.size], dtype=np.int64)
-        inside = np.diff(codes.below(edges)) / np.diff(edges)
-        shares: Shares = inside[self.regions]
-        return shares
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Something that a record has (1) or has not (0), with how likely it is in each row."""
-
-    chance: Shares
-    domain: Domain = _YES_OR_NO
-
-    def share(self, codes: Codes) -> Shares:
-        """Which part of each row has it, or has not."""
-        return (1 in codes) * self.chance + (0 in codes) * (1 - self.chance)
-
-
-@dataclass(frozen=True, eq=False)
-class AskedSets:
-    """A column of sets of nodes; of a node below the published ones, only how likely it is can be told.
-
-    Each row has one of the regions, or a pool in which they have shares.
-    """
-
-    domain: SetDomain
-    regions: SetRegions
-    place: NDArray[np.int64]  # (rows,): which region, or which pool
-    shares: csr_array | None = None  # (pools, regions)
-
-    def share(self, codes: Codes) -> Shares:
-        """Which part of each row has a code among the given ones."""
-        return self.chance(codes)
-
-    def chance(self, codes: Codes | None) -> Shares:
-        """How likely a record of each row has a code among the given ones; None: no code at all."""
-        regions = self.regions
-        if codes is None:
-            found = regions.none.astype(np.float64)
-        else:
-            inside = codes.below(regions.stops) - codes.below(regions.starts)
-            found = regions.some(inside / (regions.stops - regions.starts))
-        each: Shares = np.asarray(found if self.shares is None else self.shares @ found)[self.place]
-        return each
-
-
-def query(layout: Layout, groups: Groups, text: str, *, noise_scale: float | None = None) -> Estimate:
+def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.core.query_text` has the language."""
     numbers = [*groups.regions.T, groups.classes]
     columns: dict[str, Asked] = {
-        name: _sets(labels.domain, labels.cut, column)
+        name: asked_sets(labels.domain, labels.cut, column)
         if isinstance(labels.domain, SetDomain) and isinstance(labels.cut, SetCut)
         else Regions(labels.domain, labels.cut, plain_numbers(labels.cut, column))
         for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
     }
-    return estimate(columns, groups.counts, text, noise_scale=noise_scale)
+    question = Question(columns, groups.counts, text)
+    if noise is None:
+        return question.estimate(*question.between(), confidence=1.0)
+    classes = layout.class_domain.size
+    reaches = [
+        question.spreads.reach(given_case(question.condition, layout.class_name, Codes.of([(code, code + 1)])))
+        for code in range(classes)
+    ]
+    found = question.found
+    low, high = interval(groups.counts, groups.classes, found.certain, found.possible, reaches, noise)
+    return question.estimate(low, high, confidence=CONFIDENCE)
 
 
-def _sets(domain: SetDomain, cut: SetCut, column: NDArray[Any]) -> AskedSets:
-    numbers, place = np.unique(column, return_inverse=True)
-    return AskedSets(domain, SetRegions.of_cut(cut, numbers), place.ravel())
+class Question:
+    """A query over the rows of a release, each with how many records it stands for."""
 
+    def __init__(self, columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str) -> None:
+        asked = _WithSets(columns, text)
+        domains = {name: column.domain for name, column in columns.items()}
+        self.counts = counts
+        self.condition = read_condition(text, domains, whose="the release", held=asked.held)
+        self.columns = asked.columns
+        self.spreads = Spreads(asked.columns, len(counts))
+        self.found: Spread = self.spreads.spread(self.condition)
 
-def estimate(
-    columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str, *, noise_scale: float | None = None
-) -> Estimate:
-    """The same for rows of any kind, each with how many records it stands for."""
-    asked = _WithSets(columns, text)
-    domains = {name: column.domain for name, column in columns.items()}
-    condition = read_condition(text, domains, whose="the release", held=asked.held)
-    shares = Shared(asked.columns, len(counts)).shares(condition)
-    total = int(counts.sum())
-    count = float(counts @ shares)
-    deviation = None if noise_scale is None else noise_scale * math.sqrt(2 * float(shares @ shares))
-    return Estimate(count=count, share=count / total if total else 0.0, total=total, deviation=deviation)
+    def between(self) -> tuple[float, float]:
+        """From the records that certainly satisfy the condition to those that possibly do, as the rows count them."""
+        pool = self._one_pool()
+        if pool is not None:
+            return self._between_pools(*pool)
+        return float(self.counts @ self.found.certain), float(self.counts @ self.found.possible)
+
+    def estimate(self, low: float, high: float, *, confidence: float) -> Estimate:
+        """The answer with this interval."""
+        total = int(self.counts.sum())
+        open_rows = self.found.undecided & (self.counts > 0)
+        names = self.spreads.assumed(self.condition, open_rows) if high > low else ()
+        told = tuple(name for name in names if not self._tells(name))
+        count = min(max(float(self.counts @ self.found.share), low), high)
+        return Estimate(
+            count=None if told else count,
+            low=low,
+            high=high,
+            confidence=confidence,
+            share=None if told else (count / total if total else 0.0),
+            total=total,
+            assumes=_plain(names),
+            undecided=_plain(told),
+        )
+
+    def _tells(self, name: str) -> bool:
+        """Whether the release tells anything of what is asked of a column: of a pool it always does."""
+        column = self.columns[name]
+        pooled = isinstance(column, Pooled) or (isinstance(column, Held) and column.pooled)
+        return pooled or self.spreads.decides(self.condition, name)
+
+    def _one_pool(self) -> tuple[Pooled, Condition, Condition] | None:
+        """The column of pools, what is asked of it, and what is asked beside it, where only one is asked together."""
+        parts: tuple[Condition, ...] = (self.condition,)
+        if isinstance(self.condition, Join) and self.condition.every:
+            parts = self.condition.parts
+        pooled: list[tuple[Condition, ...]] = []
+        others: list[Condition] = []
+        for some in independent(parts):
+            names = {name for part in some for name in attributes_of(part)}
+            if not any(isinstance(self.columns[name], Pooled) for name in names):
+                others += some
+            elif len(names) == 1:
+                pooled.append(some)
+            else:
+                return None
+        if len(pooled) != 1:
+            return None
+        column = self.columns[next(iter(attributes_of(pooled[0][0])))]
+        assert isinstance(column, Pooled), "chosen so"
+        return column, Join(every=True, parts=pooled[0]), Join(every=True, parts=tuple(others))
+
+    def _between_pools(self, column: Pooled, inside: Condition, beside: Condition) -> tuple[float, float]:
+        """Of m records of a pool b have the value, and a have the rest: from a + b − m to the smaller of a and b."""
+        other, values = self.spreads.spread(beside), self.spreads.spread(inside).share
+
+        def by_pool(weights: NDArray[Any]) -> NDArray[np.float64]:
+            return np.bincount(column.pool, weights=weights).astype(np.float64)
+
+        size = by_pool(self.counts)
+        have = np.round(by_pool(self.counts * values))
+        low = np.maximum(by_pool(self.counts * other.certain) + have - size, 0)
+        high = np.minimum(by_pool(self.counts * other.possible), have)
+        return float(low.sum()), float(high.sum())
 
 
 class _WithSets:
@@ -172,84 +172,11 @@ class _WithSets:
         if not isinstance(column, AskedSets):
             raise OursError(f"the sets '{name}' are published as single values")
         if (name, nodes) not in self._held:
-            self._held[name, nodes] = new = f"{name}\0{len(self._held)}"  # no attribute is called so
-            self.columns[new] = Held(column.chance(nodes))
+            self._held[name, nodes] = new = f"{name}{_OF_SETS}{len(self._held)}"
+            self.columns[new] = column.held(nodes)
         return self._held[name, nodes]
 
 
-class Shared:
-    """Works out which part of every group satisfies a condition."""
-
-    def __init__(self, columns: Mapping[str, Asked], rows: int) -> None:
-        self._columns = columns
-        self._groups = rows
-        self._cases = 0
-
-    def shares(self, condition: Condition) -> Shares:
-        """Parts without an attribute in common are independent; those with one are taken apart by its values."""
-        if isinstance(condition, Leaf):
-            return self._columns[condition.attribute].share(condition.codes)
-        # P(all) = Π P(part), and P(at least one) = 1 − Π (1 − P(part)), over independent parts.
-        product = np.ones(self._groups)
-        for parts in _independent(condition.parts):
-            part = parts[0] if len(parts) == 1 else Join(condition.every, parts)
-            share = self.shares(part) if len(parts) == 1 else self._by_cases(part)
-            product *= share if condition.every else 1 - share
-        return product if condition.every else 1 - product
-
-    def _by_cases(self, condition: Condition) -> Shares:
-        """Σ over the cases of one attribute: P(case) · P(condition, given the case)."""
-        found = list(leaves(condition))
-        names = [leaf.attribute for leaf in found]
-        column = max(names, key=names.count)
-        total = np.zeros(self._groups)
-        size = self._columns[column].domain.size
-        for case in _cases([leaf.codes for leaf in found if leaf.attribute == column], size):
-            self._cases += 1
-            if self._cases > _MOST_CASES:
-                raise UsageError(
-                    "the query joins the same attributes in too many ways to be worked out", "ask for less at a time"
-                )
-            total += self._columns[column].share(case) * self.shares(_given(condition, column, case))
-        return total
-
-
-def _independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:
-    """The parts in sets that have no attribute in common; several on one attribute alone stay together too."""
-    sets: list[tuple[set[str], list[Condition]]] = []
-    for part in parts:
-        columns, members = set(attributes_of(part)), [part]
-        apart = []
-        for other in sets:
-            if other[0] & columns:
-                columns, members = columns | other[0], other[1] + members
-            else:
-                apart.append(other)
-        sets = [*apart, (columns, members)]
-    return [tuple(members) for _, members in sets]
-
-
-def _cases(sets: Sequence[Codes], size: int) -> list[Codes]:
-    """The codes in classes that no set tells apart."""
-    edges = sorted({0, size, *(edge for codes in sets for r in codes.ranges for edge in r)})
-    classes: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
-    for start, stop in pairwise(edges):
-        classes.setdefault(tuple(start in codes for codes in sets), []).append((start, stop))
-    return [Codes.of(ranges) for ranges in classes.values()]
-
-
-def _given(condition: Condition, column: str, case: Codes) -> Condition:
-    """The condition once it is known that an attribute's code is in ``case``, which no leaf tells apart."""
-    if isinstance(condition, Leaf):
-        if condition.attribute != column:
-            return condition
-        return Join(every=case.ranges[0][0] in condition.codes, parts=())
-    parts: list[Condition] = []
-    for part in condition.parts:
-        known = _given(part, column, case)
-        if isinstance(known, Join) and not known.parts:
-            if known.every != condition.every:
-                return known  # false among all, true among at least one: the others do not matter
-        else:
-            parts.append(known)
-    return Join(condition.every, tuple(parts))
+def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The attributes that columns are of."""
+    return tuple(dict.fromkeys(name.split(_OF_SETS)[0] for name in names))

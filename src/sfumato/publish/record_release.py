@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,9 @@ from sfumato.core.domain import Domain
 from sfumato.core.query_codes import Codes
 from sfumato.core.statistics import ValueCounts
 from sfumato.errors import UsageError
-from sfumato.publish.query import AskedSets, Estimate, Shares, estimate
+from sfumato.publish.asked import ANY, AskedSets, Bounds, Pooled, Reach, Shares
+from sfumato.publish.interval import CONFIDENCE
+from sfumato.publish.query import Estimate, Question
 from sfumato.publish.record_features import RecordFeatures, Regions
 from sfumato.publish.record_files import read_records
 from sfumato.publish.record_manifest import record_layout_from
@@ -130,15 +133,26 @@ class RecordsRelease(Release):
         """How many records satisfy a condition, estimated.
 
         Values are taken to be uniform over a region and independent between attributes; in a release with buckets,
-        every record of a bucket is taken to have each of its sensitive values with the share that it has there.
-        Of a release of a random sample, counts are scaled to the table that it was drawn from.
+        every record of a bucket is taken to have each of its sensitive values with the share that it has there. The
+        interval assumes neither: it goes from what must be so to what may be so, suppressed records included. Of a
+        release of a random sample, the numbers are about the table that it was drawn from.
         """
-        found = estimate(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+        question = Question(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+        low, high = question.between()
+        high += self.records.suppressed  # of a suppressed record nothing is told
         sampled = self.manifest.get("sampled")
         if sampled is None:
-            return found
-        rate = Fraction(sampled)
-        return replace(found, count=found.count / float(rate), total=round(found.total / rate), sampled=sampled)
+            return question.estimate(low, high, confidence=1.0)
+        rate = float(Fraction(sampled))
+        found = question.estimate(low, high, confidence=CONFIDENCE)
+        return replace(
+            found,
+            count=None if found.count is None else found.count / rate,
+            low=max(low, _drawn(low, rate, -1)),
+            high=_drawn(high, rate, 1),
+            total=round(found.total / Fraction(sampled)),
+            sampled=sampled,
+        )
 
     @cached_property
     def _regions(self) -> Regions:
@@ -165,9 +179,9 @@ class RecordsRelease(Release):
         raise UsageError(f"the release has no attribute '{name}' in its rows", "name one of its columns")
 
     @property
-    def _asked(self) -> dict[str, "RangeColumn | BucketColumn | AskedSets"]:
+    def _asked(self) -> dict[str, "RangeColumn | Pooled | AskedSets"]:
         shuffled = self.layout.form != "generalised"
-        found: dict[str, RangeColumn | BucketColumn | AskedSets] = {}
+        found: dict[str, RangeColumn | Pooled | AskedSets] = {}
         group, groups = self.records.groups()
         for column in self.layout.columns:
             if shuffled and column.role == "sensitive":
@@ -201,34 +215,45 @@ class RangeColumn:
         shares: Shares = (inside / (self.spans.stops - self.spans.starts))[self.spans.places]
         return shares
 
+    def bounds(self, codes: Codes) -> Bounds:
+        """Of which records the whole range is among the codes, and of which a part."""
+        inside = codes.below(self.spans.stops) - codes.below(self.spans.starts)
+        whole = inside == self.spans.stops - self.spans.starts
+        return whole[self.spans.places], (inside > 0)[self.spans.places]
 
-@dataclass(frozen=True, eq=False)
-class BucketColumn:
-    """A sensitive attribute of buckets; a record has each value with the share that it has in its bucket."""
-
-    domain: Domain
-    group: NDArray[np.int64]
-    counts: ValueCounts
-
-    def share(self, codes: Codes) -> Shares:
-        """Which part of each record's bucket has one of the codes."""
-        wanted = codes.below(self.counts.values + 1) - codes.below(self.counts.values)
-        groups = self.counts.groups
-        part = np.bincount(self.counts.group, weights=wanted * self.counts.counts, minlength=groups)
-        whole = np.bincount(self.counts.group, weights=self.counts.counts, minlength=groups)
-        shares: Shares = (part / np.maximum(whole, 1))[self.group]
-        return shares
+    def reach(self, codes: Codes) -> Reach:  # noqa: ARG002 - the shape of Asked.reach
+        """Not used: records have no noise."""
+        return ANY
 
 
-def _asked_bucket(column: Column, group: NDArray[np.int64], counts: ValueCounts) -> "BucketColumn | AskedSets":
+def _drawn(count: float, rate: float, side: int) -> float:
+    """A bound on the table's count from the count in a random sample of it.
+
+    The draw moves the count by 2.3 standard deviations at most (√(count·(1 − rate)), the binomial one), and by some
+    records more, since the deviation of few records says little: with 0 drawn, up to 3.7/rate records are not unlikely.
+    """
+    beyond = 2.3 * sqrt(count * (1 - rate)) + 4 * (1 - rate)
+    return max((count + side * beyond) / rate, 0.0)
+
+
+def _asked_bucket(column: Column, group: NDArray[np.int64], counts: ValueCounts) -> Pooled | AskedSets:
     if column.sets is None or column.told is None:
-        return BucketColumn(column.domain, group, counts)
+        return Pooled(column.domain, group, partial(_part_of_buckets, counts))
     size = column.domain.size
     table = csr_array((counts.counts.astype(np.float64), (counts.group, counts.values)), shape=(counts.groups, size))
     whole = np.maximum(np.asarray(table.sum(axis=1)).ravel(), 1.0)
     places = np.arange(size)
     shares = csr_array(table.multiply((1.0 / whole)[:, None]))
     return AskedSets(column.sets, column.told.at(places, places + 1), group, shares)
+
+
+def _part_of_buckets(counts: ValueCounts, codes: Codes) -> Shares:
+    """Which part of each bucket has one of the codes."""
+    wanted = codes.below(counts.values + 1) - codes.below(counts.values)
+    part = np.bincount(counts.group, weights=wanted * counts.counts, minlength=counts.groups)
+    whole = np.bincount(counts.group, weights=counts.counts, minlength=counts.groups)
+    shares: Shares = part / np.maximum(whole, 1)
+    return shares
 
 
 def _all(spans: Spans) -> NDArray[np.int32]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.cut import Cut
+from sfumato.core.cut import Cut, cross_product
 from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
 from sfumato.core.features import Features
 from sfumato.errors import UsageError, VerifyError
 from sfumato.publish.checks import MANIFEST, find_bundle
 from sfumato.publish.files import file_facts
+from sfumato.publish.interval import Noise
 from sfumato.publish.manifest import layout_from, parse_manifest
 from sfumato.publish.query import Estimate, query
 from sfumato.publish.sample import sample
@@ -197,8 +198,10 @@ class CountsRelease(Release):
 
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.publish.query`."""
-        scale = self.manifest["method"]["facts"].get("noise_scale")
-        return query(self.layout, self.groups, text, noise_scale=scale if isinstance(scale, float) else None)
+        classes = self.layout.class_domain.size
+        groups = float(cross_product(self.layout.cuts))
+        noise = Noise.of_facts(self.manifest["method"]["facts"], groups=groups, classes=classes)
+        return query(self.layout, self.groups, text, noise=noise)
 
     @property
     def features(self) -> Features:

@@ -121,7 +121,7 @@ class MohammedFigure4:
                 found[TDS][epsilon] += groups.ca.runs
                 found[RAW][epsilon] += groups.ba.runs
                 step("learning from DiffGen")
-                found[DIFFGEN][epsilon] += worth_of(DiffGen(epsilon=epsilon, h=H), seed).ca.runs
+                found[DIFFGEN][epsilon] += worth_of(DiffGen(epsilon=epsilon, h=H, post="none"), seed).ca.runs
             parts = parts_of("folds", codes[view.target.name], self.folds, seed)
             for fold in _each([(view, codes, train, test, jobs) for train, test in parts], workers):
                 step("growing private trees")

@@ -78,7 +78,7 @@ def _records() -> tuple[View, Codes]:
 
 def measured(score: str, costs: str, epsilon: str, h: int | str, runs: int = RUNS) -> Measured:
     """Make and test as many releases as there are runs."""
-    make = partial(_DRAFTS[costs], DiffGen(epsilon=epsilon, h=h, score=score))
+    make = partial(_DRAFTS[costs], DiffGen(epsilon=epsilon, h=h, score=score, post="none"))
     found = classification(*_records(), make, runs=runs, baseline=False, workers=1)
     above = [100 * (ca - la) for ca, la in zip(found.ca.runs, found.la.runs, strict=True)]
     ca = [100 * one for one in found.ca.runs]
@@ -88,7 +88,9 @@ def measured(score: str, costs: str, epsilon: str, h: int | str, runs: int = RUN
 def baselines(runs: int = RUNS) -> tuple[tuple[float, float], tuple[float, float]]:
     """BA and LA with their standard errors, in percent."""
     view, codes = _records()
-    found: Comparison = classification(view, codes, partial(_ours, DiffGen(epsilon=1, h=1)), runs=runs, workers=1)
+    found: Comparison = classification(
+        view, codes, partial(_ours, DiffGen(epsilon=1, h=1, post="none")), runs=runs, workers=1
+    )
     assert found.ba is not None, "asked for"
     ba, la = ([100 * one for one in part.runs] for part in (found.ba, found.la))
     return (fmean(ba), _error(ba)), (fmean(la), _error(la))
@@ -105,7 +107,7 @@ def _ours(method: DiffGen, view: View, counter: Counter) -> Draft:
 def _at_papers_costs(method: DiffGen, view: View, counter: Counter) -> Draft:
     """The paper's choices and counts of one release at ε: see the text above. Its `max` alone is monotone."""
     half = method.spends / 2 if method.score == "max" else method.spends
-    chosen = _ours(DiffGen(epsilon=half, h=method.h, score=method.score), view, counter)
+    chosen = _ours(DiffGen(epsilon=half, h=method.h, score=method.score, post="none"), view, counter)
     counts = Accountant(method.spends / 2)
     return Finish(threshold=1, post="none").draft(
         view, chosen.groups.cuts, counter, size=None, accountant=counts, source=SecureSource(), progress=silent

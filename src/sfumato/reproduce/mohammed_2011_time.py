@@ -90,7 +90,7 @@ class MohammedFigure5:
 def timed(place: Path, records: int, times: int) -> Timed:
     """Release a table of some size several times, after a first one that loads what is needed."""
     study = _study(place, records)
-    recipe = recipe_of(DiffGen(epsilon=EPSILON, h=H), name="time")
+    recipe = recipe_of(DiffGen(epsilon=EPSILON, h=H, post="none"), name="time")
     ledger = open_ledger("memory:")
     parts: dict[str, list[float]] = {name: [] for name in (*PARTS, "report")}
     groups = 0

@@ -51,7 +51,7 @@ CAPPED, RAW = f"capped confidence, δ' = {CHOSEN}", "raw records (BA)"
 WAYS = {"Mondrian": Mondrian(k=2), "InfoGain Mondrian": Mondrian(k=2, choose="info_gain")}
 EPSILON, H = "0.1", 10
 PRIVATE = {
-    f"DiffGen, {score}, ε = {epsilon}": DiffGen(epsilon=epsilon, h=H, score=score)
+    f"DiffGen, {score}, ε = {epsilon}": DiffGen(epsilon=epsilon, h=H, score=score, post="none")
     for epsilon in (EPSILON, "1")
     for score in ("max", "info_gain", "gini")
 }

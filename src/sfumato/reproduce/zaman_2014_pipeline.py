@@ -115,7 +115,7 @@ def _ran(
         if one.failure is not None:
             raise one.failure
     budget = EPSILON * len(PURPOSES)
-    wide = recipe_of(DiffGen(epsilon=budget, h="auto"), name="wide")
+    wide = recipe_of(DiffGen(epsilon=budget, h="auto", post="none"), name="wide")
     everything = worth(study, wide, runs=runs, workers=workers, progress=progress)
     found = [_classified(one, study) for one in ran]
     found.append(_measured(study.target.name, WIDE, budget, len(study.attributes) - 1, None, everything))
