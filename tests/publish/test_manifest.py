@@ -106,7 +106,7 @@ def test_odds_in_words_round_up():
 def test_the_readme_tells_the_receiver(bundle, manifest):
     text = (bundle / "README.md").read_text()
     assert manifest["guarantee"] in text
-    assert "A group that is not listed has count 0." in text
+    assert "**A group that is not listed** had a noisy count that was too small" in text
     assert "There are 96 groups in all" in text
     assert "| `age` | numbers in 3 regions | `[0, 40), [40, 99], (missing)` |" in text
     assert "Records without a class are left out." in text

@@ -96,7 +96,7 @@ def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) 
     text = readme(
         layout, study=facts.study, release=facts.release, date=facts.date, guarantee=draft["guarantee"],
         odds=draft["privacy"]["odds"], rules=facts.rules, listed=len(groups), combinations=numbers["combinations"],
-        threshold=numbers["threshold"],
+        facts=facts.facts,
     )  # fmt: skip
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))

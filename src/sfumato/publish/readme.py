@@ -1,7 +1,8 @@
 """README.md of a bundle: what its receiver needs to know, without a manual."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any, Final
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
@@ -35,9 +36,9 @@ How to read it:
   values below it; the taxonomies are in `manifest.json`.
 - **`{count}` is noisy**: random noise was added to the number of records of every group, also of empty ones. Some rows
   stand for no record at all, and single rows say little; sums over many rows say more.
-- **A group that is not listed has count 0.** There are {combinations} groups in all; those with a noisy count
-  under {threshold} are left out.
-- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+- **A group that is not listed** had a noisy count that was too small, or negative. There are {combinations} groups in
+  all, and the noise reaches every one of them.
+{bias}- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
 {rules}
 ## Load it and train on it
 
@@ -74,6 +75,20 @@ _SETS = """\
   nothing: records without codes are in it, too.
 """
 
+_UNBIASED_CLASSES = (
+    "**Sums over all rows and over each class are unbiased.** Of each class the largest noisy counts are listed, until "
+    "they add up to a noisy total of the class, which is off by {deviation} records (standard deviation). Small groups "
+    "are missing, so a sum over a few rows is less certain than that: `release.query` gives its interval."
+)
+_UNBIASED_TOTAL = (
+    "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. Shares of the classes are "
+    "not: a rare class has more than its share, because noise fills its empty groups."
+)
+_TOO_HIGH = (
+    "**Sums over many rows are too high**: negative noisy counts are left out and positive ones stay, so every empty "
+    "group adds a little, and a rare class has more than its share."
+)
+
 
 def readme(  # noqa: PLR0913 - a gap in the text each
     layout: Layout,
@@ -86,7 +101,7 @@ def readme(  # noqa: PLR0913 - a gap in the text each
     rules: Sequence[str],
     listed: int,
     combinations: object,
-    threshold: int,
+    facts: Mapping[str, Any],
 ) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
@@ -100,13 +115,28 @@ def readme(  # noqa: PLR0913 - a gap in the text each
         odds=f"\n{odds}\n" if odds else "",
         listed=f"{listed:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
-        threshold=threshold,
+        bias="".join(f"- {line}\n" for line in bias_words(facts, combinations)),
         columns="\n".join(_rows(layout)),
         count=layout.count,
         class_name=layout.class_name,
         rules=_SETS * sets + "".join(f"- {sentence(rule)}.\n" for rule in rules),
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
     )
+
+
+def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
+    """How far sums over the listed counts are off on average, for whoever adds them up."""
+    post, threshold, totals = facts.get("post", "none"), int(facts.get("threshold", 1)), facts.get("noisy_totals")
+    if post == "class_totals" and totals:
+        return [_UNBIASED_CLASSES.format(deviation=f"{totals['deviation']:,.3g}")]
+    if post != "none":
+        return [_UNBIASED_TOTAL]
+    scale = facts.get("noise_scale")
+    if not isinstance(scale, float) or not isinstance(combinations, int):
+        return [_TOO_HIGH]
+    alpha = exp(-1 / scale)
+    excess = combinations * alpha**threshold / (1 + alpha) * (threshold + alpha / (1 - alpha))
+    return [f"{_TOO_HIGH} If all groups were empty, the rows would add up to {excess:,.0f} records."]
 
 
 def _rows(layout: Layout) -> list[str]:
