@@ -1,7 +1,8 @@
 """Opening a source: a path, a glob, a URL, or a table somebody already has in memory."""
 
+import os
 import re
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def _opened(source: Any, declared: Source, folder: Path, limits: Limits) -> Sour
         return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
     _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
-        return DUCKDB.adopt(source, limits=limits)
+        return DUCKDB.adopt(source)
     table, name = as_arrow(source)
     return DUCKDB.load(table, name=name, limits=limits)
 
@@ -72,7 +73,7 @@ def _engine(scheme: str) -> Engine:
 
 
 def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits) -> SourceTable:
-    paths = _paths(base / Path(source).expanduser())
+    paths = _paths(base, str(source))
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise SourceError(f"{base / source} names CSV and Parquet files together", "name files of one format")
@@ -83,15 +84,24 @@ def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits
     return DUCKDB.parquet(paths, name=name, limits=limits)
 
 
-def _paths(path: Path) -> list[Path]:
+def _paths(base: Path, source: str) -> list[Path]:
+    """The files that a source names: the one of that very name, or, if there is none, those that match it.
+
+    Only what the source says is a pattern. The folder of the study is a place, whatever marks are in its name.
+    """
+    if (base / source).is_file():
+        return [base / source]
+    said = os.path.expanduser(source)  # noqa: PTH111 - Path.expanduser fails where nobody has that name
+    path = base / said
     if path.is_file():
         return [path]
     if path.is_dir():
         raise SourceError(f"{path} is a folder", f"name the files in it, such as {path / '*.parquet'}")
-    found = sorted(glob(str(path), recursive=True)) if has_magic(str(path)) else []  # noqa: PTH207 - of any root
+    pattern = os.path.join(escape(str(base)), said)  # noqa: PTH118 - a pattern is no path
+    found = sorted(glob(pattern, recursive=True)) if has_magic(said) else []  # noqa: PTH207 - of any root
     files = [p for p in map(Path, found) if p.is_file()]
     if not files:
-        problem = f"no file matches {path}" if has_magic(str(path)) else f"there is no file {path}"
+        problem = f"no file matches {path}" if has_magic(said) else f"there is no file {path}"
         raise SourceError(problem, "check the path; in a study it starts at the study's folder")
     return files
 
