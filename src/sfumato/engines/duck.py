@@ -1,6 +1,7 @@
 """DuckDB: the engine that is built in. It reads files, tables in memory, and DuckDB's own files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +10,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pyarrow as pa
 
 from sfumato.core.source import Source
-from sfumato.engines.csv_file import CsvFile, inspect_csv, transcode
+from sfumato.engines.csv_file import CsvFile, inspect_csv, inspect_private_csv, is_packed, transcode
+from sfumato.engines.csv_plain import Shape
+from sfumato.engines.csv_records import write_records
 from sfumato.engines.duck_session import DuckSession, identifier, kept_open, literal_path, text
 from sfumato.engines.duck_types import describe_source, hide_statistics
 from sfumato.engines.engine import ENGINES, Limits, SourceTable, refuse_twins
@@ -17,6 +20,7 @@ from sfumato.engines.guard import guarded
 from sfumato.errors import SourceError
 
 _LINE_LIMIT = 2_000_000  # bytes; DuckDB's own default, raised for files with longer lines
+_LONG = 16_000_000  # bytes of a record whose quoted fields have many lines
 
 
 class DuckDb:
@@ -72,9 +76,20 @@ class DuckDb:
             session.seal(paths)
             return describe_source(session, f"FROM read_parquet([{files}], {options})", name=name, read_as=read_as)
 
-    def csv(self, paths: Sequence[Path], *, name: str, limits: Limits, written: Source | None = None) -> SourceTable:
-        """One or more CSV files with the same names in the same order; every column is text."""
-        files = [inspect_csv(path, written) for path in paths]
+    def csv(
+        self,
+        paths: Sequence[Path],
+        *,
+        name: str,
+        limits: Limits,
+        written: Source | None = None,
+        private: bool = False,
+    ) -> SourceTable:
+        """One or more CSV files with the same names in the same order; every column is text.
+
+        ``private`` reads them so that no record can make reading fail, see `csv_records`.
+        """
+        files = [inspect_private_csv(path, written) if private else inspect_csv(path, written) for path in paths]
         for file in files[1:]:
             if file.columns != files[0].columns:
                 raise SourceError(
@@ -86,14 +101,15 @@ class DuckDb:
             "files": str(len(files)),
             "delimiter": files[0].delimiter,
             "quote": files[0].quote,
-            "encoding": ", ".join(sorted({file.encoding.removesuffix("-sig") for file in files})),
+            "encoding": ", ".join(
+                sorted({file.encoding.removesuffix("-sig").removesuffix("-damaged") for file in files})
+            ),
             "guessed": next((file.guessed for file in files if file.guessed), ""),
         }
         with kept_open(DuckSession(limits=limits)) as session:
-            read = [_in_utf8(file, session, place) for place, file in enumerate(files)]
-            session.seal(read)
-            readers = [_read_csv(file, path) for file, path in zip(files, read, strict=True)]
-            sql = " UNION ALL ".join(f"FROM {reader}" for reader in readers)
+            ready = [_prepare(file, session, place, private=private) for place, file in enumerate(files)]
+            session.seal([path for path, _ in ready])
+            sql = " UNION ALL ".join(f"FROM {reader}" for _, reader in ready)
             return describe_source(session, sql, name=name, read_as=read_as)
 
     def adopt(self, table: Any) -> SourceTable:
@@ -143,19 +159,31 @@ def _named(session: DuckSession, query: Mapping[str, list[str]], path: Path) -> 
     raise SourceError(f"{path} has {wanted}", f"add ?table=… (and &schema=…) with one of: {names}")
 
 
-def _in_utf8(file: CsvFile, session: DuckSession, place: int) -> Path:
-    if file.encoding == "utf-8-sig":
-        return file.path
-    return transcode(file, session.folder / f"in-utf-8-{place}.csv")
+def _prepare(file: CsvFile, session: DuckSession, place: int, *, private: bool) -> tuple[Path, str]:
+    """The file that the engine reads, and how: the file itself where it can, else a copy in the private folder."""
+    path = file.path
+    if file.encoding != "utf-8-sig":
+        path = transcode(file, session.folder / f"in-utf-8-{place}.csv")
+    shape = guarded(replace(file, path=path).find_shape, doing=f"reading {file.path}")
+    if shape is not Shape.ODD or not private:
+        return path, _read_csv(file, path, shape)
+    if is_packed(path):
+        path = transcode(file, session.folder / f"unpacked-{place}.csv")
+    target = session.folder / f"records-{place}.parquet"
+    guarded(lambda: write_records(path, target, file.dialect, file.columns), doing=f"reading {file.path}")
+    return target, f"read_parquet({literal_path(target)}, hive_partitioning = false)"
 
 
-def _read_csv(file: CsvFile, path: Path) -> str:
+def _read_csv(file: CsvFile, path: Path, shape: Shape) -> str:
     names = ", ".join(f"{text(name)}: 'VARCHAR'" for name in file.columns)
-    line_limit = max(_LINE_LIMIT, 4 * file.longest)  # a record with quoted newlines spans several lines
+    long = 0 if shape is not Shape.ODD else min(path.stat().st_size, _LONG)  # a quoted field may have many lines
     return (
         f"read_csv({literal_path(path)}, auto_detect = false, header = true, columns = {{{names}}}, "
         f"delim = {text(file.delimiter)}, quote = {text(file.quote)}, escape = {text(file.quote)}, "
-        f"hive_partitioning = false, max_line_size = {line_limit})"
+        f"hive_partitioning = false, max_line_size = {max(_LINE_LIMIT, long, 4 * file.longest)}, "
+        # A thread that starts inside a quoted field may take the lines in it for records. An odd file is read as ever:
+        # with one thread the engine does not tell of a quote that is never closed.
+        f"parallel = {str(shape is not Shape.FIELDS).lower()})"
     )
 
 

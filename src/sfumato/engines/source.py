@@ -23,29 +23,35 @@ _PARQUET = (".parquet", ".pq")
 
 
 def open_source(
-    source: Any, *, base: Path | str | None = None, memory_limit: str | None = None, threads: int | None = None
+    source: Any,
+    *,
+    base: Path | str | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    private: bool = False,
 ) -> SourceTable:
     """Open a table where it lies.
 
     ``source`` is a path or glob to CSV (also TSV, also packed with gzip) or Parquet files, a URL such as
     ``duckdb:///file.db?table=t``, a pandas or polars table, an Ibis table on DuckDB, anything with the Arrow PyCapsule
     interface, or a `Source`: one of these, with how it is written. Relative paths start at ``base``. Close the result,
-    or use it in a ``with`` statement.
+    or use it in a ``with`` statement. ``private`` is for differentially private releases: how a CSV file is written is
+    then decided by the study and the line of names alone, and no record can make reading fail (`csv_records`).
     """
     if isinstance(source, SourceTable):
         return source
     limits = Limits(memory=memory_limit, threads=threads)
     folder = Path(base) if base is not None else Path()
     declared = source if isinstance(source, Source) else Source(path=source)
-    found = _opened(declared.path, declared, folder, limits)
+    found = _opened(declared.path, declared, folder, limits, private=private)
     return without_marks(found, declared.missing) if declared.missing else found
 
 
-def _opened(source: Any, declared: Source, folder: Path, limits: Limits) -> SourceTable:
+def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
     if isinstance(source, (str, Path)):
         scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
         if scheme is None:
-            return _open_files(source, declared, folder, limits)
+            return _open_files(source, declared, folder, limits, private=private)
         _refuse_csv_fields(declared, "it is no CSV file")
         return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
     _refuse_csv_fields(declared, "it is a table in memory")
@@ -72,14 +78,14 @@ def _engine(scheme: str) -> Engine:
     return ENGINES[scheme]
 
 
-def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits) -> SourceTable:
+def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits, *, private: bool) -> SourceTable:
     paths = _paths(base, str(source))
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise SourceError(f"{base / source} names CSV and Parquet files together", "name files of one format")
     name = str(paths[0]) if len(paths) == 1 else str(base / source)
     if kinds == {"csv"}:
-        return DUCKDB.csv(paths, name=name, limits=limits, written=declared)
+        return DUCKDB.csv(paths, name=name, limits=limits, written=declared, private=private)
     _refuse_csv_fields(declared, f"{name} is a Parquet file")
     return DUCKDB.parquet(paths, name=name, limits=limits)
 
