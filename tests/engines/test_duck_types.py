@@ -142,6 +142,14 @@ def test_values_that_have_a_text_can_be_categories(exotic, column, values):
         assert CodedTable(source, [attribute]).unfit()[0].fits
 
 
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S"])
+def test_days_that_python_does_not_know_are_described(tmp_path, kind):
+    with duckdb.connect(str(tmp_path / "t.db")) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT unnest(['infinity', '2020-01-01'])::{kind} AS x")
+    with open_source(f"duckdb:///{tmp_path / 't.db'}?table=t") as source:
+        assert [(c.kind, c.lower) for c in profile_table(source).columns] == [("date", "2020-01-01")]
+
+
 @pytest.mark.parametrize("column", ["bytes", "pair", "pairs"])
 def test_bytes_and_structures_cannot_be_categories(exotic, column):
     attribute = Attribute(name=column, role=Role.QUASI_IDENTIFIER, domain=flat("x", "y"))

@@ -72,17 +72,15 @@ def _blocks(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
 
 def _last_end(text: bytes, dialect: Dialect) -> int:
     """Where the last line ends that ends outside quotes; the end of the text if there is none."""
-    codes = np.frombuffer(text, np.uint8)
-    lines = codes == _LF
-    if dialect.quote:
-        lines &= ~_inside(codes, dialect)
-    found = np.flatnonzero(lines)
-    return int(found[-1]) + 1 if found.size else len(text)
+    at = text.rfind(b"\n")
+    while at >= 0 and dialect.quote and text.count(dialect.quote, 0, at) % 2:
+        at = text.rfind(b"\n", 0, text.rfind(dialect.quote, 0, at))
+    return at + 1 or len(text)
 
 
 def _inside(codes: Codes, dialect: Dialect) -> NDArray[np.bool_]:
     """Which bytes follow an odd number of quotes."""
-    return np.logical_xor.accumulate(codes == dialect.quote[0])
+    return (np.add.accumulate(codes == dialect.quote[0], dtype=np.uint8) & 1).view(np.bool_)
 
 
 def _is_plain(block: bytes, dialect: Dialect, width: int, seen: _Seen) -> bool:
