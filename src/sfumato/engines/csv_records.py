@@ -29,7 +29,6 @@ import mmap
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +37,7 @@ import pyarrow as pa
 _QUOTED: Final = 1 << 26  # bytes that a quoted field may take
 _KEPT: Final = 1 << 20  # bytes of a field that are read
 _TOGETHER: Final = 20_000  # records written at once
+_LARGE: Final = 1 << 24  # characters written at once
 
 Bytes = bytes | mmap.mmap
 
@@ -141,11 +141,24 @@ def write_records(path: Path, target: Path, dialect: Dialect, columns: Sequence[
         records = dialect.records(data, 3 if data[:3] == b"\xef\xbb\xbf" else 0)
         next(records, None)  # the line of names
         with parquet.ParquetWriter(target, schema) as out:
-            while rows := list(islice(records, _TOGETHER)):
-                read = [_values(row, len(columns)) for row in rows]
-                arrays = [pa.array(column, pa.string()) for column in zip(*read, strict=True)]
+            for rows in _batches(_values(record, len(columns)) for record in records):
+                arrays = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
                 out.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return target
+
+
+def _batches(records: Iterator[list[str | None]]) -> Iterator[list[list[str | None]]]:
+    """A few records together, fewer where they are long: however long they are, they fit into memory."""
+    batch: list[list[str | None]] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += sum(len(value) for value in record if value)
+        if len(batch) == _TOGETHER or size > _LARGE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _values(fields: list[bytes], width: int) -> list[str | None]:

@@ -45,7 +45,7 @@ class DuckDb:
         if not path.is_file():
             raise SourceError(f"there is no file {path}", "check the path; in a study it starts at the study's folder")
         with kept_open(DuckSession(limits=limits)) as session:
-            session.run(f"ATTACH {text(str(path))} AS source (READ_ONLY)", doing=f"opening {path}")
+            session.run(f"ATTACH {text(str(path.absolute()))} AS source (READ_ONLY)", doing=f"opening {path}")
             session.seal([])  # what is attached stays readable
             schema, table = _named(session, query, path)
             sql = f"FROM source.{identifier(schema)}.{identifier(table)}"
