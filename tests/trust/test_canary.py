@@ -10,7 +10,7 @@ from sfumato import pipeline
 from sfumato.errors import SfumatoError
 from sfumato.read import load_study
 from tests.trust.command import sfumato
-from tests.trust.studies import COLUMNS, csv_text, everything, on_disk, recipe, records
+from tests.trust.studies import COLUMNS, csv_text, declared, everything, on_disk, recipe, records
 
 __all__ = ["sfumato"]  # a fixture
 
@@ -59,14 +59,19 @@ def failing_tables():
     }
 
 
+UNREADABLE = ("no names", "a column less")  # to a private release: what the line of names tells
+
+
 @pytest.mark.parametrize("kind", failing_tables())
 def test_tables_that_cannot_be_read(sfumato, tmp_path, kind):
     study = on_disk(tmp_path)
     (tmp_path / "clinic.csv").write_text(failing_tables()[kind], encoding="utf-8")
-    said = sfumato("release", study, "dp", "--out", tmp_path / "out")
+    said = sfumato("release", study, "groups", "--out", tmp_path / "out")
     assert said.code == 4, said.all
     assert "To fix: " in said.err
-    silent_about(study, said.all)
+    private = sfumato("release", study, "dp", "--out", tmp_path / "dp")
+    assert private.code == (4 if kind in UNREADABLE else 0), "a broken record is a record with missing values"
+    silent_about(study, said.all, private.all)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,7 @@ def test_the_whole_traceback(tmp_path, kind):
     study = on_disk(tmp_path)
     (tmp_path / "clinic.csv").write_text(failing_tables()[kind], encoding="utf-8")
     with pytest.raises(SfumatoError) as told:
-        pipeline.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
+        pipeline.release(load_study(study), declared(study, "groups"), folder=tmp_path / "out")
     printed = "".join(traceback.format_exception(told.value))
     silent_about(study, printed, repr(told.value))
 

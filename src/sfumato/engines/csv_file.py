@@ -2,6 +2,14 @@
 
 Every field is read as text. Coding decides what a number is, by the study, and no engine's guess about types or
 headers can change what a record says.
+
+For the owner (`describe`, `check`, releases that promise k-anonymity and the like) a file is looked at, and what does
+not fit fails with its line. For a differentially private release nothing is taken from the records: the study and the
+line of names decide, and `csv_records` says how records are read then, and why that is private. Two things are still
+looked up in the whole file, before any ε is spent: whether all of it is UTF-8 where no `encoding` is declared, and
+whether all of it is in the declared encoding where letters of that take several bytes, other than UTF-8 and UTF-16. A
+file that is not is refused. That tells that there is such a byte. The way out is to declare an encoding of one byte a
+letter, or `utf-8`, by which other bytes are read one by one as the replacement character.
 """
 
 import codecs
@@ -10,12 +18,14 @@ import csv
 import gzip
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from sfumato.core.source import Source
+from sfumato.engines.csv_plain import Shape, find_shape
+from sfumato.engines.csv_records import Dialect, read_line_of_names
 from sfumato.engines.engine import refuse_twins
 from sfumato.engines.guard import guarded
 from sfumato.errors import SourceError
@@ -40,6 +50,76 @@ class CsvFile:
     columns: tuple[str, ...]
     longest: int  # no line has more bytes
     guessed: str  # what of this was guessed from records; nothing where the line of names alone decides
+    line_end: str = "\n"  # LF, or CR where the line of names ends in it
+
+    @property
+    def dialect(self) -> Dialect:
+        """How records are written, in bytes of UTF-8."""
+        delimiter, quote, end = (mark.encode("utf-8") for mark in (self.delimiter, self.quote, self.line_end))
+        return Dialect(delimiter=delimiter, quote=quote, line_end=end)
+
+    def find_shape(self) -> Shape:
+        """What readers may assume of the file."""
+        with _open(self.path) as file:
+            return find_shape(_chunks(file), self.dialect, len(self.columns))
+
+
+def inspect_private_csv(path: Path, written: Source | None = None) -> CsvFile:
+    """Look at the line of names, for a differentially private release: what is not declared is decided by it alone."""
+    said = written or Source(path=path)
+    found, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
+    encoding, guessed = _private_encoding(path, said.encoding, found)
+    text = sample.decode(encoding.removesuffix("-damaged"), errors="replace").lstrip("\ufeff\r\n")
+    if not text.strip("\x00 \t\r\n"):
+        raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
+    quote = said.quotes if said.quotes is not None else ("'" if text.startswith("'") else '"')
+    line, line_end, marks = read_line_of_names(text, quote=quote, marks=DELIMITERS)
+    if said.separates is not None:
+        _refuse_other_delimiter(line, said.separates, path)
+    elif len(marks) > 1:
+        guessed.append("delimiter")
+    file = CsvFile(
+        path=path,
+        encoding=encoding,
+        delimiter=said.separates or (marks or [","])[0],
+        quote=quote,
+        columns=(),
+        longest=longest,
+        guessed=", ".join(guessed),
+        line_end=line_end,
+    )
+    fields = next(file.dialect.records(text.encode("utf-8", "replace")), [b""])
+    names = [f.decode("utf-8", "replace").strip() or f"unnamed_{place}" for place, f in enumerate(fields, start=1)]
+    if len({name.casefold() for name in names}) < len(names) and any(map(is_number, names)):
+        raise looks_like_record(path)  # naming the twins would quote it
+    refuse_twins(names, where=str(path))
+    return replace(file, columns=tuple(names))
+
+
+DAMAGED = "utf-8-damaged"  # declared as UTF-8, which some of it is not
+
+
+def _private_encoding(path: Path, declared: str | None, found: str) -> tuple[str, list[str]]:
+    if declared is None:
+        return found, [] if found in {"utf-8-sig", "utf-16"} else ["encoding"]
+    if declared in {"utf-8", "utf-8-sig"}:
+        return ("utf-8-sig" if found == "utf-8-sig" else DAMAGED), []
+    if declared.startswith("utf-16"):
+        return declared, []
+    return _declared(path, declared, found), []
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, as names of columns seldom are."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def looks_like_record(source: Path | str) -> SourceError:
+    """The error for a first line that holds no names; it quotes nothing of it."""
+    return SourceError(
+        f"the first line of {source} looks like a record, not like column names",
+        "put a line with the names above it (a name that is a number needs a letter in front)",
+    )
 
 
 def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
@@ -134,7 +214,9 @@ def transcode(file: CsvFile, target: Path) -> Path:
     """The same file in UTF-8, at ``target``; for encodings that engines do not read alike."""
 
     def write() -> None:
-        decoder = codecs.getincrementaldecoder(file.encoding)(errors=_AS_LATIN_1)
+        encoding = file.encoding.removesuffix("-damaged")
+        # Where a letter takes several bytes they may not become letters of their own: one could be a line end.
+        decoder = codecs.getincrementaldecoder(encoding)(_AS_LATIN_1 if _one_byte_a_letter(encoding) else "replace")
         with _open(file.path) as source, target.open("xb") as out:
             for chunk in _chunks(source):
                 out.write(decoder.decode(chunk).encode("utf-8"))
@@ -157,9 +239,13 @@ codecs.register_error(_AS_LATIN_1, _as_latin_1)
 
 
 def _open(path: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path, "rb")) if is_packed(path) else path.open("rb")
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed with gzip."""
     with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
+        return file.read(2) == b"\x1f\x8b"
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -277,7 +363,4 @@ def _refuse_data_as_names(names: list[str], records: list[list[str]], path: Path
     columns = [[r[place] for r in records if len(r) > place and r[place].strip()] for place in range(len(names))]
     numeric = [p for p, values in enumerate(columns) if values and all(_NUMBER.fullmatch(v) for v in values)]
     if numeric and all(_NUMBER.fullmatch(names[place]) for place in numeric):
-        raise SourceError(
-            f"the first line of {path} looks like a record, not like column names",
-            "put a line with the names above it (a name that is a number needs a letter in front)",
-        )
+        raise looks_like_record(path)

@@ -2,11 +2,12 @@
 
 import contextlib
 import itertools
+import re
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,15 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def literal_path(path: Path) -> str:
+    """The path of one file as SQL: the engine takes ``*``, ``?`` and ``[`` in a path for a pattern of other files.
+
+    >>> literal_path(Path("/data/visits[1].csv"))
+    "'/data/visits[[]1].csv'"
+    """
+    return text(re.sub(r"([*?\[])", r"[\1]", str(path.absolute())))
+
+
 class DuckSession:
     """A connection of our own, or one that came with an Ibis table and stays open after us."""
 
@@ -44,6 +54,18 @@ class DuckSession:
         tidy = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._tidy = tidy
         self._connection = connection if connection is not None else _connect(self.folder, limits or Limits())
+
+    def seal(self, paths: Sequence[Path]) -> None:
+        """From now on nothing outside can be read but these files, what is attached, and the private folder.
+
+        For good: the configuration is locked, so that no query can lift it. A query that we did not write (a view of
+        a database) cannot reach other files, and a path that the engine would read as a pattern fails, in place of
+        bringing records of another file. A connection that came with an Ibis table is its owner's, and stays as it is.
+        """
+        assert self._own, "only a connection of our own is sealed"
+        readable = ", ".join(entry for path in paths for entry in (text(str(path.absolute())), literal_path(path)))
+        for setting in (f"allowed_paths = [{readable}]", "enable_external_access = false", "lock_configuration = true"):
+            self.run(f"SET {setting}", doing="sealing the engine")
 
     def run(self, sql: str, *, doing: str, error: type[SfumatoError] = SourceError) -> None:
         """Run a statement that gives nothing back."""
@@ -77,7 +99,9 @@ class DuckSession:
     def copy(self, sql: str, path: Path, form: Format) -> None:
         """Run a query and write its result to a file."""
         options = "FORMAT parquet, COMPRESSION zstd" if form == "parquet" else "FORMAT csv, HEADER true"
-        self.run(f"COPY ({sql}) TO {text(str(path))} ({options})", doing=f"writing {path}", error=PublishError)
+        made = self.folder / f"copy-{next(_numbers)}"  # a sealed engine writes into the private folder alone
+        self.run(f"COPY ({sql}) TO {text(str(made))} ({options})", doing=f"writing {path}", error=PublishError)
+        guarded(lambda: shutil.move(made, path), doing=f"writing {path}", error=PublishError)
 
     def close(self) -> None:
         """Drop what was made here, close a connection of our own, remove the folder."""

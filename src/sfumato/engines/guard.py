@@ -33,6 +33,11 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "another process has the file open",
         "close the other program, or copy the file",
     ),
+    (
+        ("disabled by configuration", "disabled through configuration"),
+        "it reads other files, which a source may not",
+        "name those files as the source, or make a table of what the view shows",
+    ),
     (("permission denied", "read-only file system"), "access is not permitted", "check the permissions of the path"),
     (
         ("no such file", "no files found", "cannot open file", "does not exist"),

@@ -99,7 +99,11 @@ def profile_table(source: SourceTable) -> Profile:
 
 def _columns(source: SourceTable) -> list[_Column]:
     """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
-    sample = source.fetch(source.table.limit(_SAMPLE)).to_pydict()
+    first = source.table.limit(_SAMPLE)
+    dated = [name for name, kind in source.table.schema().items() if kind.is_date() or kind.is_timestamp()]
+    if dated:  # as text: an engine knows days that Python does not, such as infinity
+        first = first.mutate(**{name: first[name].cast("string") for name in dated})
+    sample = source.fetch(first).to_pydict()
     found: list[_Column] = []
     for place, (name, kind) in enumerate(source.table.schema().items()):
         values = [str(value) for value in sample[name] if not is_missing(value)]

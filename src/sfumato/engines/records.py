@@ -14,6 +14,7 @@ from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.sets import SetDomain
 from sfumato.core.unit import PersonUnit, RecordUnit, Unit
 from sfumato.engines.coding import FEW, Coding, category_key, code_column, is_missing, known_values, refuse_unfit_type
+from sfumato.engines.csv_file import is_number, looks_like_record
 from sfumato.engines.engine import SourceTable
 from sfumato.engines.selecting import select_records
 from sfumato.engines.sets import SetDictionary, refuse_unfit_sets, set_key, source_columns
@@ -145,6 +146,8 @@ def refuse_unknown(source: SourceTable, columns: Sequence[str]) -> None:
     lacking = [name for name in columns if name not in there]
     if not lacking:
         return
+    if source.read_as.get("format") == "csv" and any(map(is_number, source.columns)):
+        raise looks_like_record(source.name)  # a hint could quote it
     close = ((name, get_close_matches(name, source.columns, n=3)) for name in lacking)
     hints = "; ".join(f"{name!r} may be {' or '.join(map(repr, names))}" for name, names in close if names)
     raise SourceError(

@@ -112,7 +112,7 @@ def ask(
     recipe = _recipe(question)
     refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock(), method="ask")
     progress("opening the table", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table:
         refuse_guesses(table)
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
         promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()

@@ -120,7 +120,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
     warnings = swept(study, recipe)
     progress("opening the table", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
+    with open_source(study.source, base=study.base, memory_limit=run.memory_limit, private=True) as table:
         refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         with claimed(run.folder):

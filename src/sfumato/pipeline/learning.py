@@ -125,7 +125,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
     )
     progress("opening the table", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit) as table, _claimed(out):
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table, _claimed(out):
         refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         entered = Entered.reserve(
