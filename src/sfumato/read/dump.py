@@ -135,6 +135,9 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         usual = Unfit.SUPPRESS if attribute.role is Role.TIME else Unfit.ERROR
         if domain.formats:
             fields["format"] = list(domain.formats)
+        if domain.number_formats:
+            forms = [form.fields() for form in domain.number_formats]
+            fields["format"] = forms if len(forms) > 1 else forms[0]
         fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, Unfit.KEEP)
         if domain.taxonomy is not None:
             fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from pydantic_core import PydanticCustomError
 
 from sfumato.core.attribute import Role
+from sfumato.core.number_format import NEGATIVES
 from sfumato.core.taxonomy_check import did_you_mean
 from sfumato.dp.budget import parse_epsilon
 from sfumato.errors import StudyError
@@ -20,7 +21,9 @@ from sfumato.errors import StudyError
 _BILLION = 10**9
 
 ROLES = tuple(role.value for role in Role)
-TAGS = frozenset({"a person", "a record", "a file", "a table"})  # steps of a path that nobody wrote
+TAGS = frozenset(
+    {"a person", "a record", "a file", "a table", "of dates", "of numbers"}
+)  # steps of a path that nobody wrote
 
 
 class Type(StrEnum):
@@ -69,6 +72,10 @@ def _list(value: object) -> object:
 
 def _texts(value: object) -> object:
     return [value] if isinstance(value, str) else _list(value)
+
+
+def _formats(value: object) -> object:
+    return [value] if isinstance(value, Mapping) else _texts(value)
 
 
 def _span(value: object) -> object:
@@ -165,6 +172,31 @@ class PrivacyFields(_Fields):
     )
 
 
+class NumberFields(_Fields):
+    """How numbers are written in text."""
+
+    decimal: Text | None = Field(
+        default=None, description="The decimal mark: `.` by default, `,` where `.` stands between thousands."
+    )
+    thousands: Text | None = Field(
+        default=None, description="What may stand between groups of three digits, such as `,`, or `space`."
+    )
+    prefix: Text | None = Field(default=None, description="What stands before every number, such as `$`.")
+    suffix: Text | None = Field(default=None, description="What stands behind every number, such as `€` or `%`.")
+    negative: Annotated[str, BeforeValidator(_choice("way to write negative numbers", NEGATIVES))] | None = Field(
+        default=None, description="How else negative numbers are written: `parentheses` for (5), `trailing` for 5-."
+    )
+
+
+def _format_tag(value: object) -> str:
+    return "of numbers" if isinstance(value, Mapping | BaseModel) else "of dates"
+
+
+FormatField = Annotated[
+    Annotated[NumberFields, Tag("of numbers")] | Annotated[Text, Tag("of dates")], Discriminator(_format_tag)
+]
+
+
 class AttributeFields(_Fields):
     """One column: its role, and the public domain of its values."""
 
@@ -208,9 +240,10 @@ class AttributeFields(_Fields):
         default="declared",
         description="`observed` if bounds or values were read off the records and nobody has confirmed them yet.",
     )
-    format: Annotated[list[Text], BeforeValidator(_texts)] | None = Field(
+    format: Annotated[list[FormatField], BeforeValidator(_formats)] | None = Field(
         default=None,
-        description="How dates are written, such as `%d/%m/%Y`, or a list of formats: the first that fits wins.",
+        description="How dates are written, such as `%d/%m/%Y`, or numbers, such as `{decimal: ',', suffix: €}`; or a "
+        "list of formats: the first that fits wins.",
     )
     separator: Text | None = Field(
         default=None, description="What stands between the codes of a set. Without it, and without `columns`: `;`."
