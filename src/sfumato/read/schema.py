@@ -13,12 +13,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from pydantic_core import PydanticCustomError
 
 from sfumato.core.attribute import Role
+from sfumato.core.left_out import MOST
 from sfumato.core.number_format import NEGATIVES
 from sfumato.core.taxonomy_check import did_you_mean
 from sfumato.dp.budget import parse_epsilon
 from sfumato.errors import StudyError
+from sfumato.read.numbers import point
 
 _BILLION = 10**9
+UNCHECKED = "unchecked"
 
 ROLES = tuple(role.value for role in Role)
 TAGS = frozenset(
@@ -90,6 +93,22 @@ def _budget(value: object) -> Fraction:
         return parse_epsilon(value if isinstance(value, Fraction) else _text(value))
     except StudyError as error:
         raise _wrong(error.problem, error.fix) from None
+
+
+def _most_invalid(value: object) -> Fraction | None:
+    text = _text(value)
+    if text == UNCHECKED:
+        return None
+    try:
+        share = point(text, "number")
+    except StudyError:
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise _wrong(
+            f"`most_invalid` is '{text[:40]}', and it is a share of the records",
+            f"write a number from 0 to 1, such as 0.1, or `{UNCHECKED}`",
+        )
+    return share
 
 
 def _whole(value: object) -> int:
@@ -338,6 +357,12 @@ class StudyFields(_Fields):
     )
     ledger: Text | None = Field(
         default=None, description="Where the account is kept: a file relative to the study, or a database URL."
+    )
+
+    most_invalid: Annotated[Fraction | None, BeforeValidator(_most_invalid), WithJsonSchema(_SCALAR_SCHEMA)] = Field(
+        default=MOST,
+        description="The share of records that may be left out for a missing or invalid value, 0.1 by default: above "
+        "it nothing is released or spent without `--anyway`. `unchecked`: the table is not looked at for it.",
     )
 
 

@@ -104,6 +104,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         releases={name: _release(name, settings, fields, places) for name, settings in fields.releases.items()},
         sweeps={name: _sweep(name, parts, places) for name, parts in fields.sweeps.items()},
         ledger=fields.ledger,
+        most_invalid=fields.most_invalid,
         places={path: places.name(path) for path in places.lines if path[:1] == ("releases",)},
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
