@@ -50,6 +50,7 @@ def test_these_are_numbers(form, text, number):
     [
         (ENGLISH, "1,05"),
         (ENGLISH, "1,0533"),
+        (ENGLISH, "0,500"),
         (ENGLISH, "1053,300"),
         (ENGLISH, ",053"),
         (ENGLISH, "1,053,30"),

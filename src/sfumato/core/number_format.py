@@ -115,7 +115,7 @@ class NumberFormat:
         behind = f"{_GAP}{re.escape(self.suffix)}" if self.suffix else ""
         digits = "[0-9]+"
         if self.thousands:
-            digits = f"(?:[0-9]{{1,3}}(?:[{re.escape(self.removed)}][0-9]{{3}})+|[0-9]+)"
+            digits = f"(?:[1-9][0-9]{{0,2}}(?:[{re.escape(self.removed)}][0-9]{{3}})+|[0-9]+)"
         mark = re.escape(self.decimal)
         number = f"((?:{digits}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?)"
         signed = f"(?:{_SIGNS}?{before}|{before}{_SIGNS})" if before else f"{_SIGNS}?"
@@ -143,9 +143,8 @@ class NumberFormat:
 
     def fields(self) -> dict[str, str]:
         """The fields that a study file has for it; none for numbers as programs write them."""
-        usual = {"decimal": NumberFormat(thousands=self.thousands).decimal}
         written = {name: getattr(self, name) for name in ("decimal", "thousands", "prefix", "suffix", "negative")}
-        return {name: value for name, value in written.items() if value and value != usual.get(name)}
+        return {name: value for name, value in written.items() if value and (name, value) != ("decimal", ".")}
 
 
 def read_number(text: str, formats: Sequence[NumberFormat]) -> float | None:
