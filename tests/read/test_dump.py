@@ -63,6 +63,14 @@ def test_how_numbers_are_written_reads_back(form):
     assert study_from_text(dump_study(study, onto=FULL)) == study
 
 
+@pytest.mark.parametrize("limit", ["0", "1/3", "0.25", "unchecked"])
+def test_the_share_of_invalid_records_reads_back(limit):
+    study = study_from_text(f"{FULL}most_invalid: {limit}\n")
+    assert study.most_invalid == (None if limit == "unchecked" else Fraction(limit))
+    assert study_from_text(dump_study(study)) == study
+    assert study_from_text(dump_study(study, onto=FULL)) == study
+
+
 def test_the_packaged_study_reads_back_as_it_was():
     study = load_study(ADULT)
     assert study_from_text(dump_study(study), base=study.base) == study

@@ -70,7 +70,8 @@ def check(study: StudyFile, json: Json = False) -> None:
         elif refused:
             names = ", ".join(refused)
             show.say(f"declared an error, so a DP release leaves these records out and any other stops: {names}")
-            show.say("to fix: widen the domain, or say `missing: keep` or `outside: keep` (for your eyes only)")
+            show.say("to fix: declare how values are written (`format`), widen the domain, or say `missing: keep` or")
+            show.say("`outside: keep` (for your eyes only)")
         else:
             show.say("all of it is provided for by `missing` and `outside` in the study (for your eyes only)")
     if refused:
