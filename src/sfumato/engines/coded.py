@@ -148,8 +148,7 @@ class CodedTable:
 
         The codes that are kept for counting tell it, except for persons, of whom only the records in use are kept.
         """
-        marked = None if isinstance(self.records.unit, PersonUnit) else self._kept
-        return count_left_out(self.records, marked)
+        return count_left_out(self.records, None if isinstance(self.records.unit, PersonUnit) else self._kept)
 
     def recode(self, cuts: Sequence[Cut], *, keep: Sequence[str] = ()) -> ir.Table:
         """The records that take part with the published labels of the cuts, and other columns as they are."""

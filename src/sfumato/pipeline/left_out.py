@@ -27,7 +27,7 @@ from sfumato.core.study import Study
 from sfumato.core.unit import Unit
 from sfumato.dp.budget import show
 from sfumato.engines import CodedTable, Records, SourceTable, count_left_out, open_source, reads_once
-from sfumato.errors import SfumatoError, SourceError
+from sfumato.errors import SourceError
 from sfumato.pipeline.made import Plan
 
 FOR_THE_OWNER = "for your eyes only"
@@ -85,7 +85,7 @@ def with_left_out(
         with open_source(study.source, base=study.base) as table:
             records = Records(table, tuple(attributes), unit=unit, selection=selection)
             found = _worse(count_left_out(records), _passed_over(table, selection))
-    except SfumatoError as error:
+    except SourceError as error:
         return _also(plan, f"the table could not be compared with the study: {error.problem}")
     if found.share > study.most_invalid:
         most = f"at most {show(study.most_invalid)} may be, so `{command}` will refuse without `--anyway`"
