@@ -32,10 +32,6 @@ def people():
             "sex": 1 + n % 2,
             "region_code": (1, 2, 3, 5, 8)[n % 5],
             "hours": n % 9,
-            "income": f"{n * 137 + n % 7 / 10:,.2f}" if n % 11 else "",
-            "tax_paid": f"{n * 3.25:,.2f} £".translate(SWAPPED),
-            "debt": f"({n})" if n % 3 else f"{n * 1000:,}",
-            "tax_rate": f"{n % 40}.5%",
             "city": ("Zürich", "Genève", "NA", "Basel")[n % 4],
             "diagnosis": ("flu", "asthma", "?")[n % 3],
             "outcome": ("home", "ward")[n % 7 == 0],
@@ -113,9 +109,27 @@ def test_codes_are_categories_and_amounts_are_numbers(clinic):
     assert "taken for codes: if they are amounts, write" in " ".join(proposal.to_yaml().split()).replace(" # ", " ")
 
 
-def test_numbers_are_read_by_the_formats_that_were_found(clinic):
+def paid():
+    """Records by rule: numbers in four formats."""
+    for n in range(400):
+        yield {
+            "income": f"{n * 137 + n % 7 / 10:,.2f}" if n % 11 else "",
+            "tax_paid": f"{n * 3.25:,.2f} £".translate(SWAPPED),
+            "debt": f"({n})" if n % 3 else f"{n * 1000:,}",
+            "tax_rate": f"{n % 40}.5%",
+            "outcome": ("home", "ward")[n % 7 == 0],
+        }
+
+
+def test_numbers_are_read_by_the_formats_that_were_found(tmp_path):
     """Of 1,053.30 nothing was a number, so that a release by the proposal left out every record."""
-    proposal, study = clinic
+    proposal = sf.describe(written(tmp_path / "clinic.csv", paid()))
+    (tmp_path / "study.yaml").write_text(proposal.to_yaml(), encoding="utf-8")
+    assert [report for report in sf.Study.load(tmp_path / "study.yaml").check() if report.outside] == []
+    (tmp_path / "study.yaml").write_text(confirmed(proposal.to_yaml()), encoding="utf-8")
+    study = sf.Study.load(tmp_path / "study.yaml")
+    assert study.plan("dp").left_out.left_out == 0
+    assert study.ask("income >= 1000 and tax_rate < 20", epsilon=1).left == 0, "nothing is left out, so it is answered"
     domains = {name: a.domain for name, a in study.declared.attributes.items()}
     found = {name: [form.fields() for form in domains[name].number_formats] for name in NUMBERS}
     assert found == {

@@ -102,8 +102,6 @@ class Entered:
         left_out: LeftOut | None = None,
     ) -> Published:
         """Write what stays with the owner, and say what came of it all."""
-        if left_out is not None:
-            notes = {**notes, "left_out": left_out.as_json()}
         write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"], report=report)
         return Published(
             folder=self.run.folder,

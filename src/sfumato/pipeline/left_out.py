@@ -6,7 +6,7 @@ looked at before anything is spent, and a release, question or model is refused 
 the study's ``most_invalid`` allows, unless the owner wants it anyway.
 
 Privacy. The look counts raw records and is not differentially private. What it finds is shown to the owner alone (a
-plan, an error, the warnings and notes of the owner): nothing of it enters a bundle, an answer, a model or the ledger,
+plan, an error, a warning): nothing of it enters a bundle, an answer, a model or the ledger,
 and a refusal leaves no entry behind, no folder and no file. The records that take part, the noise and the ε of a
 release that is made do not depend on it. But *whether* it is made does: for two neighbouring tables on either side of
 the limit one is released and the other is refused. Strictly, then, the guarantee is for what a release says, given that
