@@ -78,12 +78,19 @@ class Study:
         return pipeline.unfit(self.declared)
 
     def plan(
-        self, what: "Method | PartitionMethod | DiffPC45 | str | None" = None, *, purpose: str | None = None
+        self,
+        what: "Method | PartitionMethod | DiffPC45 | str | None" = None,
+        *,
+        purpose: str | None = None,
+        check: bool = True,
     ) -> Plan:
-        """Say what a release, or a model that is learnt, would do, cost and leave; touches nothing."""
+        """Say what a release, or a model that is learnt, would do, cost and leave; spends nothing.
+
+        With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
+        """
         if pipeline.is_learner(what):
-            return pipeline.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger)
-        return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger)
+            return pipeline.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
+        return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
 
     def release(
         self,
@@ -95,12 +102,14 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
         insecure_seed: int | None = None,
+        anyway: bool = False,
     ) -> Published:
         """Make and publish a release, and enter it into the ledger.
 
         ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`. ``purpose`` and
         ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: noise repeats
-        itself, and the release promises nothing.
+        itself, and the release promises nothing. ``anyway`` releases also if more records are left out for their values
+        than the study's ``most_invalid`` allows.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
         return pipeline.release(
@@ -111,16 +120,25 @@ class Study:
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
             memory_limit=memory_limit,
+            anyway=anyway,
         )
 
-    def run(self, releases: Iterable[str] | None = None, *, runs: int = 5, progress: Progress = silent) -> list[Ran]:
+    def run(
+        self,
+        releases: Iterable[str] | None = None,
+        *,
+        runs: int = 5,
+        progress: Progress = silent,
+        anyway: bool = False,
+    ) -> list[Ran]:
         """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
 
-        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's.
+        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. ``anyway``: see
+        `release`.
         """
         return pipeline.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
-            runs=runs, progress=progress,
+            runs=runs, progress=progress, anyway=anyway,
         )  # fmt: skip
 
     def ask(
@@ -132,11 +150,12 @@ class Study:
         span: str | None = None,
         progress: Progress = silent,
         insecure_seed: int | None = None,
+        anyway: bool = False,
     ) -> Answer:
         """A noisy count of the records that satisfy a question, paid from the budget; with ``by`` a histogram.
 
         ``question`` is in the language of `Release.query`; empty, it counts all records. ``span`` is text such as
-        ``[2004-01-01, 2010-01-01)``, by the study's time attribute.
+        ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``anyway``: see `release`.
         """
         return pipeline.ask(
             self.declared,
@@ -144,6 +163,7 @@ class Study:
             ledger=self.ledger,
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
+            anyway=anyway,
         )
 
     def learn(
@@ -156,11 +176,13 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
         insecure_seed: int | None = None,
+        anyway: bool = False,
     ) -> "DiffPC45":
         """Fit a private estimator to the table, at the cost of its ε, and enter that into the ledger.
 
         What comes out is one model: it predicts the class and answers nothing else, and its budget is gone. ``out`` is
         a file that does not exist yet, for the model as JSON, which may be published. Gives the estimator back, fitted.
+        ``anyway``: see `release`.
         """
         return pipeline.learn(
             self.declared,
@@ -172,6 +194,7 @@ class Study:
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
             memory_limit=memory_limit,
+            anyway=anyway,
         )
 
     def worth(

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import itertools
+from fractions import Fraction
 
 import pytest
 
@@ -12,7 +13,9 @@ from sfumato.core.domain import Categories, Grid
 from sfumato.core.unit import PersonUnit
 from sfumato.publish import verify_bundle
 
+NUMBERS = ("income", "tax_paid", "debt", "tax_rate")
 DAYS = [(1 + n % 28, 1 + n % 12, 2010 + n % 6) for n in range(400)]
+SWAPPED = str.maketrans(",.", ".,")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -104,6 +107,64 @@ def test_codes_are_categories_and_amounts_are_numbers(clinic):
     assert domains["region_code"].taxonomy.leaves == ("1", "2", "3", "5", "8")
     assert isinstance(domains["hours"], Grid) and isinstance(domains["age"], Grid)
     assert "taken for codes: if they are amounts, write" in " ".join(proposal.to_yaml().split()).replace(" # ", " ")
+
+
+def paid():
+    """Records by rule: numbers in four formats."""
+    for n in range(400):
+        yield {
+            "income": f"{n * 137 + n % 7 / 10:,.2f}" if n % 11 else "",
+            "tax_paid": f"{n * 3.25:,.2f} £".translate(SWAPPED),
+            "debt": f"({n})" if n % 3 else f"{n * 1000:,}",
+            "tax_rate": f"{n % 40}.5%",
+            "outcome": ("home", "ward")[n % 7 == 0],
+        }
+
+
+def test_numbers_are_read_by_the_formats_that_were_found(tmp_path):
+    """Of 1,053.30 nothing was a number, so that a release by the proposal left out every record."""
+    proposal = sf.describe(written(tmp_path / "clinic.csv", paid()))
+    (tmp_path / "study.yaml").write_text(proposal.to_yaml(), encoding="utf-8")
+    assert [report for report in sf.Study.load(tmp_path / "study.yaml").check() if report.outside] == []
+    (tmp_path / "study.yaml").write_text(confirmed(proposal.to_yaml()), encoding="utf-8")
+    study = sf.Study.load(tmp_path / "study.yaml")
+    assert study.plan("dp").left_out.left_out == 0
+    assert study.ask("income >= 1000 and tax_rate < 20", epsilon=1).left == 0, "nothing is left out, so it is answered"
+    domains = {name: a.domain for name, a in study.declared.attributes.items()}
+    found = {name: [form.fields() for form in domains[name].number_formats] for name in NUMBERS}
+    assert found == {
+        "income": [{"thousands": ","}],
+        "tax_paid": [{"decimal": ",", "thousands": ".", "suffix": "£"}],
+        "debt": [{"thousands": ",", "negative": "parentheses"}],
+        "tax_rate": [{"suffix": "%"}],
+    }
+    assert {name: domains[name].unit for name in NUMBERS} == dict.fromkeys(NUMBERS, "number") | {"debt": "integer"}
+    assert (domains["income"].lower, domains["income"].upper) == (Fraction("137.1"), Fraction("54663"))
+    assert (domains["debt"].lower, domains["debt"].upper) == (-398, 399_000)
+    reports = {report.attribute: report for report in study.check()}
+    assert {name: reports[name].missing for name in NUMBERS} == dict.fromkeys(NUMBERS, 0) | {"income": 37}
+    line = next(line for line in proposal.to_yaml().splitlines() if "decimal:" in line)
+    assert line.strip().startswith(
+        'format: {decimal: ",", thousands: ".", suffix: "£"}   # as the records suggest: confirm'
+    )
+
+
+def test_thousands_that_only_late_records_have(tmp_path):
+    """Below 1,000 nobody sees a separator: the first values alone do not tell."""
+    rows = [{"salary": f"{n * 7:,}", "sex": "fm"[n % 2]} for n in range(900)]
+    proposal, study = through(
+        tmp_path, written(tmp_path / "x.csv", [{**row, "class": "ab"[n % 2]} for n, row in enumerate(rows)])
+    )
+    assert proposal.missing == {}
+    assert [form.fields() for form in study.declared.attributes["salary"].domain.number_formats] == [{"thousands": ","}]
+
+
+def test_a_mark_that_may_stand_before_decimals_is_said_to_be(tmp_path):
+    rows = [{"salary": f"{1000 + n * 37:,}", "sex": "fm"[n % 2]} for n in range(200)]
+    text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()
+    assert 'format: {thousands: ","}   # or the mark is a decimal one, which no value tells: confirm' in text
+    rows[7]["salary"] = "1,000,000"
+    assert "as the records suggest: confirm" in sf.describe(written(tmp_path / "y.csv", rows)).to_yaml()
 
 
 def test_marks_of_missing_values_are_missing(clinic):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,11 +21,9 @@ def categories(*leaves: str, missing: bool = False, other: bool = False) -> Cate
     )
 
 
-def grid(lower, upper, step=1, *, unit="number", missing: bool = False) -> Grid:
-    bare = Grid(lower=Fraction(lower), upper=Fraction(upper), step=Fraction(step), unit=unit)
-    if not missing:
-        return bare
-    return Grid(lower=bare.lower, upper=bare.upper, step=bare.step, unit=unit, missing=bare.points)
+def grid(lower, upper, step=1, *, unit="number", missing: bool = False, form=()) -> Grid:
+    bare = Grid(lower=Fraction(lower), upper=Fraction(upper), step=Fraction(step), unit=unit, number_formats=form)
+    return replace(bare, missing=bare.points) if missing else bare
 
 
 def attribute(name: str, domain, *, role: Role = Role.QUASI_IDENTIFIER, outside: Unfit = Unfit.KEEP) -> Attribute:

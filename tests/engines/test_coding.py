@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.attribute import Unfit
+from sfumato.core.number_format import NumberFormat
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import SourceError
 from tests.engines.attributes import attribute, categories, grid
@@ -189,3 +190,41 @@ WRITTEN = st.one_of(
 def test_dates_by_a_format_are_coded_as_in_python(formats, values):
     days = grid(dt.date(1900, 1, 1).toordinal(), dt.date(2100, 1, 1).toordinal(), unit="day", missing=True)
     agree(values, replace(days, formats=formats), pa.string())
+
+
+NUMBER_FORMATS = [
+    (NumberFormat(thousands=","),),
+    (NumberFormat(decimal=",", thousands="."),),
+    (NumberFormat(decimal=",", thousands="space", suffix="€", negative="trailing"), NumberFormat(suffix="%")),
+    (NumberFormat(thousands="'", prefix="Fr.", negative="parentheses"),),
+    (NumberFormat(thousands="|", decimal="^", prefix="\\$[", suffix="]*"),),
+]
+FORMATTED = st.one_of(
+    st.builds(
+        lambda number, places, form: form.format(number=f"{number:,.{places}f}"),
+        st.floats(-(10**9), 10**9),
+        st.integers(0, 3),
+        st.sampled_from(["{number}", "({number})", "Fr. {number}", "({number}) %", "{number}-", "\\$[{number}]*"]),
+    ).flatmap(
+        lambda text: st.sampled_from(
+            [text, text.replace(",", "x").replace(".", ",").replace("x", "."), text.replace(",", "'"), f"{text} €",
+             text.replace(",", "\u202f").replace(".", ",") + "\u00a0€", text.replace(",", "|").replace(".", "^")]
+        )
+    ),
+    st.text("0123456789,.'|^ \u00a0\u202f\u2212+-()eE%€Fr$[]*\\\n", max_size=12),
+    st.sampled_from(["inf", "nan", "-Infinity", "1e400", "9" * 400, "1,000e-400", "١,٠٠٠", "", "\u2009"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formats", NUMBER_FORMATS, ids=range(len(NUMBER_FORMATS)))
+@settings(max_examples=12, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), FORMATTED), min_size=1, max_size=60))
+def test_numbers_by_a_format_are_coded_as_in_python(formats, values):
+    agree(values, grid(-1000, 10**9, "1/100", missing=True, form=formats), pa.string())
+
+
+def test_a_format_is_for_text_alone():
+    domain = grid(0, 10**6, "1/10", missing=True, form=(NumberFormat(decimal=",", thousands="."),))
+    agree([1053.3, 0.5, None, float("nan")], domain, pa.float64())
+    agree([1053, 7, None], domain, pa.int64())
+    assert codes(["1.053,3", "1053.3"], domain, pa.string()) == [10533, domain.missing]

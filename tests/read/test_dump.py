@@ -55,6 +55,22 @@ def test_how_a_source_is_written_reads_back(source):
     assert study_from_text(dump_study(study)) == study
 
 
+@pytest.mark.parametrize("form", ["{decimal: ',', thousands: ., suffix: €}", "{}", "[{suffix: '%'}, {}, {prefix: $}]"])
+def test_how_numbers_are_written_reads_back(form):
+    study = study_from_text(FULL.replace("at_least: 2.5", f"at_least: 2.5, format: {form}"))
+    assert study.attributes["age"].domain.number_formats
+    assert study_from_text(dump_study(study)) == study
+    assert study_from_text(dump_study(study, onto=FULL)) == study
+
+
+@pytest.mark.parametrize("limit", ["0", "1/3", "0.25", "unchecked"])
+def test_the_share_of_invalid_records_reads_back(limit):
+    study = study_from_text(f"{FULL}most_invalid: {limit}\n")
+    assert study.most_invalid == (None if limit == "unchecked" else Fraction(limit))
+    assert study_from_text(dump_study(study)) == study
+    assert study_from_text(dump_study(study, onto=FULL)) == study
+
+
 def test_the_packaged_study_reads_back_as_it_was():
     study = load_study(ADULT)
     assert study_from_text(dump_study(study), base=study.base) == study

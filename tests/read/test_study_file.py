@@ -6,6 +6,7 @@ import pytest
 
 from sfumato.core.attribute import Role, Unfit
 from sfumato.core.domain import DROP, Categories, Grid
+from sfumato.core.number_format import NumberFormat
 from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy_build import flat
 from sfumato.core.unit import PersonUnit, RecordUnit
@@ -110,6 +111,21 @@ def test_dates_are_days():
     grid = attribute("{role: time, type: date, bounds: [2004-01-01, 2004-12-31]}").domain
     assert (grid.unit, grid.points, grid.step) == ("day", 366, 1)
     assert grid.encode(["2004-01-01", "2004-12-31"]).tolist() == [0, 365]
+
+
+@pytest.mark.parametrize(
+    ("written", "formats"),
+    [
+        ("{thousands: ','}", [NumberFormat(thousands=",")]),
+        ("{decimal: ',', thousands: ., prefix: €}", [NumberFormat(decimal=",", thousands=".", prefix="€")]),
+        ("{thousands: space, negative: trailing}", [NumberFormat(thousands=" ", negative="trailing")]),
+        ("[{suffix: '%'}, {}]", [NumberFormat(suffix="%"), NumberFormat()]),
+    ],
+)
+def test_how_numbers_are_written(written, formats):
+    for kind in ("integer", "number"):
+        grid = attribute(f"{{role: sensitive, type: {kind}, bounds: [0, 99], step: 1, format: {written}}}").domain
+        assert list(grid.number_formats) == formats and grid.formats == ()
 
 
 def test_missing_and_outside_values_that_are_kept():
@@ -461,6 +477,36 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
             "{role: time, type: integer, bounds: [0, 9], taxonomy: {dates: [year]}}",
             "the calendar needs whole days",
             "use `type: date`",
+        ),
+        (
+            "{role: sensitive, values: [a], format: {decimal: ','}}",
+            "`format` is for dates and numbers, and 'x' has none",
+            "add `type: date`, `type: number` or `type: integer` to 'x'",
+        ),
+        (
+            "{role: sensitive, type: integer, bounds: [0, 9], format: '%d'}",
+            "'%d' does not say how a number is written",
+            "write fields such as `{thousands: ',', decimal: '.', prefix: $}`",
+        ),
+        (
+            "{role: sensitive, type: date, bounds: [2004-01-01, 2005-01-01], format: {decimal: ','}}",
+            "a date is not written by marks of numbers",
+            "write a format such as `%d/%m/%Y`",
+        ),
+        (
+            "{role: sensitive, type: integer, bounds: [0, 9], format: {decimal: ',', thousands: ','}}",
+            "',' cannot be the decimal mark and the thousands separator of one number format",
+            "write two different marks, such as `{decimal: ',', thousands: '.'}`",
+        ),
+        (
+            "{role: sensitive, type: integer, bounds: [0, 9], format: {thousand: ','}}",
+            "there is no field 'thousand' in 'format'",
+            "write 'thousands'",
+        ),
+        (
+            "{role: sensitive, type: integer, bounds: [0, 9], format: [{negative: red}]}",
+            "there is no way to write negative numbers 'red'",
+            "choose one of: parentheses, trailing",
         ),
     ],
 )

@@ -115,6 +115,11 @@ def test_a_span_by_another_way_to_read_the_time_gets_no_discount(tmp_path):
     assert opened.ledger.spent("clinic", other) == Fraction(1, 2)
 
 
+def others(done):
+    """The warnings but for that some records have no readable day."""
+    return [warning for warning in done.warnings if not warning.endswith("are left out: 'day' 9.09 %")]
+
+
 def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
     opened = study()
 
@@ -122,7 +127,7 @@ def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
         plan = opened.plan(sf.Mondrian(k=5), purpose=purpose)
         done = opened.release(sf.Mondrian(k=5), out=tmp_path / name, purpose=purpose)
         assert set(done.warnings) <= set(plan.sentences)
-        return "".join(done.warnings)
+        return "".join(others(done))
 
     opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "dp")
     assert warned("twelve", "a") == ""
@@ -138,8 +143,8 @@ def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
 
 def test_people_may_be_in_releases_of_different_days(tmp_path):
     opened = study(unit={"person": "who", "at_most": 1})
-    assert opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve").warnings == ()
-    (warning,) = opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen").warnings
+    assert others(opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve")) == []
+    (warning,) = others(opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen"))
     assert warning.startswith("it may hold the same people as entry 1 ('twelve'")
 
 
@@ -208,7 +213,7 @@ def test_what_is_wrong_with_a_purpose_is_told_with_its_line(purpose, says):
 def test_what_is_wrong_with_a_format_is_told(day, says):
     with pytest.raises(StudyError, match=says):
         study_from_text(TEXT.format(day=day, purpose="span: [2012-01-01, 2013-01-01]"))
-    with pytest.raises(StudyError, match="`format` is for dates, and 'job' has none"):
+    with pytest.raises(StudyError, match="`format` is for dates and numbers, and 'job' has none"):
         study_from_text(TEXT.format(day="", purpose="").replace("[Lawyer, Dancer]", "[Lawyer], format: '%Y'"))
 
 

@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.files import write_new
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Anyway, Json, StudyFile
 from sfumato.errors import UsageError, VerifyError
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ def ask(
     span: Annotated[
         str | None, typer.Option("--span", help="Only these days: 2004-01-01..2010-01-01, the last one not in it.")
     ] = None,
+    anyway: Anyway = False,
     json: Json = False,
 ) -> None:
     """Ask the table itself: a noisy count or histogram, paid from the study's budget and entered into its ledger."""
@@ -195,7 +196,7 @@ def ask(
 
     opened = Study.load(study)
     with show.progress(shown=not json) as report:
-        found = opened.ask(question, epsilon=epsilon, by=by, span=span, progress=report)
+        found = opened.ask(question, epsilon=epsilon, by=by, span=span, progress=report, anyway=anyway)
     if json:
         show.as_json(_answer(found))
         return

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, Seed, StudyFile
+from sfumato.cli.options import Anyway, Json, NoCheck, Seed, StudyFile
 from sfumato.cli.planned import say_finding, say_plan
 from sfumato.errors import UsageError
 
@@ -25,11 +25,13 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
         Path | None, typer.Option("--out", "-o", help="A file that does not exist yet, for the model as JSON.")
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it would cost and what is left; touches nothing.")
+        bool, typer.Option("--plan", help="Say what it would cost and what is left; spends nothing.")
     ] = False,
     audit: Annotated[bool, typer.Option("--audit", help="Test its promise on made-up tables; spends nothing.")] = False,
     runs: Annotated[int, typer.Option("--runs", help="Of an audit: how often on each table, at least 400.")] = 2_000,
     insecure_seed: Seed = None,
+    no_check: NoCheck = False,
+    anyway: Anyway = False,
     json: Json = False,
 ) -> None:
     """Learn one private decision tree (DiffP-C4.5) and enter what it cost into the ledger.
@@ -49,7 +51,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
             )
         asked = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
         if plan:
-            say_plan(opened.plan(asked, purpose=purpose), "A private tree", json=json)
+            say_plan(opened.plan(asked, purpose=purpose, check=not no_check), "A private tree", json=json)
             return
         with show.progress(shown=not json) as report:
             found = opened.audit(asked, purpose=purpose, runs=runs, progress=report)
@@ -59,7 +61,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
         show.warn("--insecure-seed makes repeatable noise: this model promises nothing, and says so")
     estimator = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
     with show.progress(shown=not json) as report:
-        opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed)
+        opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed, anyway=anyway)
     budget = opened.declared.budget
     left = None if budget is None else show.exact(budget - opened.ledger.spent(opened.name))
     tree = estimator.model_.tree

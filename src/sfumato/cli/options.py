@@ -22,3 +22,7 @@ Seed = Annotated[
     int | None,
     typer.Option("--insecure-seed", help="For tests only: repeatable noise. The release then promises nothing."),
 ]
+Anyway = Annotated[
+    bool, typer.Option("--anyway", help="Also if more records are left out for their values than the study allows.")
+]
+NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not look at the table: nothing of it is read.")]

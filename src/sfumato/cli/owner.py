@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.files import write_new
-from sfumato.cli.options import Json, NewFolder, ReleaseName, Seed, StudyFile
+from sfumato.cli.options import Anyway, Json, NewFolder, NoCheck, ReleaseName, Seed, StudyFile
 from sfumato.cli.planned import say_finding, say_plan
 from sfumato.errors import SourceError
 
@@ -70,18 +70,25 @@ def check(study: StudyFile, json: Json = False) -> None:
         elif refused:
             names = ", ".join(refused)
             show.say(f"declared an error, so a DP release leaves these records out and any other stops: {names}")
-            show.say("to fix: widen the domain, or say `missing: keep` or `outside: keep` (for your eyes only)")
+            show.say("to fix: declare how values are written (`format`), widen the domain, or say `missing: keep` or")
+            show.say("`outside: keep` (for your eyes only)")
         else:
             show.say("all of it is provided for by `missing` and `outside` in the study (for your eyes only)")
     if refused:
         raise typer.Exit(SourceError.exit_code)
 
 
-def plan(study: StudyFile, release: ReleaseName = None, json: Json = False) -> None:
-    """Say what a release would do, what it costs and what is left; touches nothing."""
+def plan(study: StudyFile, release: ReleaseName = None, no_check: NoCheck = False, json: Json = False) -> None:
+    """Say what a release would do, what it costs and what is left; nothing is spent.
+
+    For the owner: it looks at the table, as `check` does, to say how many records have values that leave them out.
+    """
     from sfumato.api import Study
 
-    found = Study.load(study).plan(release)
+    opened = Study.load(study)
+    with show.progress(shown=not json) as report:
+        report("comparing the table with the study", 0, 1)
+        found = opened.plan(release, check=not no_check)
     say_plan(found, f"Release '{found.recipe.name}'", json=json)
 
 
@@ -93,16 +100,22 @@ def release(
     memory_limit: Annotated[
         str | None, typer.Option("--memory-limit", help="The most memory for the engine, such as 2GB.")
     ] = None,
+    anyway: Anyway = False,
     json: Json = False,
 ) -> None:
-    """Make a release, re-check it, publish the bundle, enter it into the ledger."""
+    """Make a release, re-check it, publish the bundle, enter it into the ledger.
+
+    Refused, before anything is spent, if more records are left out for their values than `most_invalid` in the study.
+    """
     from sfumato.api import Study
 
     opened = Study.load(study)
     if insecure_seed is not None:
         show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
     with show.progress(shown=not json) as report:
-        done = opened.release(release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed)
+        done = opened.release(
+            release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed, anyway=anyway
+        )
     for warning in done.warnings:
         show.warn(warning)
     if json:
@@ -115,6 +128,7 @@ def release(
                 "epsilon": show.exact(done.epsilon),
                 "left": show.exact(done.left),
                 "warnings": list(done.warnings),
+                "left_out": None if done.left_out is None else done.left_out.as_json(),
             }
         )
         return

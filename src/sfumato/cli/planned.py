@@ -27,6 +27,7 @@ def say_plan(found: "Plan", what: str, *, json: bool) -> None:
                 "fits": found.fits,
                 "sentences": list(found.sentences),
                 "numbers": dict(found.numbers),
+                "left_out": None if found.left_out is None else found.left_out.as_json(),
             }
         )
         return

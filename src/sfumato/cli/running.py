@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Anyway, Json, StudyFile
 from sfumato.errors import VerifyError
 
 
@@ -15,6 +15,7 @@ def run(
         list[str] | None, typer.Option("--only", help="A declared release, may be given several times; else all.")
     ] = None,
     runs: Annotated[int, typer.Option("--runs", help="How many splits to learn on, for each release.")] = 5,
+    anyway: Anyway = False,
     json: Json = False,
 ) -> None:
     """Make every release that a study declares, check each, and measure what it is worth to a learner.
@@ -24,7 +25,7 @@ def run(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(study).run(only or None, runs=runs, progress=report)
+        found = Study.load(study).run(only or None, runs=runs, progress=report, anyway=anyway)
     if json:
         show.as_json(
             [

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.dates import BLANKS, DayFormat, formats_of, read_day
+from sfumato.core.number_format import NumberFormat, read_number
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.errors import StudyError
 
@@ -127,6 +128,7 @@ class Grid:
     Code i stands for ``[lower + i·step, lower + (i+1)·step)``; the last one holds ``upper``. A declared missing value
     takes one code more, behind the last. With ``taxonomy`` (leaves as wide as their intervals) ranges split as it
     says, else anywhere. ``formats`` say how text is read as days; without any, 2004-01-31 and 31.1.2004 are.
+    ``number_formats`` say how text is read as numbers; without any, 12, -3.5 and 1e6 are.
 
     >>> age = Grid(lower=Fraction(0), upper=Fraction(120), step=Fraction(1), unit="integer")
     >>> age.size, age.label(18, 40), age.encode([17, 300, None]).tolist()
@@ -142,6 +144,7 @@ class Grid:
     missing: int | None = None
     missing_label: str = "(missing)"
     formats: tuple[str, ...] = ()
+    number_formats: tuple[NumberFormat, ...] = ()
 
     def __post_init__(self) -> None:
         if self.step <= 0:
@@ -195,13 +198,16 @@ class Grid:
 
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values: numbers and dates clamped onto the grid, what is not one as missing."""
-        formats = formats_of(self.formats)
-        numbers = np.fromiter((_as_number(value, self.unit, formats) for value in values), dtype=np.float64)
-        return self.encode_numbers(numbers)
+        if self.unit == "day":
+            formats = formats_of(self.formats)
+            read = (float("nan") if is_missing(value) else _as_day(value, formats) for value in values)
+        else:
+            read = (float("nan") if is_missing(value) else _as_number(value, self.number_formats) for value in values)
+        return self.encode_numbers(np.fromiter(read, dtype=np.float64))
 
     def codes_of_labels(self, texts: Iterable[str]) -> NDArray[np.int64]:
-        """Codes of points as `label` writes them: ``formats`` are for raw values alone."""
-        return replace(self, formats=()).encode(texts)
+        """Codes of points as `label` writes them: formats are for raw values alone."""
+        return replace(self, formats=(), number_formats=()).encode(texts)
 
     def encode_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """The same for an array of numbers (days as ordinals), NaN as missing."""
@@ -235,11 +241,10 @@ def _find(known: Mapping[str, int], value: object, other: int) -> int:
     return known.get(as_text(value), known.get(str(value), other))
 
 
-def _as_number(value: object, unit: Unit, formats: Sequence[DayFormat]) -> float:
-    if is_missing(value):
-        return float("nan")
-    if unit == "day":
-        return _as_day(value, formats)
+def _as_number(value: object, formats: Sequence[NumberFormat]) -> float:
+    if isinstance(value, str) and formats:
+        number = read_number(value, formats)
+        return float("nan") if number is None else number
     if isinstance(value, str):
         text = value.strip(BLANKS)
         return float(text) if _NUMBER.fullmatch(text) else float("nan")

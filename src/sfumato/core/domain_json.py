@@ -12,6 +12,7 @@ from typing import Any, Final, cast, get_args
 from sfumato.core.cut import Cut
 from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Domain, Grid, Unit
+from sfumato.core.number_format import NumberFormat
 from sfumato.core.set_cut import SetCut
 from sfumato.core.sets import SetDomain
 from sfumato.core.taxonomy import Taxonomy
@@ -39,9 +40,9 @@ def domain_to_json(domain: Domain) -> Json:
             "taxonomy": _taxonomy_to_json(domain.taxonomy),
         }
     if isinstance(domain, Grid):
-        formats = (
-            {"formats": list(domain.formats)} if domain.formats else {}
-        )  # others were written before there were any
+        formats: Json = {"formats": list(domain.formats)} if domain.formats else {}  # others are older than formats
+        if domain.number_formats:
+            formats["number_formats"] = [form.fields() for form in domain.number_formats]
         return formats | {
             "kind": "grid",
             "declared": domain.declared,
@@ -158,8 +159,8 @@ def _refuse_disorder(parents: Sequence[int]) -> None:
 
 
 def _grid_from_json(data: Mapping[str, Any]) -> Grid:
-    fields = {"kind", "declared", "unit", "lower", "upper", "step", "missing", "missing_label", "taxonomy", "formats"}
-    _refuse_strangers(data, fields)
+    fields = {"kind", "declared", "unit", "lower", "upper", "step", "missing", "missing_label", "taxonomy"}
+    _refuse_strangers(data, fields | {"formats", "number_formats"})
     unit = _of(data, "unit", str)
     if unit not in get_args(Unit):
         raise _broken(f"a grid counts in '{unit}'")
@@ -175,6 +176,7 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
             missing=_code(data, "missing"),
             missing_label=_of(data, "missing_label", str),
             formats=_formats(data.get("formats", [])),
+            number_formats=_number_formats(data.get("number_formats", [])),
         )
     except StudyError as error:
         raise _broken(error.problem) from None
@@ -186,6 +188,16 @@ def _formats(value: object) -> tuple[str, ...]:
     found = tuple(value)
     formats_of(found)
     return found
+
+
+def _number_formats(value: object) -> tuple[NumberFormat, ...]:
+    known = {"decimal", "thousands", "prefix", "suffix", "negative"}
+    if not isinstance(value, list) or not all(isinstance(fields, dict) for fields in value):
+        raise _broken("'number_formats' of a grid is not a list of formats")
+    for fields in value:
+        if not set(fields) <= known or not all(isinstance(text, str) for text in fields.values()):
+            raise _broken("a number format has a field that it cannot have")
+    return tuple(NumberFormat(**fields) for fields in value)
 
 
 def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:

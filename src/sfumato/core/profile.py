@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sfumato.core.number_format import NumberFormat
+
 Kind = Literal["integer", "number", "date", "category", "text", "boolean"]
 
 LISTED = 1000  # a column with more distinct values than this has none of them listed
@@ -30,7 +32,8 @@ class ColumnProfile:
 
     ``lower`` and ``upper`` are numbers or ISO dates as text. ``values`` are all distinct values, or none where there
     are more than `LISTED`. ``looks_like`` says what nearly all values have the form of, see `looks`. ``formats`` are
-    those that dates in text are written in, none for the usual ones; ``ambiguous`` if days and months may be swapped.
+    those that dates in text are written in, none for the usual ones, and ``number_formats`` those of numbers, none for
+    plain ones; ``ambiguous`` if days and months may be swapped, or thousands and decimals.
     """
 
     name: str
@@ -44,7 +47,13 @@ class ColumnProfile:
     mean_length: float = 0.0
     looks_like: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    number_formats: tuple[NumberFormat, ...] = ()
     ambiguous: bool = False
+
+    def plain(self, value: str) -> str:
+        """A value of a column of numbers as programs write it; other values as they are."""
+        read = (form.plain(value) for form in self.number_formats)
+        return next((number for number in read if number is not None), value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.domain import Grid
+from sfumato.core.left_out import MOST
 from sfumato.core.span import Span
 from sfumato.core.unit import RecordUnit, Unit
 from sfumato.errors import StudyError
@@ -35,7 +36,9 @@ class Study:
     ``base``, the folder of the study file, or the empty path where there is none. ``releases`` holds the settings of
     the declared releases as written, by name; the recipe layer reads them. ``sweeps`` holds those of the declared
     sweeps: a method with lists of values each, one or more under a name. ``places`` says in which file and line each
-    part of ``releases`` stands, where there is a file: errors name it.
+    part of ``releases`` stands, where there is a file: errors name it. ``most_invalid`` is the share of records that
+    may be left out for a missing or invalid value before a release is refused; None if the table is not looked at for
+    it.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Study:
     releases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sweeps: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     ledger: str | None = None
+    most_invalid: Fraction | None = MOST
     places: Mapping[tuple[str | int, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def attribute(self, name: str) -> Attribute:

@@ -100,7 +100,7 @@ class Proposal:
                     "lower": p.column.lower,
                     "upper": p.column.upper,
                     "values": list(p.column.values),
-                    "formats": list(p.column.formats),
+                    "formats": [*p.column.formats, *(form.fields() for form in p.column.number_formats)],
                 }
                 for p in self.columns
             ],

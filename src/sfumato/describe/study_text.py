@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from sfumato.core.attribute import Role
+from sfumato.core.number_format import NumberFormat
 from sfumato.core.profile import ColumnProfile
 from sfumato.core.taxonomy_build import ROOT
 from sfumato.describe.profile import POSTAL, named_like, near_unique, unique
@@ -123,13 +124,23 @@ def _domain(column: ColumnProfile, role: Role) -> list[str]:
 
 
 def _formats(column: ColumnProfile) -> list[str]:
-    """How dates are written, where that is not one of the usual ways."""
+    """How dates or numbers are written, where that is not one of the usual ways."""
+    if column.number_formats:
+        forms = [_number_format(form) for form in column.number_formats]
+        several = f"[{', '.join(forms)}]" if len(forms) > 1 else forms[0]
+        note = "or the mark is a decimal one, which no value tells" if column.ambiguous else "as the records suggest"
+        return [f"    format: {several}   # {note}: {_CONFIRM}"]
     if not column.formats:
         return []
     shown = ", ".join(scalar(form) for form in column.formats)
     several = f"[{shown}]" if len(column.formats) > 1 else shown
     note = "or the month first, which no value tells" if column.ambiguous else "as the records suggest"
     return [f"    format: {several}   # {note}: {_CONFIRM}"]
+
+
+def _number_format(form: NumberFormat) -> str:
+    fields = {name: "space" if value == " " else value for name, value in form.fields().items()}
+    return f"{{{', '.join(f'{name}: {scalar(value)}' for name, value in fields.items())}}}"
 
 
 def _listed(values: Sequence[str], *, postal: bool) -> list[str]:
@@ -156,7 +167,7 @@ def _wrapped(lead: str, items: Sequence[str]) -> list[str]:
 
 def _step(column: ColumnProfile) -> str:
     """The finest decimal place among the values, or a power of ten that gives some hundreds of steps."""
-    places = [max(0, -int(exponent)) for v in column.values if isinstance(exponent := _exponent(v), int)]
+    places = [max(0, -int(exponent)) for v in column.values if isinstance(exponent := _exponent(column.plain(v)), int)]
     if places:
         return f"{Decimal(1).scaleb(-max(places)):f}"
     span = float(column.upper or 0) - float(column.lower or 0)

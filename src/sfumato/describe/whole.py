@@ -64,7 +64,7 @@ def _is_key(column: ColumnProfile) -> bool:
 
 def as_codes(column: ColumnProfile) -> ColumnProfile | None:
     """The column as categories, if its whole numbers seem to be codes: few, small, and not named like an amount."""
-    if column.kind != "integer" or not column.values or named_like(column, _COUNTED):
+    if column.kind != "integer" or not column.values or column.number_formats or named_like(column, _COUNTED):
         return None
     named = words(column.name)[-1:] and words(column.name)[-1] in _CODED
     most, largest = (_NAMED_CODES, _NAMED_LARGEST) if named else (_CODES, _LARGEST)

@@ -5,10 +5,12 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 
 from sfumato.engines.coded import CodedTable
 from sfumato.engines.engine import ENGINES, Engine, Limits, Session, SourceTable
+from sfumato.engines.left_out import count_left_out
 from sfumato.engines.marks import find_marks, without_marks
 from sfumato.engines.people import read_people
 from sfumato.engines.profile import profile_table
-from sfumato.engines.source import open_source
+from sfumato.engines.records import Records
+from sfumato.engines.source import open_source, reads_once
 from sfumato.engines.unfit import UnfitReport
 
 __all__ = [
@@ -16,12 +18,15 @@ __all__ = [
     "CodedTable",
     "Engine",
     "Limits",
+    "Records",
     "Session",
     "SourceTable",
     "UnfitReport",
+    "count_left_out",
     "find_marks",
     "open_source",
     "profile_table",
     "read_people",
+    "reads_once",
     "without_marks",
 ]

@@ -18,12 +18,14 @@ from sfumato.core.attribute import Attribute
 from sfumato.core.counts import Cells, Margin, SetMargin, tally
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
+from sfumato.core.left_out import LeftOut
 from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.set_cut import SetCut, Sets
 from sfumato.core.sets import SetCodes
 from sfumato.core.unit import PersonUnit, Unit
 from sfumato.engines.engine import Format, SourceTable
 from sfumato.engines.folding import Narrow, fold, in_order, region
+from sfumato.engines.left_out import count_left_out
 from sfumato.engines.recoding import recode, write
 from sfumato.engines.records import Records
 from sfumato.engines.unfit import UnfitReport, count_unfit
@@ -140,6 +142,13 @@ class CodedTable:
     def unfit(self) -> list[UnfitReport]:
         """What does not fit the study, an attribute each; for the owner's eyes."""
         return count_unfit(self.records)
+
+    def left_out(self) -> LeftOut:
+        """How many selected records take no part, and by which attributes; for the owner's eyes.
+
+        The codes that are kept for counting tell it, except for persons, of whom only the records in use are kept.
+        """
+        return count_left_out(self.records, None if isinstance(self.records.unit, PersonUnit) else self._kept)
 
     def recode(self, cuts: Sequence[Cut], *, keep: Sequence[str] = ()) -> ir.Table:
         """The records that take part with the published labels of the cuts, and other columns as they are."""

@@ -14,6 +14,7 @@ import ibis.expr.types as ir
 from sfumato.core.attribute import Attribute, Unfit
 from sfumato.core.dates import MONTHS, PIVOT, DayFormat, formats_of
 from sfumato.core.domain import DROP, SLACK, Categories, Grid
+from sfumato.core.number_format import LEADING_MINUS, NumberFormat
 from sfumato.errors import OursError, SourceError
 
 FEW = 16  # values that a CASE finds about as fast as a join does; a query with hundreds of joins is never fast
@@ -142,7 +143,7 @@ def is_missing(column: ir.Column) -> ir.BooleanColumn:
 
 
 def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
-    number = as_day(column, domain.formats) if domain.unit == "day" else as_number(column)
+    number = as_day(column, domain.formats) if domain.unit == "day" else as_number(column, domain.number_formats)
     missing = is_missing(number)
     outside = ((number < _exact(domain.lower)) | (number > _exact(domain.upper))) & ~missing
     lost = DROP if domain.missing is None else domain.missing
@@ -171,9 +172,13 @@ def _exact(value: Any) -> ir.FloatingScalar:
     return ibis.literal(repr(float(value))).cast("float64")
 
 
-def as_number(column: ir.Column) -> ir.NumericColumn:
-    """The column as numbers; null or NaN where it holds none."""
+def as_number(column: ir.Column, formats: tuple[NumberFormat, ...] = ()) -> ir.NumericColumn:
+    """The column as numbers; null or NaN where it holds none. Text is read by the formats, if there are any."""
     kind = column.type()
+    if kind.is_string() and formats:
+        written = column.strip()
+        readings = [reading for form in formats for reading in _plain(written, form)]
+        return ibis.cases(*readings, else_=ibis.null("string")).try_cast("float64")
     if kind.is_string():
         # The engine also takes 1_000 and +-5 for numbers; the rule in core.domain does not.
         odd = column.contains("_") | column.contains("+-")
@@ -183,6 +188,20 @@ def as_number(column: ir.Column) -> ir.NumericColumn:
     if kind.is_decimal():
         return column.cast("string").cast("float64")  # correctly rounded, as Python's float(Decimal) is
     return column.cast("float64")
+
+
+def _plain(written: ir.StringColumn, form: NumberFormat) -> list[tuple[ir.BooleanColumn, ir.StringColumn]]:
+    """For each shape of a format: whether a text has it, and the number as the engine reads it."""
+    readings = []
+    for shape in form.shapes:
+        number = written.re_extract(shape.pattern, 1)
+        for mark in form.removed:
+            number = number.replace(mark, "")
+        if form.decimal != ".":
+            number = number.replace(form.decimal, ".")
+        minus = ibis.literal("-") if shape.negative else written.re_search(LEADING_MINUS).ifelse("-", "")
+        readings.append((written.re_search(shape.pattern), minus + number))
+    return readings
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]

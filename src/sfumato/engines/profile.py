@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,8 @@ from ibis.expr.datatypes import DataType
 
 from sfumato.core.date_guess import Formats, guess_formats
 from sfumato.core.domain import DROP, Grid, is_missing
+from sfumato.core.number_format import read_number
+from sfumato.core.number_guess import NumberFormats, guess_number_formats
 from sfumato.core.profile import LISTED, ColumnProfile, Kind, Profile, looks
 from sfumato.engines import coding
 from sfumato.engines.engine import SourceTable
@@ -23,7 +25,8 @@ _FEW = 10  # values that make a category however few records there are
 _WORDY = 60  # characters, on average: text that people wrote, not a category
 _SAMPLE = 500  # records from which it is told what a column can not be, and what a column of many values looks like
 _NUMBERS = Grid(lower=Fraction(0), upper=Fraction(1), step=Fraction(1))
-_DATED = 0.98  # of the values read as days: then it is a column of dates, and the others are slips
+_PLAIN: tuple[NumberFormats, ...] = ((),)  # the one way to read numbers that need no format
+_MOSTLY = 0.98  # of the values read as days, or as numbers by a format: then the others are slips
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class _Column:
     name: str
     type: DataType
     sample: Sequence[str]
-    numbers: bool
+    numbers: tuple[NumberFormats, ...]  # ways to read the values as numbers; none if they are no numbers
     days: tuple[Formats, ...]  # ways to read the values as days; none if they are no days
     truths: bool
 
@@ -42,9 +45,9 @@ class _Column:
         """The value as text (null where missing) and as whatever it may be, by names that cannot clash."""
         text = coding.category_key(raw).cast("string")
         found: dict[str, ir.Column] = {"v": coding.is_missing(raw).ifelse(ibis.null("string"), text)}
-        if self.numbers:
-            number = coding.as_number(raw).cast("float64")
-            found["x"] = coding.is_missing(number).ifelse(ibis.null("float64"), number)
+        for way, formats in enumerate(self.numbers):
+            number = coding.as_number(raw, formats).cast("float64")
+            found[f"x{way}_"] = coding.is_missing(number).ifelse(ibis.null("float64"), number)
         found |= {f"d{way}_": coding.as_day(raw, formats) for way, formats in enumerate(self.days)}
         return {f"{letter}{self.place}": column for letter, column in found.items()}
 
@@ -56,13 +59,13 @@ class _Column:
             "distinct": value.nunique() if exact else value.approx_nunique(),
             "length": value.length().mean(),
         }
-        if self.numbers:
-            number = table[f"x{self.place}"]
+        for way in range(len(self.numbers)):
+            number = table[f"x{way}_{self.place}"]
             finite = (number.abs() == float("inf")).ifelse(ibis.null("float64"), number)
-            asked |= {"numbers": number.count(), "low": finite.min(), "high": finite.max()}
-            asked["whole"] = (number == coding.nearest_whole(number)).sum()
-            if self.type.is_string():
-                asked["led"] = value.re_search(r"^\s*[+-]?0[0-9]").sum()
+            asked |= {f"numbers{way}_": number.count(), f"low{way}_": finite.min(), f"high{way}_": finite.max()}
+            asked[f"whole{way}_"] = (number == coding.nearest_whole(number)).sum()
+        if self.numbers and self.type.is_string():
+            asked["led"] = value.re_search(r"^[^0-9.,]*0[0-9]").sum()
         for way in range(len(self.days)):
             day = table[f"d{way}_{self.place}"]
             asked |= {f"days{way}_": day.count(), f"first{way}_": day.min(), f"last{way}_": day.max()}
@@ -85,6 +88,11 @@ def profile_table(source: SourceTable) -> Profile:
     for batch in _batches(columns):
         derived = _derived(source, batch)
         facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+    late = _written_late(source, columns, facts)
+    for batch in _batches(late):
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+    columns = [next((c for c in late if c.place == column.place), column) for column in columns]
     close = [c for c in columns if facts[f"distinct{c.place}"] >= _NEARLY * facts[f"present{c.place}"]]
     for batch in _batches([] if exact else close):
         derived = _derived(source, batch)
@@ -114,11 +122,33 @@ def _columns(source: SourceTable) -> list[_Column]:
                 name,
                 kind,
                 values,
-                numbers=kind.is_numeric() or (text and _all_in(_NUMBERS, values)),
+                numbers=_number_ways(kind, values),
                 days=_ways(kind, values),
                 truths=text and all(value.lower() in {"true", "false"} for value in values),
             )
         )
+    return found
+
+
+def _number_ways(kind: DataType, values: Sequence[str]) -> tuple[NumberFormats, ...]:
+    """The ways in which a column may hold numbers."""
+    if kind.is_numeric() or (kind.is_string() and _all_in(_NUMBERS, values)):
+        return _PLAIN
+    return guess_number_formats(values) if kind.is_string() else ()
+
+
+def _written_late(source: SourceTable, columns: Sequence[_Column], facts: dict[str, Any]) -> list[_Column]:
+    """Columns whose first values are plain numbers and whose later ones need a format: below 1,000 nobody sees it."""
+    found: list[_Column] = []
+    for column in columns:
+        plain, present = (int(facts.get(f"{name}{column.place}") or 0) for name in ("numbers0_", "present"))
+        if column.numbers != _PLAIN or not column.type.is_string() or not 0 < plain < present:
+            continue
+        derived = _derived(source, [column])
+        others = derived.filter(derived[f"x0_{column.place}"].isnull() & derived[f"v{column.place}"].notnull())
+        shown = source.fetch(others.select(value=others[f"v{column.place}"]).limit(_SAMPLE))["value"].to_pylist()
+        ways = guess_number_formats([*shown, *column.sample])
+        found += [replace(column, numbers=ways)] if ways else []
     return found
 
 
@@ -151,37 +181,47 @@ def _batches(columns: Sequence[_Column]) -> Iterator[Sequence[_Column]]:
 
 
 def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None) -> ColumnProfile:
-    asked = ("present", "distinct", "length", "numbers", "low", "high", "whole", "led", "truths")
+    asked = ("present", "distinct", "length", "led", "truths")
     own: dict[str, Any] = {name: facts.get(f"{name}{column.place}") for name in asked}
-    way, ambiguous = _best_way(column, facts)
+    way, either = _best_way(column, "days", len(column.days), facts)
     own |= {name: facts.get(f"{name}{way}_{column.place}") for name in ("days", "first", "last")}
+    written, or_so = _best_way(column, "numbers", len(column.numbers), facts)
+    own |= {name: facts.get(f"{name}{written}_{column.place}") for name in ("numbers", "low", "high", "whole")}
+    formats = column.numbers[written] if column.numbers else ()
     values = sorted(value for value in listed or () if value is not None)
     present = int(own["present"])
     distinct = len(values) if listed is not None else min(int(own["distinct"]), present)
     kind = _kind(column, own, present=present, distinct=distinct)
-    if kind in ("integer", "number"):
-        values.sort(key=float)
+    days, numbers = kind == "date", kind in ("integer", "number")
+    if numbers:
+        values.sort(key=lambda value: _order(value, formats))
     lower, upper = _bounds(kind, own)
-    days = kind == "date"
+    read = own["days"] if days else own["numbers"] if numbers and formats else present
     return ColumnProfile(
         name=column.name,
         kind=kind,
         rows=rows,
         distinct=distinct,
-        missing=rows - (int(own["days"]) if days else present),  # what is no day is read as missing
+        missing=rows - int(read),  # what is no day, or no number by a format, is read as missing
         lower=lower,
         upper=upper,
         values=tuple(values) if distinct <= LISTED else (),
         mean_length=float(own["length"] or 0.0),
         looks_like=looks(values or column.sample),
         formats=column.days[way] if days else (),
-        ambiguous=days and ambiguous,
+        number_formats=formats if numbers else (),
+        ambiguous=(days and either) or (numbers and or_so),
     )
 
 
-def _best_way(column: _Column, facts: dict[str, Any]) -> tuple[int, bool]:
-    """The way that reads most values as days, and whether another reads as many."""
-    counts = [int(facts[f"days{way}_{column.place}"] or 0) for way in range(len(column.days))]
+def _order(value: str, formats: NumberFormats) -> float:
+    number = read_number(value, formats) if formats else float(value)
+    return float("inf") if number is None else number
+
+
+def _best_way(column: _Column, what: str, ways: int, facts: dict[str, Any]) -> tuple[int, bool]:
+    """The way that reads most values as days, or as numbers, and whether another reads as many."""
+    counts = [int(facts[f"{what}{way}_{column.place}"] or 0) for way in range(ways)]
     best = counts.index(max(counts)) if counts else 0
     return best, counts.count(max(counts)) > 1 if counts else False
 
@@ -190,9 +230,10 @@ def _kind(column: _Column, own: dict[str, Any], *, present: int, distinct: int) 
     raw = column.type
     if raw.is_boolean() or (present and own.get("truths") == present):
         return "boolean"
-    if raw.is_date() or raw.is_timestamp() or (present and (own.get("days") or 0) >= _DATED * present):
+    if raw.is_date() or raw.is_timestamp() or (present and (own.get("days") or 0) >= _MOSTLY * present):
         return "date"
-    if raw.is_numeric() or (present and own.get("numbers") == present and not own.get("led")):
+    enough = present if column.numbers == _PLAIN else _MOSTLY * present
+    if raw.is_numeric() or (present and (own.get("numbers") or 0) >= enough and not own.get("led")):
         return "integer" if own["whole"] == own["numbers"] else "number"
     if raw.is_string() and 0 < distinct <= LISTED and (distinct <= _FEW or 2 * distinct <= present):
         return "category" if own["length"] <= _WORDY else "text"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from sfumato.core.source import Source
 from sfumato.engines.duck import DUCKDB
@@ -15,7 +16,7 @@ from sfumato.engines.in_memory import as_arrow
 from sfumato.engines.marks import without_marks
 from sfumato.errors import SourceError
 
-__all__ = ["ENGINES", "SourceTable", "open_source"]
+__all__ = ["ENGINES", "SourceTable", "open_source", "reads_once"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
 _CSV = (".csv", ".tsv", ".tab", ".txt")
@@ -45,6 +46,14 @@ def open_source(
     declared = source if isinstance(source, Source) else Source(path=source)
     found = _opened(declared.path, declared, folder, limits, private=private)
     return without_marks(found, declared.missing) if declared.missing else found
+
+
+def reads_once(source: Any) -> bool:
+    """Whether opening a source may use it up: a stream, or a table that is open already and gets closed."""
+    where = source.path if isinstance(source, Source) else source
+    if isinstance(where, (str, Path, ir.Table, pa.Table, pa.RecordBatch)):
+        return False
+    return type(where).__module__.partition(".")[0] not in {"pandas", "polars"}
 
 
 def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:

@@ -189,7 +189,7 @@ def code_of(domain: Domain, label: str) -> int | None:
     assert isinstance(domain, Grid), "a domain is one or the other"
     if domain.missing is not None and label == domain.missing_label:
         return domain.missing
-    code = int(domain.encode([label])[0])
+    code = int(domain.codes_of_labels([label])[0])
     inside = code not in {DROP, domain.missing} and domain.text(domain.value(code)) == label
     return code if inside else None
 

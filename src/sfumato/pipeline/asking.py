@@ -1,9 +1,10 @@
 """Questions to the table itself: a noisy count or histogram, paid from the same budget as releases.
 
-The order is that of a release: what can fail without looking at a record fails first, the entry is committed to the
-ledger, then the records are counted and noise is drawn. A crash between wastes budget and shows nothing; there is no
-answer without an entry. The cells of a histogram are disjoint and public: every value of the declared domain gets its
-own noise, also where no record has it, so one record more changes one count by 1 and all cells cost ε together.
+The order is that of a release: what can fail without looking at a record fails first, then the owner's guard, the entry
+is committed to the ledger, then the records are counted and noise is drawn. A crash between wastes budget and shows
+nothing; there is no answer without an entry. The cells of a histogram are disjoint and public: every value of the
+declared domain gets its own noise, also where no record has it, so one record more changes one count by 1 and all cells
+cost ε together.
 
 Records whose values are missing or outside their domains are treated as in releases: kept under the value that the
 study names, or left out. For persons with at most m records the noise is that of ε/m (group privacy, see `core.unit`).
@@ -40,6 +41,7 @@ from sfumato.errors import StudyError
 from sfumato.methods.method import NOISE_ON
 from sfumato.models import DifferentialPrivacy
 from sfumato.pipeline.counts import refuse_guesses, refuse_over_budget
+from sfumato.pipeline.left_out import guard
 from sfumato.pipeline.made import ledger_of, left_over, unit_words, who
 from sfumato.publish.guarantee import NO_GUARANTEE
 from sfumato.recipe import Recipe
@@ -99,8 +101,12 @@ def ask(
     progress: Progress = silent,
     clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     memory_limit: str | None = None,
+    anyway: bool = False,
 ) -> Answer:
-    """Answer one question about the study's table with noise, and enter it into the ledger."""
+    """Answer one question about the study's table with noise, and enter it into the ledger.
+
+    Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
+    """
     book = _book(study, ledger)
     noise = source or SecureSource()
     epsilon, by = question.epsilon, question.by
@@ -115,6 +121,7 @@ def ask(
     with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table:
         refuse_guesses(table)
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
+        guard(study, counter, anyway=anyway)
         promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
         entry = book.reserve(
             NewEntry(

@@ -1,9 +1,10 @@
 """Differentially private releases: groups with noisy counts.
 
-The order of a release is the order of trust. Everything that can fail without looking at a record fails first; then
-the folder is claimed; then the ledger entry is committed; only then is the table counted and noise drawn; and the
-bundle appears under its name in one step, after it was read back and checked. Killed between any two of these, the
-process leaves at most spent budget and an empty folder: never half a bundle, never a spend that is not in the ledger.
+The order of a release is the order of trust. Everything that can fail without looking at a record fails first; then the
+owner's guard looks at the table (see `left_out`, which argues what that decides); then the folder is claimed; then the
+ledger entry is committed; only then is the table counted and noise drawn; and the bundle appears under its name in one
+step, after it was read back and checked. Killed between any two of these, the process leaves at most spent budget and
+an empty folder: never half a bundle, never a spend that is not in the ledger.
 """
 
 import datetime as dt
@@ -29,6 +30,7 @@ from sfumato.measure import Evidence
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
+from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -54,8 +56,10 @@ from sfumato.stores import RECORD, Ledger, NewEntry, check_budget
 from sfumato.tailor import tailor
 
 
-def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger | None = None) -> Plan:
-    """Say in words what a release would do, what it costs and what is left; touches nothing."""
+def plan_counts(
+    study: Study, recipe: Recipe, method: Method, *, ledger: Ledger | None = None, check: bool = False
+) -> Plan:
+    """Say in words what a release would do, what it costs and what is left; with ``check`` it looks at the table."""
     view = tailor(study, recipe.purpose)
     forecast = method.forecast(view)
     epsilon = method.spends
@@ -73,7 +77,7 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
         sentences = [*refusal_words(study, epsilon, left, view, "release"), *sentences]
         sentences += cost_words(study, epsilon, left, view)
     sentences += [leaving(study, view.attributes), *swept(study, recipe)]
-    return Plan(
+    plan = Plan(
         study=study.name,
         recipe=recipe,
         epsilon=epsilon,
@@ -82,6 +86,9 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
         sentences=tuple(sentences),
         numbers=forecast.numbers,
     )
+    if not check:
+        return plan
+    return with_left_out(plan, study, view.attributes, unit=view.unit, selection=view.selection, command="release")
 
 
 def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
@@ -123,6 +130,8 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit, private=True) as table:
         refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+        progress("comparing the table with the study", 0, 1)
+        left_out = guard(study, counter, anyway=run.anyway)
         with claimed(run.folder):
             entered = Entered.reserve(
                 study,
@@ -156,7 +165,9 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         sets=None if looked is None else looked.sets, measures=measured.told, unmeasured=measured.unmeasured,
     )  # fmt: skip
     notes = _owner_notes(recipe, draft, accountant)
-    done = entered.hand_over(draft, written, notes=notes, report=report, left=left, warnings=warnings)
+    done = entered.hand_over(
+        draft, written, notes=notes, report=report, left=left, warnings=warnings, left_out=left_out
+    )
     progress("publishing", 1, 1)
     return done
 

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.draft import Draft
+from sfumato.core.left_out import LeftOut
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.study import Study
+from sfumato.pipeline.left_out import warnings_of
 from sfumato.pipeline.made import Published, Run, who
 from sfumato.publish import BundleWritten, claim_folder, write_owner
 from sfumato.recipe import Recipe
@@ -97,6 +99,7 @@ class Entered:
         report: str,
         left: Fraction | None = None,
         warnings: Sequence[str] = (),
+        left_out: LeftOut | None = None,
     ) -> Published:
         """Write what stays with the owner, and say what came of it all."""
         write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"], report=report)
@@ -107,5 +110,6 @@ class Entered:
             epsilon=self.entry.epsilon,
             left=left,
             draft=draft,
-            warnings=tuple(warnings),
+            warnings=(*warnings_of(left_out), *warnings),
+            left_out=left_out,
         )

@@ -36,6 +36,7 @@ from sfumato.pipeline.counts import (
     unfit_sentences,
 )
 from sfumato.pipeline.frame import Entered
+from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
 from sfumato.publish.files import sync_folder
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
@@ -64,13 +65,15 @@ def is_learner(what: object) -> TypeGuard[Learner]:
     return callable(getattr(what, "take", None)) and callable(getattr(what, "method", None))
 
 
-def plan_learning(study: Study, learner: Learner, *, purpose: str | None = None, ledger: Ledger | None = None) -> Plan:
-    """Say in words what a learnt model would cost and what is left; touches nothing."""
+def plan_learning(
+    study: Study, learner: Learner, *, purpose: str | None = None, ledger: Ledger | None = None, check: bool = True
+) -> Plan:
+    """Say in words what a learnt model would cost and what is left; with ``check`` it looks at the table."""
     method = learner.method()
     view = tailor(study, purpose)
     forecast = method.forecast(view)
     left = left_over(study, ledger or ledger_of(study), view.selection.span)
-    return Plan(
+    plan = Plan(
         study=study.name,
         recipe=_recipe(method, purpose, Chosen.IN_ADVANCE),
         epsilon=method.spends,
@@ -87,6 +90,9 @@ def plan_learning(study: Study, learner: Learner, *, purpose: str | None = None,
         ),
         numbers=forecast.numbers,
     )
+    if not check:
+        return plan
+    return with_left_out(plan, study, view.attributes, unit=view.unit, selection=view.selection, command="learn")
 
 
 def learn(  # noqa: PLR0913 - all but the first two come by keyword
@@ -101,8 +107,12 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     progress: Progress = silent,
     clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     memory_limit: str | None = None,
+    anyway: bool = False,
 ) -> L:
-    """Fit an estimator to a study's table, at the cost of its ε, and write the model to ``out`` if that is given."""
+    """Fit an estimator to a study's table, at the cost of its ε, and write the model to ``out`` if that is given.
+
+    Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
+    """
     method = learner.method()
     view = tailor(study, purpose)
     method.check(view)
@@ -128,6 +138,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table, _claimed(out):
         refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+        guard(study, counter, anyway=anyway)
         entered = Entered.reserve(
             study,
             recipe,

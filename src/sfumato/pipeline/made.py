@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.draft import Draft
+from sfumato.core.left_out import LeftOut
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress
 from sfumato.core.span import Span
@@ -29,9 +30,10 @@ _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a recipe will do and cost, in words and numbers; made without touching the table.
+    """What a recipe will do and cost, in words and numbers.
 
-    ``left`` is what is left of the budget now, over the span of the release where it has one.
+    ``left`` is what is left of the budget now, over the span of the release where it has one. ``left_out`` says how
+    many records have values that leave them out, for the owner alone; None if the table was not looked at.
     """
 
     study: str
@@ -41,6 +43,7 @@ class Plan:
     left: Fraction | None
     sentences: tuple[str, ...]
     numbers: Mapping[str, Any]
+    left_out: LeftOut | None = None
 
     @property
     def fits(self) -> bool:
@@ -52,7 +55,7 @@ class Plan:
 class Published:
     """A release that is out: where the bundle and the owner's folder are, and what it cost.
 
-    ``left`` is over the span of the release where it has one; ``warnings`` are for the owner.
+    ``left`` is over the span of the release where it has one; ``warnings`` and ``left_out`` are for the owner.
     """
 
     folder: Path
@@ -62,6 +65,7 @@ class Published:
     left: Fraction | None
     draft: Draft | PartitionDraft = field(repr=False)
     warnings: tuple[str, ...] = ()
+    left_out: LeftOut | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> int:
@@ -90,6 +94,7 @@ class Run:
     progress: Progress
     clock: Callable[[], dt.datetime]
     memory_limit: str | None = None
+    anyway: bool = False  # also if more records are left out than the study allows
 
 
 def ledger_of(study: Study) -> Ledger:

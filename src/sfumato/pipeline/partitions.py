@@ -13,6 +13,7 @@ from typing import Any
 from sfumato.core.attribute import Attribute, Unfit, observed
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
+from sfumato.core.left_out import LeftOut
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
@@ -20,11 +21,12 @@ from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
-from sfumato.engines import CodedTable, open_source
+from sfumato.engines import CodedTable, count_left_out, open_source
 from sfumato.errors import InfeasibleError, SourceError, StudyError
 from sfumato.measure import Evidence
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
+from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -53,8 +55,10 @@ from sfumato.tailor import tailor_partition
 _NAMED = 8  # earlier releases a warning names
 
 
-def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, ledger: Ledger | None = None) -> Plan:
-    """Say in words what a release would do to each column; touches nothing."""
+def plan_partition(
+    study: Study, recipe: Recipe, method: PartitionMethod, *, ledger: Ledger | None = None, check: bool = False
+) -> Plan:
+    """Say in words what a release would do to each column; with ``check`` it looks at the table."""
     asked = tailor_partition(study, recipe.purpose)
     refuse_named_sets(method, asked)
     refuse_told_values(method, asked)
@@ -84,10 +88,13 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
         *swept(study, recipe),
         LIMITS[:1].lower() + LIMITS[1:].removesuffix("."),
     ]
-    return Plan(
+    plan = Plan(
         study=study.name, recipe=recipe, epsilon=None, budget=study.budget, left=left, sentences=tuple(sentences),
         numbers=forecast.numbers,
     )  # fmt: skip
+    if not check:
+        return plan
+    return with_left_out(plan, study, asked.attributes, unit=asked.unit, selection=asked.selection, command="release")
 
 
 def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run: Run) -> Published:
@@ -104,6 +111,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             progress("counting the records", 0, 1)
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, asked, cells, rows)
+            left_out = guard(study, counter, anyway=run.anyway, look=partial(_left_out, counter, cells, rows))
             raw = counted(asked, counter, cells)
             view, cells = by_level(asked, counter, cells)
             view = with_people(getattr(method, "models", ()), study, view)
@@ -145,7 +153,9 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         draft, made, sets=sets_of(asked.attributes), measures=measured.told, unmeasured=measured.unmeasured
     )
     left = left_over(study, run.ledger, view.selection.span)
-    return entered.hand_over(shown, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings)
+    return entered.hand_over(
+        shown, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings, left_out=left_out
+    )
 
 
 def _beside(
@@ -224,6 +234,13 @@ def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: i
             "no record of the table takes part in the release",
             "check the table, and `missing` and `outside` in the study, with `sfumato check`",
         )
+
+
+def _left_out(counter: CodedTable, cells: Cells, rows: int) -> LeftOut:
+    """How many records take no part; the table is looked at again only if some do not."""
+    if int(cells.counts.sum()) == rows:
+        return LeftOut(records=rows, left_out=0)
+    return count_left_out(counter.records)
 
 
 def refuse_told_values(method: PartitionMethod, view: PartitionView) -> None:

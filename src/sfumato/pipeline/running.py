@@ -7,6 +7,7 @@ and entered on its own; what it is worth is measured on raw records, for the own
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sfumato.core.progress import Progress, silent
@@ -47,6 +48,7 @@ def run_study(
     ledger: Ledger,
     runs: int = 5,
     progress: Progress = silent,
+    anyway: bool = False,
 ) -> list[Ran]:
     """Make, publish, check and classify some or all releases that a study declares, in its order.
 
@@ -57,18 +59,19 @@ def run_study(
     if not recipes:
         recipes = [recipe_from_study(study)]  # says what is missing
     for recipe in recipes:
-        found = plan(study, recipe, ledger=ledger)
+        found = plan(study, recipe, ledger=ledger, check=False)  # `release` looks at the table
         if not found.fits:
             raise BudgetError(
                 f"release '{recipe.name}' asks for more ε than is left, so nothing was made",
                 f"see `sfumato plan` for '{recipe.name}', or leave it out",
             )
-    return [_ran(study, recipe, folder(recipe), ledger, runs, progress) for recipe in recipes]
+    make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
+    return [_ran(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress) for recipe in recipes]
 
 
-def _ran(study: Study, recipe: Recipe, folder: Path, ledger: Ledger, runs: int, progress: Progress) -> Ran:
+def _ran(study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress) -> Ran:
     try:
-        done = release(study, recipe, folder=folder, ledger=ledger, progress=progress)
+        done = make()
     except SfumatoError as error:
         return Ran(recipe=recipe, failure=error)
     named = peopled(getattr(build(recipe), "models", ()))

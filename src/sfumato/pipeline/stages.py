@@ -17,15 +17,18 @@ from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
 
 
-def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None) -> Plan:
-    """Say in words what a release would do, what it costs and what is left; touches nothing."""
+def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: bool = True) -> Plan:
+    """Say in words what a release would do, what it costs and what is left; nothing is spent.
+
+    With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
+    """
     method = build(recipe)
     if is_partition(method):
-        return plan_partition(study, recipe, method, ledger=ledger)
-    return plan_counts(study, recipe, cast("Method", method), ledger=ledger)
+        return plan_partition(study, recipe, method, ledger=ledger, check=check)
+    return plan_counts(study, recipe, cast("Method", method), ledger=ledger, check=check)
 
 
-def release(
+def release(  # noqa: PLR0913 - all but the first two come by keyword
     study: Study,
     recipe: Recipe,
     *,
@@ -35,10 +38,12 @@ def release(
     progress: Progress = silent,
     clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     memory_limit: str | None = None,
+    anyway: bool = False,
 ) -> Published:
     """Make, re-check and publish one release, and enter it into the ledger.
 
-    ``folder`` must not exist; it will hold `bundle/`, which goes out, and `owner/`, which stays.
+    ``folder`` must not exist; it will hold `bundle/`, which goes out, and `owner/`, which stays. ``anyway`` releases
+    also if more records are left out than the study's ``most_invalid`` allows.
     """
     method = build(recipe)
     if ledger is None and study.base == Path() and study.ledger is None:
@@ -53,6 +58,7 @@ def release(
         progress=progress,
         clock=clock,
         memory_limit=memory_limit,
+        anyway=anyway,
     )
     if is_partition(method):
         return release_partition(study, recipe, method, run)

@@ -1,20 +1,21 @@
 """From the declared fields of an attribute to the attribute with its domain."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.dates import formats_of
 from sfumato.core.domain import Categories, Grid, Unit
+from sfumato.core.number_format import NumberFormat
 from sfumato.core.sets import TEXT_SEPARATOR, SetDomain
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_build import flat
 from sfumato.core.taxonomy_check import compare
 from sfumato.errors import StudyError, TaxonomyError
 from sfumato.read.numbers import point, positive
-from sfumato.read.schema import AttributeFields, Type
+from sfumato.read.schema import AttributeFields, NumberFields, Type
 from sfumato.read.taxonomy_field import category_taxonomy, grid_taxonomy
 from sfumato.read.yaml_lines import Places
 
@@ -69,9 +70,13 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             f"'{name}' is an identifier and never leaves, so `{written[0]}` would do nothing",
             f"take `{written[0]}` out, or give '{name}' another role",
         )
-    if fields.format is not None and fields.type is not Type.DATE:
-        raise here.error("format", f"`format` is for dates, and '{name}' has none", f"add `type: date` to '{name}'")
     kind = fields.type or Type.CATEGORY
+    if fields.format is not None and kind not in _UNITS:
+        raise here.error(
+            "format",
+            f"`format` is for dates and numbers, and '{name}' has none",
+            f"add `type: date`, `type: number` or `type: integer` to '{name}'",
+        )
     numeric = ("bounds", "step", "at_least")
     named = kind in (Type.CATEGORY, Type.SET)
     misplaced = [f for f in written if (f in numeric) == named and f in (*numeric, "values")]
@@ -211,14 +216,31 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
     grid = Grid(lower=lower, upper=upper, step=step, unit=unit, declared=fields.domain == "declared")
     if fields.format is not None:
         with at("attributes", here.name, "format"):
-            formats_of(tuple(fields.format))
-            grid = replace(grid, formats=tuple(fields.format))
+            grid = _with_formats(grid, fields.format)
     if missing is Unfit.KEEP:
         grid = replace(grid, missing=grid.points, missing_label=_label(fields.missing, MISSING))
     if fields.taxonomy is not None:
         with at("attributes", here.name, "taxonomy"):
             grid = replace(grid, taxonomy=grid_taxonomy(fields.taxonomy, grid, lambda text: point(text, unit)))
     return replace(bare, domain=grid, missing=missing, outside=outside, at_least=narrowest)
+
+
+def _with_formats(grid: Grid, written: Sequence[str | NumberFields]) -> Grid:
+    """The grid with how its values are written in text: a text for dates, fields for numbers."""
+    days = tuple(form for form in written if isinstance(form, str))
+    numbers = tuple(form for form in written if isinstance(form, NumberFields))
+    if grid.unit == "day":
+        if numbers:
+            raise StudyError("a date is not written by marks of numbers", "write a format such as `%d/%m/%Y`")
+        formats_of(days)
+        return replace(grid, formats=days)
+    if days:
+        raise StudyError(
+            f"'{days[0][:40]}' does not say how a number is written",
+            "write fields such as `{thousands: ',', decimal: '.', prefix: $}`",
+        )
+    read = [NumberFormat(**form.model_dump(exclude_none=True)) for form in numbers]
+    return replace(grid, number_formats=tuple(read))
 
 
 def _step(text: str | None, unit: Unit) -> Fraction:

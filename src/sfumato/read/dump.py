@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.domain import Categories, Grid
+from sfumato.core.left_out import MOST
 from sfumato.core.sets import SetDomain
 from sfumato.core.source import Source
 from sfumato.core.study import Purpose, Study
@@ -14,6 +15,7 @@ from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import to_nested
 from sfumato.core.unit import PersonUnit
 from sfumato.errors import StudyError
+from sfumato.read.schema import UNCHECKED
 from sfumato.read.study_file import study_from_text
 from sfumato.read.taxonomy_file import in_flow_lists, writer
 
@@ -84,6 +86,8 @@ def _fields(study: Study) -> dict[str, object]:
         fields["sweeps"] = {name: [dict(part) for part in parts] for name, parts in study.sweeps.items()}
     if study.ledger is not None:
         fields["ledger"] = study.ledger
+    if study.most_invalid != MOST:
+        fields["most_invalid"] = UNCHECKED if study.most_invalid is None else _number(study.most_invalid)
     return fields
 
 
@@ -135,6 +139,9 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         usual = Unfit.SUPPRESS if attribute.role is Role.TIME else Unfit.ERROR
         if domain.formats:
             fields["format"] = list(domain.formats)
+        if domain.number_formats:
+            forms = [form.fields() for form in domain.number_formats]
+            fields["format"] = forms if len(forms) > 1 else forms[0]
         fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, Unfit.KEEP)
         if domain.taxonomy is not None:
             fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}

@@ -13,14 +13,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from pydantic_core import PydanticCustomError
 
 from sfumato.core.attribute import Role
+from sfumato.core.left_out import MOST
+from sfumato.core.number_format import NEGATIVES
 from sfumato.core.taxonomy_check import did_you_mean
 from sfumato.dp.budget import parse_epsilon
 from sfumato.errors import StudyError
+from sfumato.read.numbers import point
 
 _BILLION = 10**9
+UNCHECKED = "unchecked"
 
 ROLES = tuple(role.value for role in Role)
-TAGS = frozenset({"a person", "a record", "a file", "a table"})  # steps of a path that nobody wrote
+TAGS = frozenset(
+    {"a person", "a record", "a file", "a table", "of dates", "of numbers"}
+)  # steps of a path that nobody wrote
 
 
 class Type(StrEnum):
@@ -71,6 +77,10 @@ def _texts(value: object) -> object:
     return [value] if isinstance(value, str) else _list(value)
 
 
+def _formats(value: object) -> object:
+    return [value] if isinstance(value, Mapping) else _texts(value)
+
+
 def _span(value: object) -> object:
     days = _list(value)
     if not isinstance(days, list) or len(days) != 2:  # noqa: PLR2004 - where it starts and where it stops
@@ -83,6 +93,22 @@ def _budget(value: object) -> Fraction:
         return parse_epsilon(value if isinstance(value, Fraction) else _text(value))
     except StudyError as error:
         raise _wrong(error.problem, error.fix) from None
+
+
+def _most_invalid(value: object) -> Fraction | None:
+    text = _text(value)
+    if text == UNCHECKED:
+        return None
+    try:
+        share = point(text, "number")
+    except StudyError:
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise _wrong(
+            f"`most_invalid` is '{text[:40]}', and it is a share of the records",
+            f"write a number from 0 to 1, such as 0.1, or `{UNCHECKED}`",
+        )
+    return share
 
 
 def _whole(value: object) -> int:
@@ -165,6 +191,31 @@ class PrivacyFields(_Fields):
     )
 
 
+class NumberFields(_Fields):
+    """How numbers are written in text."""
+
+    decimal: Text | None = Field(
+        default=None, description="The decimal mark: `.` by default, `,` where `.` stands between thousands."
+    )
+    thousands: Text | None = Field(
+        default=None, description="What may stand between groups of three digits, such as `,`, or `space`."
+    )
+    prefix: Text | None = Field(default=None, description="What stands before every number, such as `$`.")
+    suffix: Text | None = Field(default=None, description="What stands behind every number, such as `€` or `%`.")
+    negative: Annotated[str, BeforeValidator(_choice("way to write negative numbers", NEGATIVES))] | None = Field(
+        default=None, description="How else negative numbers are written: `parentheses` for (5), `trailing` for 5-."
+    )
+
+
+def _format_tag(value: object) -> str:
+    return "of numbers" if isinstance(value, Mapping | BaseModel) else "of dates"
+
+
+FormatField = Annotated[
+    Annotated[NumberFields, Tag("of numbers")] | Annotated[Text, Tag("of dates")], Discriminator(_format_tag)
+]
+
+
 class AttributeFields(_Fields):
     """One column: its role, and the public domain of its values."""
 
@@ -208,9 +259,10 @@ class AttributeFields(_Fields):
         default="declared",
         description="`observed` if bounds or values were read off the records and nobody has confirmed them yet.",
     )
-    format: Annotated[list[Text], BeforeValidator(_texts)] | None = Field(
+    format: Annotated[list[FormatField], BeforeValidator(_formats)] | None = Field(
         default=None,
-        description="How dates are written, such as `%d/%m/%Y`, or a list of formats: the first that fits wins.",
+        description="How dates are written, such as `%d/%m/%Y`, or numbers, such as `{decimal: ',', suffix: €}`; or a "
+        "list of formats: the first that fits wins.",
     )
     separator: Text | None = Field(
         default=None, description="What stands between the codes of a set. Without it, and without `columns`: `;`."
@@ -305,6 +357,12 @@ class StudyFields(_Fields):
     )
     ledger: Text | None = Field(
         default=None, description="Where the account is kept: a file relative to the study, or a database URL."
+    )
+
+    most_invalid: Annotated[Fraction | None, BeforeValidator(_most_invalid), WithJsonSchema(_SCALAR_SCHEMA)] = Field(
+        default=MOST,
+        description="The share of records that may be left out for a missing or invalid value, 0.1 by default: above "
+        "it nothing is released or spent without `--anyway`. `unchecked`: the table is not looked at for it.",
     )
 
 

@@ -1,6 +1,6 @@
 """Study files: from YAML, or a mapping, to a `Study`; every error names the file, the line and the way out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from sfumato.read.schema import (
     ROLES,
     TAGS,
     AttributeFields,
+    NumberFields,
     PersonFields,
     PrivacyFields,
     PurposeFields,
@@ -103,6 +104,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         releases={name: _release(name, settings, fields, places) for name, settings in fields.releases.items()},
         sweeps={name: _sweep(name, parts, places) for name, parts in fields.sweeps.items()},
         ledger=fields.ledger,
+        most_invalid=fields.most_invalid,
         places={path: places.name(path) for path in places.lines if path[:1] == ("releases",)},
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
@@ -266,8 +268,8 @@ def _words(error: ErrorDetails) -> tuple[str, str]:
     return f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file"
 
 
-def _inside(path: Iterable[str | int]) -> str:
-    around = [str(part) for part in path][:-1]
+def _inside(path: Sequence[str | int]) -> str:
+    around = [part for part in path[:-1] if isinstance(part, str)]  # a place in a list is no name
     if around and around[-1] in TAGS:
         around.pop()
     return f" in '{around[-1]}'" if around else ""
@@ -276,7 +278,7 @@ def _inside(path: Iterable[str | int]) -> str:
 def _model_at(path: tuple[str | int, ...]) -> type[BaseModel]:
     """The fields that are allowed where an unknown one was found."""
     if path[0] == "attributes":
-        return AttributeFields
+        return NumberFields if "of numbers" in path else AttributeFields
     if path[0] == "purposes":
         return PurposeFields
     if path[0] == "source":

@@ -1,0 +1,164 @@
+"""Nothing is spent on a table most of which is left out, and what the owner is told of it stays with the owner."""
+
+import datetime as dt
+import json
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato import pipeline
+from sfumato.dp.sampling import InsecureSource
+from sfumato.errors import SourceError
+from sfumato.interactive import DiffPC45
+
+ROWS = 200
+
+
+def table(readable=2, days=ROWS):
+    """Only the first few numbers are written as numbers, only the first few days as days."""
+    return pa.table(
+        {
+            "paid": [f"{100 + n}" if n < readable else f"{1000 + n:,}.00" for n in range(ROWS)],
+            "seen": ["2004-01-31" if n < days else "Jan 31st" for n in range(ROWS)],
+            "sex": ["f", "m"] * (ROWS // 2),
+            "ill": ["no", "no", "no", "yes"] * (ROWS // 4),
+        }
+    )
+
+
+def study(source=None, **more):
+    paid = {"role": "sensitive", "type": "number", "bounds": [0, 5000], "step": 100, "missing": "suppress"}
+    fields = {
+        "name": "clinic",
+        "source": table() if source is None else source,
+        "privacy": {"budget": 10},
+        "attributes": {
+            "paid": {**paid, **more.pop("paid", {})},
+            "seen": {"role": "time", "type": "date"},
+            "sex": {"role": "quasi_identifier", "values": ["f", "m"]},
+            "ill": {"role": "class", "values": ["no", "yes"]},
+        },
+        "purposes": {
+            "rich": {"attributes": ["sex", "ill"], "where": "paid >= 2000"},
+            "then": {"attributes": ["sex", "ill"], "span": ["2004-01-01", "2005-01-01"]},
+            "sex": {"attributes": ["sex", "ill"]},
+        },
+    }
+    return sf.Study.from_mapping(fields | more)
+
+
+VERBS = {
+    "release": lambda s, out, **more: s.release(sf.DiffGen(epsilon=1, h=2), out=out, **more),
+    "a release of groups": lambda s, out, **more: s.release(sf.Mondrian(k=2, suppress=0), out=out, **more),
+    "ask": lambda s, _, **more: s.ask("paid >= 2000", epsilon=1, **more),
+    "ask by": lambda s, _, **more: s.ask(by="paid", epsilon=1, **more),
+    "learn": lambda s, out, **more: s.learn(DiffPC45(1, depth=2), out=out, **more),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_nothing_is_spent_on_next_to_nothing(tmp_path, verb):
+    """The refusal names the attribute and no value, leaves no entry and no file, and is overcome by `anyway`."""
+    opened = study()
+    with pytest.raises(SourceError, match="To fix: look at the values with `sfumato check`") as caught:
+        VERBS[verb](opened, tmp_path / "out")
+    assert "99 % of the records (198 of 200)" in caught.value.problem and "'paid' 99 %" in caught.value.problem
+    assert "1,0" not in str(caught.value)
+    assert opened.ledger.entries("clinic") == () and list(tmp_path.iterdir()) == []
+    VERBS[verb](opened, tmp_path / "out", anyway=True)
+    assert len(opened.ledger.entries("clinic")) == 1
+
+
+def test_a_run_makes_the_other_releases(tmp_path):
+    dp = {"method": "diffgen", "epsilon": "1", "h": 2}
+    opened = study(releases={"all": dp, "some": {**dp, "purpose": "sex"}})
+    object.__setattr__(opened.declared, "base", tmp_path)
+    refused, made = opened.run(runs=1)
+    assert isinstance(refused.failure, SourceError) and made.published is not None
+    assert [ran.failure for ran in opened.run(["all"], runs=1, anyway=True)] == [None]
+
+
+@pytest.mark.parametrize(("limit", "refused"), [("0.98", True), ("0.99", False), ("99/100", False), (1, False)])
+def test_the_study_sets_the_limit(tmp_path, limit, refused):
+    opened = study(most_invalid=limit)
+    if refused:
+        with pytest.raises(SourceError, match=r"At most 0\.98 may be left out"):
+            opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    else:
+        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+        assert done.left_out.share == Fraction(99, 100)
+        assert "99 % of the records (198 of 200) have a missing or invalid value" in done.warnings[0]
+
+
+def test_a_purist_decides_nothing_on_raw_records(tmp_path, monkeypatch):
+    """With `unchecked` the look is not taken, so whether there is a release does not depend on a record."""
+    monkeypatch.setattr("sfumato.engines.coded.count_left_out", None)
+    monkeypatch.setattr("sfumato.pipeline.left_out.count_left_out", None)
+    opened = study(most_invalid="unchecked")
+    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    assert done.left_out is None and done.warnings == ()
+    plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
+    assert plan.left_out is None and "`most_invalid: unchecked`" in plan.sentences[-1]
+
+
+def test_what_a_filter_or_a_span_cannot_read_counts():
+    """Such records are not selected, so nothing is left out of the selected ones; the release is as empty."""
+    opened = study(most_invalid=0.5)
+    assert opened.plan(sf.DiffGen(epsilon=1, h=2), purpose="rich").left_out.attributes == {"paid": 0.99}
+    opened = study(table(days=20))
+    plan = opened.plan(sf.DiffGen(epsilon=1, h=2), purpose="then")
+    assert plan.left_out.attributes == {"seen": 0.9}
+    with pytest.raises(SourceError, match="'seen' 90 %"):
+        opened.ask("sex = f", epsilon=1, span="[2004-01-01, 2005-01-01)")
+
+
+def test_records_without_a_person_count():
+    who = pa.array([f"p{n // 2}" if n >= 150 else "" for n in range(ROWS)])
+    source = table(readable=ROWS).append_column("who", who)
+    opened = study(source, privacy={"unit": {"person": "who", "at_most": 1}, "budget": 10}, paid={"missing": "keep"})
+    plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
+    assert plan.left_out.attributes == {"who": 0.75}, "records beyond the first of a person are not left out"
+    with pytest.raises(SourceError, match="'who' 75 %"):
+        opened.ask(epsilon=1)
+
+
+def test_the_plan_says_so_first_and_spends_nothing():
+    opened = study()
+    plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
+    assert plan.sentences[0].startswith("TOO MANY RECORDS ARE LEFT OUT (for your eyes only): 99 %")
+    assert plan.left_out.as_json() == {"share": 0.99, "records": 198, "of": 200, "attributes": {"paid": 0.99}}
+    assert opened.plan(DiffPC45(1), purpose="sex").left_out.left_out == 0
+    assert opened.plan(sf.Mondrian(k=2)).left_out.left_out == 198
+    unlooked = opened.plan(sf.DiffGen(epsilon=1, h=2), check=False)
+    assert unlooked.left_out is None and "left out (" not in " ".join(unlooked.sentences)
+    assert opened.ledger.entries("clinic") == ()
+
+
+def test_a_plan_needs_no_table():
+    plan = study("there-is-no-such.csv").plan(sf.DiffGen(epsilon=1, h=2))
+    assert plan.left_out is None
+    assert "the table could not be compared with the study: there is no file" in plan.sentences[-1]
+
+
+def test_a_plan_does_not_use_up_a_stream(tmp_path):
+    opened = study(table(readable=ROWS).to_reader())
+    assert "can be read only once" in opened.plan(sf.DiffGen(epsilon=1, h=2)).sentences[-1]
+    opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+
+
+def test_nothing_of_it_is_published(tmp_path):
+    """The same noise on two tables that differ in what is left out alone gives the same bundle to the byte."""
+    bundles = []
+    for name, source in (("more", table(readable=120)), ("less", table(readable=120).slice(0, 120))):
+        opened = study(source, most_invalid=0.5)
+        done = pipeline.release(
+            opened.declared, opened.recipe(sf.ContingencyTable(epsilon=1)), folder=tmp_path / name,
+            ledger=opened.ledger, source=InsecureSource(1), clock=lambda: dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+        )  # fmt: skip
+        assert (done.left_out.left_out == 0) == (name == "less")
+        bundles.append({file.name: file.read_bytes() for file in done.bundle.iterdir()})
+        [entry] = opened.ledger.entries("clinic")
+        assert json.loads(bundles[-1]["manifest.json"])["ledger"] == entry.hash, "what is hashed is the same, too"
+    assert bundles[0] == bundles[1]
