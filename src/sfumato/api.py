@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato import pipeline
 from sfumato.compare import Frontier, Sweep, sweep
+from sfumato.core.names import checked_file_name
 from sfumato.core.progress import Progress, silent
 from sfumato.core.source import Source
 from sfumato.core.study import Study as Declared
@@ -369,8 +370,9 @@ def _chosen(how: Chosen | str) -> Chosen:
 
 def next_folder(study: Declared, recipe: Recipe) -> Path:
     """The first free folder for a release: ``releases/NAME-1``, ``-2`` … beside the study."""
+    name = checked_file_name("the release", recipe.name)
     for number in range(1, 100_000):
-        folder = study.base / "releases" / f"{recipe.name}-{number}"
+        folder = study.base / "releases" / f"{name}-{number}"
         if not folder.exists():
             return folder
     raise PublishError("there are 100,000 releases in one folder", "name another folder with --out")

@@ -67,7 +67,7 @@ def test_rows_from_before_there_were_spans_verify_and_are_about_all_records():
 
 
 def test_rows_of_a_later_version_are_not_added_to(ledger):
-    row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":2', '"version":3'))
+    row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":3', '"version":4'))
     ledger._rows[:] = [replace(row, hash=row.digest())]
     assert ledger.verify() == ("row 1 was written by a later version of Sfumato, which this one cannot read",)
     with pytest.raises(VerifyError, match="a later version"):

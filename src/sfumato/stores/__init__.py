@@ -1,16 +1,20 @@
 """What outlives a run: the ledger of every release of a study."""
 
-from sfumato.stores.ledger import Entry, Ledger, NewEntry, check_budget
+from sfumato.stores.heads import ENDING, lost_entries_error
+from sfumato.stores.ledger import Adoption, Entry, Ledger, NewEntry, check_budget
 from sfumato.stores.open import open_ledger
 from sfumato.stores.spending import RECORD, Stretch, spent_by, stretches
 
 __all__ = [
+    "ENDING",
     "RECORD",
+    "Adoption",
     "Entry",
     "Ledger",
     "NewEntry",
     "Stretch",
     "check_budget",
+    "lost_entries_error",
     "open_ledger",
     "spent_by",
     "stretches",

@@ -23,7 +23,7 @@ from sfumato.dp.budget import show
 from sfumato.errors import BudgetError, OursError
 from sfumato.stores.spending import RECORD, spent_by, touching
 
-State: TypeAlias = Literal["opened", "done", "failed"]
+State: TypeAlias = Literal["opened", "done", "failed", "adopted"]
 
 _NAMED = 8  # entries a message names before it sums up the others
 
@@ -64,7 +64,9 @@ class Entry:
     """One release in the ledger, with the state its latest row gives it.
 
     ``id`` is the number of its first row in the ledger. ``hash`` is that row's link in the chain: a manifest that
-    carries it proves later that the entry was there.
+    carries it proves later that the entry was there. ``budget`` is what the study declared then, None where it declared
+    none or the row is older than this field. An adopted entry has the ``reason``, and the hash it ``adopts``: that of
+    the entry in the earlier ledger.
     """
 
     id: int
@@ -83,6 +85,17 @@ class Entry:
     state: State = "opened"
     bundle: str | None = None
     reason: str | None = None
+    budget: Fraction | None = None
+    adopts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What an earlier ledger knew: a release, with its hash there and its bundle's; both None for what left none."""
+
+    draft: NewEntry
+    hash: str | None = None
+    bundle: str | None = None
 
 
 class Ledger(Protocol):
@@ -92,7 +105,15 @@ class Ledger(Protocol):
         """Enter a release as *opened* if the budget allows it, atomically, and commit before returning.
 
         BudgetError if ε does not fit into what is left of ``budget``, or if it is asked for with no budget at all.
-        Two processes that race for the last of the budget: exactly one gets it.
+        VerifyError if the ledger is not whole. Two processes that race for the last of the budget: exactly one gets it.
+        """
+        ...
+
+    def adopt(self, found: Sequence[Adoption], lost: NewEntry, *, reason: str, budget: Fraction | None) -> list[Entry]:
+        """Enter those of the releases that the ledger does not know, and what else a head file says was spent.
+
+        ``lost`` describes the latter; its ε is set here. Gives what was entered; from then on the ledger is taken for
+        whole.
         """
         ...
 
@@ -116,8 +137,16 @@ class Ledger(Protocol):
         """The rows as they are kept, of all studies: whoever has them can check the chain."""
         ...
 
+    def hashes(self) -> frozenset[str]:
+        """The hashes of all entries, of all studies, and those that adopted ones had in an earlier ledger."""
+        ...
+
+    def lost(self, study: str) -> tuple[str, ...]:
+        """What was in the ledger of a study once and is not in this one, as far as head files know."""
+        ...
+
     def verify(self) -> tuple[str, ...]:
-        """What is wrong with the chain of rows; nothing if all is well."""
+        """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
         ...
 
 
