@@ -1,7 +1,7 @@
 """Names are not paths: which names may become files, the file name of one that may not, and when two are the same.
 
-Releases, purposes and sweeps give their names to folders, so their names are refused where a file system would read them
-otherwise than people do. The name of a study is free text; the files of the study get a name that is made from it.
+Releases, purposes and sweeps give their names to folders, so their names are refused where a file system would read
+them otherwise than people do. The name of a study is free text; the files of the study get a name that is made from it.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ _KEPT_BY_WINDOWS: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a name can be the name of a file on every usual system, and means the same there.
+    r"""Whether a name can be the name of a file on every usual system, and means the same there.
 
-    >>> [is_file_name(name) for name in ("k5", "l2 (strict)", "Übersicht", "../x", "a:b", "CON", "x.", "", "a\\nb")]
+    >>> [is_file_name(name) for name in ("k5", "l2 (strict)", "Übersicht", "../x", "a:b", "CON", "x.", "", "a\nb")]
     [True, True, True, False, False, False, False, False, False]
     """
     return all(
@@ -59,9 +59,9 @@ def has_control_characters(name: str) -> bool:
 
 
 def account_name(study: str) -> str:
-    """What the names of one account have in common: case, blanks and the Unicode form do not make another study.
+    r"""What the names of one account have in common: case, blanks and the Unicode form do not make another study.
 
-    >>> account_name(" County  Hospital") == account_name("county hospital") == account_name("COUNTY\\u00a0HOSPITAL")
+    >>> account_name(" County  Hospital") == account_name("county hospital") == account_name("COUNTY\u00a0HOSPITAL")
     True
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", study).casefold())

@@ -15,6 +15,7 @@ from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.study import Study
+from sfumato.pipeline.lost_entries import refuse_lost_entries
 from sfumato.pipeline.made import Published, Run, who
 from sfumato.publish import BundleWritten, claim_folder, write_owner
 from sfumato.recipe import Recipe
@@ -59,7 +60,11 @@ class Entered:
         unit: str = RECORD,
         selection: Selection = EVERYTHING,
     ) -> "Entered":
-        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span."""
+        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span.
+
+        Refused also if the ledger is not the one that releases of the study which are here were paid from.
+        """
+        refuse_lost_entries(study, run.ledger, out=None if run.folder == Path() else run.folder)
         draft = NewEntry(
             study=study.name,
             at=run.clock(),

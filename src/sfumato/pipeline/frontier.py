@@ -18,8 +18,8 @@ import numpy as np
 from sfumato.compare import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
-from sfumato.core.partition import PartitionView
 from sfumato.core.names import checked_file_name
+from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent, time_left
 from sfumato.core.set_cut import Sets
 from sfumato.core.sets import SetCodes

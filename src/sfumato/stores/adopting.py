@@ -1,4 +1,4 @@
-"""Entering again what a lost ledger knew: the releases whose bundles are here, and what else a head file says was spent.
+"""Entering again what a lost ledger knew: the releases whose bundles are here, and what else was spent.
 
 ε must not be counted below what was spent. A release that is found says its own ε. What the head says beyond the sum of
 all entries was spent by entries that left nothing behind, questions and models among them; nobody knows on which

@@ -201,21 +201,26 @@ def problems(rows: Sequence[Row]) -> tuple[str, ...]:
             found.append(f"row {number} does not follow the row before it")
         if row.hash != row.digest():
             found.append(f"row {number} was changed: its hash does not match")
-        if row.kind not in KINDS:
-            found.append(f"row {number} is of a kind that this version does not know: '{row.kind}'")
-        elif row.kind in {"opened", "adopted"}:
-            if row.entry != number:
-                found.append(f"row {number} opens an entry under another number")
-            if _version(row) > BODY:
-                found.append(f"row {number} was written by a later version of Sfumato, which this one cannot read")
-            if row.kind == "opened":
-                open_entries.add(row.entry)
-        elif row.entry in open_entries:
-            open_entries.remove(row.entry)
-        else:
-            found.append(f"row {number} closes entry {row.entry}, which is not open")
+        found += _senseless(row, open_entries)
         previous = row.hash
     return tuple(found)
+
+
+def _senseless(row: Row, open_entries: set[int]) -> list[str]:
+    """What makes no sense about a row; the entries that are open after it are noted."""
+    if row.kind not in KINDS:
+        return [f"row {row.seq} is of a kind that this version does not know: '{row.kind}'"]
+    if row.kind in {"opened", "adopted"}:
+        if row.kind == "opened":
+            open_entries.add(row.entry)
+        wrong = [f"row {row.seq} opens an entry under another number"] if row.entry != row.seq else []
+        if _version(row) > BODY:
+            wrong.append(f"row {row.seq} was written by a later version of Sfumato, which this one cannot read")
+        return wrong
+    if row.entry not in open_entries:
+        return [f"row {row.seq} closes entry {row.entry}, which is not open"]
+    open_entries.remove(row.entry)
+    return []
 
 
 def _version(row: Row) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from sfumato.core.span import Span
 from sfumato.dp.budget import show
@@ -99,7 +99,12 @@ class Adoption:
 
 
 class Ledger(Protocol):
-    """Where releases are entered. It only grows: no operation changes or removes what is there."""
+    """Where releases are entered. It only grows: no operation changes or removes what is there.
+
+    ``lasting`` says whether it outlives the program.
+    """
+
+    lasting: ClassVar[bool]
 
     def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
         """Enter a release as *opened* if the budget allows it, atomically, and commit before returning.
@@ -148,6 +153,27 @@ class Ledger(Protocol):
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaisedBudget:
+    """That a study declares more than it did: with this entry, or now if there is none yet."""
+
+    before: Fraction
+    after: Fraction
+    entry: Entry | None
+
+
+def raised_budgets(entries: Sequence[Entry], now: Fraction | None = None) -> list[RaisedBudget]:
+    """Every time a study's budget was larger at an entry than at the one before, and whether it is larger now."""
+    declared: list[tuple[Fraction, Entry | None]] = [(e.budget, e) for e in entries if e.budget is not None]
+    if now is not None:
+        declared.append((now, None))
+    return [
+        RaisedBudget(before=before, after=after, entry=entry)
+        for (before, _), (after, entry) in pairwise(declared)
+        if after > before
+    ]
 
 
 def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction | None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from fractions import Fraction
 from threading import Lock
+from typing import ClassVar
 
 from sfumato.core.span import Span
 from sfumato.stores import chain
@@ -15,6 +16,8 @@ from sfumato.stores.spending import spent_by
 
 class MemoryLedger:
     """Rows in a list; safe among threads."""
+
+    lasting: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._rows: list[chain.Row] = []

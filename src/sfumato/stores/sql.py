@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, select
 
@@ -51,6 +51,7 @@ class SqlLedger(ABC):
     ``heads`` are the files that remember how far the chain has come, outside the database.
     """
 
+    lasting: ClassVar[bool] = True
     heads: HeadFiles = HeadFiles()
 
     @abstractmethod
