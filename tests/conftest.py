@@ -15,10 +15,20 @@ settings.register_profile("slow", deadline=None, max_examples=1_000, print_blob=
 settings.load_profile("quick")  # `--hypothesis-profile=slow` comes later and wins
 
 
-@pytest.fixture(autouse=True)
-def _working_folder(monkeypatch, tmp_path_factory):
+@pytest.fixture(autouse=True, scope="session")
+def _working_folder(tmp_path_factory):
     """Studies in memory keep their ledgers in the working folder: each test has one of its own, made when needed."""
-    monkeypatch.setattr("sfumato.pipeline.made.working_folder", cache(lambda: tmp_path_factory.mktemp("working")))
+
+    @cache
+    def folder(_test):
+        return tmp_path_factory.mktemp("working")
+
+    def working_folder():
+        return folder(os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.pipeline.made.working_folder", working_folder)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -33,12 +33,17 @@ def is_file_name(name: str) -> bool:
     [True, True, True, False, False, False, False, False, False]
     """
     return all(
-        _FILE_NAME.fullmatch(one) is not None
+        _FILE_NAME.fullmatch(_without_marks(one)) is not None
         and _KEPT_BY_WINDOWS.fullmatch(one) is None
         and len(one) <= LONGEST
         and len(one.encode(errors="replace")) <= _BYTES
         for one in (name, unicodedata.normalize("NFKC", name))  # a wide colon becomes a colon on some systems
     )
+
+
+def _without_marks(name: str) -> str:
+    """The name without accents and vowel signs that are characters of their own: letters, to those who write them."""
+    return "".join(letter for letter in name if unicodedata.category(letter)[0] != "M")
 
 
 def checked_file_name(kind: str, name: str) -> str:
@@ -80,5 +85,5 @@ def file_stem(study: str) -> str:
     if is_file_name(study):
         return study
     account = account_name(study)
-    slug = re.sub(r"[^\w]+", "-", account).strip("-_")[:40].encode()[:120].decode(errors="ignore")
+    slug = re.sub(r"[^\w]+", "-", account).strip("-_")[:40].encode()[:100].decode(errors="ignore")
     return f"{slug or 'study'}-{hashlib.sha256(account.encode(errors='replace')).hexdigest()[:8]}"
