@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato.api import next_folder
 from sfumato.errors import BudgetError, StudyError, UsageError
-from sfumato.recipe import Chosen
+from sfumato.recipe import Chosen, Recipe
 
 JOBS = ["Engineer", "Dancer", "Lawyer", "Writer"]
 TABLE = pa.table(
@@ -62,6 +64,17 @@ def test_the_next_folder_is_a_free_one():
     people = study()
     first, second = (people.release(sf.ContingencyTable(epsilon="0.1")) for _ in range(2))
     assert [p.folder.name for p in (first, second)] == ["contingency-1", "contingency-2"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "/abs", "a:b", ".."])
+def test_a_name_is_not_a_path_in_python_either(name, folder):
+    declared = study().declared
+    with pytest.raises(StudyError, match="cannot be the name of a folder"):
+        next_folder(declared, Recipe(name=name, method="diffgen"))
+    swept = replace(declared, base=folder, sweeps={name: ({"method": "mondrian", "k": [2]},)})
+    with pytest.raises(StudyError, match="the sweep is called"):
+        sf.frontier(swept, name)
+    assert list(folder.iterdir()) == []
 
 
 def test_budgets_hold_in_python_too():

@@ -6,8 +6,8 @@ from sfumato.core.names import account_name, checked_file_name, file_stem, has_c
 from sfumato.errors import StudyError
 
 UNSAFE = [
-    "", ".", "..", "../../x", "/abs", "a/b", "a\\b", "a:b", "C:", "a\0b", "a\nb", "a\tb", "\x7f", " x", "x ", "x.", "-x",
-    ".hidden", "CON", "con", "nul.txt", "COM1", "LPT9.x", "CONIN$", "a*b", "a?b", 'a"b', "a<b", "a|b", "a\u2028b",
+    "", ".", "..", "../../x", "/abs", "a/b", "a\\b", "a:b", "C:", "a\0b", "a\nb", "a\tb", "\x7f", " x", "x ", "x.",
+    "-x", ".hidden", "CON", "con", "nul.txt", "COM1", "LPT9.x", "CONIN$", "a*b", "a?b", 'a"b', "a<b", "a|b", "a\u2028b",
     "a：b", "．．／x", "x" * 81, "名" * 41, "\ud800",
 ]  # fmt: skip
 
@@ -20,7 +20,20 @@ def test_what_a_file_system_reads_otherwise_is_no_file_name(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["k5", "dp", "l2 (strict)", "k=5, l=2", "Übersicht", "a.b", "名前", "constant", "x" * 80]
+    "name",
+    [
+        "k5",
+        "dp",
+        "l2 (strict)",
+        "k=5, l=2",
+        "Übersicht",
+        "U\u0308bersicht",
+        "हिन्दी",
+        "a.b",
+        "名前",
+        "constant",
+        "x" * 80,
+    ],
 )
 def test_what_people_call_releases_is_one(name):
     assert checked_file_name("the release", name) == name == file_stem(name)
