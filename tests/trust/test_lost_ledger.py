@@ -12,8 +12,10 @@ from sfumato import pipeline
 from sfumato.api import Study
 from sfumato.errors import BudgetError, StudyError, UsageError, VerifyError
 from sfumato.pipeline.lost_entries import budget_words
+from sfumato.read import study_from_mapping
 from sfumato.stores import open_ledger
 from sfumato.stores.sqlite import SqliteLedger
+from tests.stores.drafts import draft
 from tests.trust.studies import on_disk, spanned
 
 LEDGER, HEAD = "clinic.ledger.sqlite", "clinic.ledger.head"
@@ -149,6 +151,25 @@ def test_bundles_of_other_studies_and_broken_ones_are_nobodys_business(study):
     (strange / "manifest.json").write_text("{", encoding="utf-8")
     spend(study)
     assert opened(study).verify_ledger() == opened(other).verify_ledger() == ()
+
+
+def test_a_broken_manifest_is_not_adopted(study):
+    manifest = spend(study).bundle / "manifest.json"
+    for name in (LEDGER, HEAD):
+        (study.parent / name).unlink()
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace('"epsilon": "1"', '"epsilon": "0.1"'))
+    with pytest.raises(VerifyError, match=r"contingency-1' cannot be adopted: "):
+        opened(study).adopt_releases("lost")
+
+
+def test_a_folder_of_any_name_has_a_ledger(tmp_path):
+    base = tmp_path / "a:b?c%20#d[e]"
+    base.mkdir()
+    fields = {"name": "x: y/../z", "source": "t.csv", "attributes": {"sex": {"role": "class", "values": ["f", "m"]}}}
+    declared = study_from_mapping(fields, base)
+    pipeline.ledger_of(declared).reserve(draft("1", study=declared.name), budget=Fraction(1))
+    assert all(path.name.startswith("x-y-z-") for path in base.iterdir())
+    assert pipeline.ledger_of(declared).spent("X: Y/../z") == 1
 
 
 def test_a_reason_is_needed(study):

@@ -80,6 +80,8 @@ def ledger(
     else:
         if action is Action.SHOW and not problems:
             _show(opened)
+            for lost in () if asked else opened.verify_ledger():
+                show.warn(f"{lost}; see `sfumato ledger STUDY verify`")
         for problem in problems:
             show.say(f"  PROBLEM  {problem}")
         if asked:

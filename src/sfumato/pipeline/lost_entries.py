@@ -23,7 +23,7 @@ from sfumato.core.names import account_name
 from sfumato.core.span import Span, day
 from sfumato.core.study import Study, clock
 from sfumato.dp.budget import parse_epsilon, show
-from sfumato.errors import StudyError, UsageError
+from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.pipeline.made import study_folder, unit_words, who
 from sfumato.publish.manifest import parse_manifest
 from sfumato.stores import RECORD, Adoption, Entry, Ledger, NewEntry, lost_entries_error, raised_budgets
@@ -95,7 +95,9 @@ def adopt_releases(
     """Enter the releases that the ledger lacks, and what else was spent, with the reason; gives what was entered."""
     if not reason.strip():
         raise UsageError("entries are adopted for a reason", "say what happened: a backup was restored, a folder moved")
-    found = [_adoption(one, study, now()) for one in find_releases(study, folders=folders)]
+    releases = find_releases(study, folders=folders)
+    known = ledger.hashes()
+    found = [_adoption(one, study, now()) for one in releases if one.ledger not in known]
     lost = NewEntry(
         study=study.name, at=now(), who=who(), purpose="entries that were lost", method="unknown", recipe="{}",
         promise="unknown: these entries were lost with the ledger", epsilon=None, unit=study.unit.key,
@@ -136,7 +138,13 @@ def _manifests(study: Study, folders: Sequence[Path]) -> Iterator[Path]:
 
 def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
     """A release as its manifest tells of it."""
-    content = parse_manifest(found.raw)
+    try:
+        content = parse_manifest(found.raw)
+    except VerifyError as error:
+        raise VerifyError(
+            f"the release in '{found.folder}' cannot be adopted: {error.problem}",
+            "restore its manifest.json from what was published; without it nobody knows what the release cost",
+        ) from None
     counted, privacy, method = content.get("form", "counts") == "counts", content["privacy"], content["method"]
     recipe = {
         "name": content["release"],
