@@ -77,15 +77,12 @@ def ledger(
     problems = opened.verify_ledger() if asked else ()
     if json:
         show.as_json(_account(opened, problems, verified=not problems if asked else None))
+    elif asked:
+        _say_verified(opened, problems, with_entries=action is Action.SHOW)
     else:
-        if action is Action.SHOW and not problems:
-            _show(opened)
-            for lost in () if asked else opened.verify_ledger():
-                show.warn(f"{lost}; see `sfumato ledger STUDY verify`")
-        for problem in problems:
-            show.say(f"  PROBLEM  {problem}")
-        if asked:
-            show.say(_BROKEN if problems else "the ledger verifies")
+        _show(opened)
+        for problem in opened.verify_ledger():
+            show.warn(f"{problem}; see `sfumato ledger STUDY verify`")
     if problems:
         raise typer.Exit(VerifyError.exit_code)
 
@@ -94,6 +91,14 @@ _BROKEN = (
     "the ledger does NOT verify: restore it from a backup; if entries are lost for good, "
     "`sfumato ledger STUDY adopt` enters what can be found"
 )
+
+
+def _say_verified(opened: "Study", problems: tuple[str, ...], *, with_entries: bool) -> None:
+    if with_entries and not problems:
+        _show(opened)
+    for problem in problems:
+        show.say(f"  PROBLEM  {problem}")
+    show.say(_BROKEN if problems else "the ledger verifies")
 
 
 def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bool) -> None:
