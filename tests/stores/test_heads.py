@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from sfumato.errors import PublishError, VerifyError
-from sfumato.stores import Adoption, heads, open_ledger
+from sfumato.stores import Adoption, heads, open_ledger, sqlite
 from tests.stores.drafts import WHEN, draft
 
 ONE, TEN = Fraction(1), Fraction(10)
@@ -59,6 +59,20 @@ def test_a_lost_ledger_is_noticed_and_adopted(lose):
     assert opened().lost("adult") == ()
     assert len(opened().lost("bikes")) >= 1, "the other account is still to be adopted"
     opened().reserve(draft("1/6"), budget=ONE)
+
+
+def test_an_entry_of_another_process_while_the_ledger_is_read_is_no_loss(tmp_path, monkeypatch):
+    path = tmp_path / "book.db"
+    ledger, real = open_ledger(path), sqlite.SqliteLedger.read
+    ledger.reserve(draft("1"), budget=TEN)
+
+    def slow(book):
+        rows = real(book)
+        open_ledger(path).reserve(draft("1"), budget=TEN)  # enters without reading through here
+        return rows
+
+    monkeypatch.setattr(sqlite.SqliteLedger, "read", slow)
+    assert ledger.lost("adult") == ledger.verify() == ()
 
 
 def test_a_head_never_falls_back(tmp_path):

@@ -82,37 +82,44 @@ def lost_entries_error(gone: Sequence[str]) -> VerifyError:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadsRead:
+    """What head files said at one moment: where, of which account; and which of them cannot be read."""
+
+    heads: tuple[tuple[Path, str, Head], ...]
+    unreadable: tuple[str, ...]
+
+    def problems(self, rows: Sequence[chain.Row], study: str | None = None) -> tuple[str, ...]:
+        """What the head files know of and the chain has lost, for one account or all of them."""
+        wanted = None if study is None else account_name(study)
+        return self.unreadable + tuple(
+            f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' (ε = {head.epsilon} in all)"
+            ", and the ledger that is here has lost some of them"
+            for path, account, head in self.heads
+            if wanted in {None, account} and not head.is_in(rows)
+        )
+
+    def of(self, study: str) -> tuple[Head, ...]:
+        """What the files say of one account."""
+        return tuple(head for _, account, head in self.heads if account == account_name(study))
+
+
 @dataclass(frozen=True, slots=True)
 class HeadFiles:
     """The places where the heads of one ledger are kept; none for a ledger that is to be forgotten."""
 
     paths: tuple[Path, ...] = ()
 
-    def problems(self, rows: Sequence[chain.Row], study: str | None = None) -> tuple[str, ...]:
-        """What the head files know of and the chain has lost, for one account or all of them."""
-        found = []
+    def read(self) -> "HeadsRead":
+        """What the files say now. Take this before the rows are read: a row that is added in between is no loss."""
+        heads: list[tuple[Path, str, Head]] = []
+        unreadable: list[str] = []
         for path in self.paths:
             try:
-                heads = _read(path)
+                heads += [(path, account, head) for account, head in _read(path).items()]
             except VerifyError as error:
-                found.append(error.problem)
-                continue
-            for account, head in heads.items():
-                if (study is None or account == account_name(study)) and not head.is_in(rows):
-                    found.append(
-                        f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' "
-                        f"(ε = {head.epsilon} in all), and the ledger that is here has lost some of them"
-                    )
-        return tuple(dict.fromkeys(found))
-
-    def known(self, study: str) -> tuple[Head, ...]:
-        """What the files say of one account; a file that cannot be read says nothing."""
-        found = []
-        for path in self.paths:
-            with suppress(VerifyError):
-                head = _read(path).get(account_name(study))
-                found += [] if head is None else [head]
-        return tuple(found)
+                unreadable.append(error.problem)
+        return HeadsRead(heads=tuple(heads), unreadable=tuple(unreadable))
 
     def write(self, study: str, head: Head, *, adopted: bool = False) -> None:
         """Note the head of an account; an older one never takes the place of a newer one, unless it was adopted."""

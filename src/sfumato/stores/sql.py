@@ -81,9 +81,10 @@ class SqlLedger(ABC):
         """Enter those of the releases that the ledger does not know, and what else a head file says was spent."""
         with self.writing() as connection:
             rows = all_rows(connection)
+            heads = self.heads.read()
             new = adopted_rows(
-                rows, found, lost, heads=self.heads.known(lost.study),
-                cut_off=bool(self.heads.problems(rows, lost.study)), reason=reason, budget=budget,
+                rows, found, lost, heads=heads.of(lost.study), cut_off=bool(heads.problems(rows, lost.study)),
+                reason=reason, budget=budget,
             )  # fmt: skip
             for row in new:
                 connection.execute(insert(ROWS).values(asdict(row)))
@@ -116,12 +117,14 @@ class SqlLedger(ABC):
 
     def lost(self, study: str) -> tuple[str, ...]:
         """What was in the ledger of a study once and is not in this one, as far as head files know."""
-        return self.heads.problems(self.read(), study)
+        heads = self.heads.read()  # before the rows
+        return heads.problems(self.read(), study)
 
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
+        heads = self.heads.read()  # before the rows
         rows = self.read()
-        return (*chain.problems(rows), *self.heads.problems(rows))
+        return (*chain.problems(rows), *heads.problems(rows))
 
     def _close(self, entry: int, kind: str, body: dict[str, str], at: datetime) -> None:
         with self.writing() as connection:
@@ -136,7 +139,7 @@ class SqlLedger(ABC):
             self.heads.write(study, head_of(rows, study))
 
     def _refuse_lost(self, rows: list[chain.Row], study: str) -> None:
-        gone = self.heads.problems(rows, study)
+        gone = self.heads.read().problems(rows, study)  # nobody adds a row meanwhile
         if gone:
             raise lost_entries_error(gone)
 
