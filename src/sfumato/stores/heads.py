@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.core.names import account_name
+from sfumato.dp.budget import show
 from sfumato.errors import PublishError, VerifyError
 from sfumato.stores import chain
 from sfumato.stores.ledger import Entry
@@ -93,8 +94,8 @@ class HeadsRead:
         """What the head files know of and the chain has lost, for one account or all of them."""
         wanted = None if study is None else account_name(study)
         return self.unreadable + tuple(
-            f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' (ε = {head.epsilon} in all)"
-            ", and the ledger that is here has lost some of them"
+            f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' "
+            f"(ε = {show(Fraction(head.epsilon))} in all), and the ledger that is here has lost some of them"
             for path, account, head in self.heads
             if wanted in {None, account} and not head.is_in(rows)
         )
