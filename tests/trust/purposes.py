@@ -3,7 +3,6 @@
 import pyarrow as pa
 
 from sfumato.api import Study
-from sfumato.stores import open_ledger
 
 YEARS = {2012: 40, 2013: 60, 2014: 100}  # how many records of each year
 SPANS = {
@@ -45,6 +44,5 @@ def study(*, unit="record", budget=2, where=None, source=None, **more):
             },
             "purposes": purposes,
             **more,
-        },
-        ledger=None if "ledger" in more else open_ledger("memory:"),
+        }
     )
