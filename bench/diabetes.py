@@ -56,7 +56,9 @@ def study(folder: Path, data: Path = DATA, *, tree: str | None = "observed") -> 
     if tree is not None:
         attributes[diabetes130.DIAGNOSIS] = {**diabetes130.diagnoses(data), "taxonomy": taxonomy(tree, data)}
     table = diabetes130.unpacked(data, folder)
-    return sf.Study.from_mapping(diabetes130.fields("diabetes", table, attributes, budget="1000"))
+    return sf.Study.from_mapping(
+        {**diabetes130.fields("diabetes", table, attributes, budget="1000"), "ledger": "memory:"}
+    )
 
 
 def main() -> None:

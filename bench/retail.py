@@ -61,6 +61,7 @@ def study(table: pa.Table) -> sf.Study:
             "name": "retail",
             "source": table,
             "privacy": {"budget": "1000"},
+            "ledger": "memory:",
             "attributes": {
                 "items": {"role": "quasi_identifier", "type": "set", "separator": " ", "taxonomy": taxonomy()},
                 "target": {"role": "class", "values": ["no", "yes"]},

@@ -43,7 +43,13 @@ def encounters(folder: Path, data: Path) -> sf.Study:
     }
     source = whole.declared.source
     return sf.Study.from_mapping(
-        {"name": "encounters", "source": source, "privacy": {"budget": "1000"}, "attributes": attributes}
+        {
+            "name": "encounters",
+            "source": source,
+            "privacy": {"budget": "1000"},
+            "ledger": "memory:",
+            "attributes": attributes,
+        }
     )
 
 
@@ -58,6 +64,7 @@ def baskets(data: Path, level: int | None) -> sf.Study:
             "name": "baskets",
             "source": retail.baskets(data),
             "privacy": {"budget": "1000"},
+            "ledger": "memory:",
             "attributes": {"items": items, "target": {"role": "class", "values": ["no", "yes"]}},
         }
     )

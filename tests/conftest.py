@@ -1,6 +1,7 @@
 """What all tests share: how hard hypothesis searches, and where the large public tables lie."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,22 @@ ROOT = Path(__file__).parents[1]
 settings.register_profile("quick", deadline=None, max_examples=50, print_blob=True)
 settings.register_profile("slow", deadline=None, max_examples=1_000, print_blob=True)
 settings.load_profile("quick")  # `--hypothesis-profile=slow` comes later and wins
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _working_folder(tmp_path_factory):
+    """Studies in memory keep their ledgers in the working folder: each test has one of its own, made when needed."""
+
+    @cache
+    def folder(_test):
+        return tmp_path_factory.mktemp("working")
+
+    def working_folder():
+        return folder(os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.pipeline.made.working_folder", working_folder)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
+from sfumato.api import next_folder
 from sfumato.errors import BudgetError, StudyError, UsageError
-from sfumato.recipe import Chosen
+from sfumato.recipe import Chosen, Recipe
 
 JOBS = ["Engineer", "Dancer", "Lawyer", "Writer"]
 TABLE = pa.table(
@@ -64,6 +66,17 @@ def test_the_next_folder_is_a_free_one():
     assert [p.folder.name for p in (first, second)] == ["contingency-1", "contingency-2"]
 
 
+@pytest.mark.parametrize("name", ["../../x", "/abs", "a:b", ".."])
+def test_a_name_is_not_a_path_in_python_either(name, folder):
+    declared = study().declared
+    with pytest.raises(StudyError, match="cannot be the name of a folder"):
+        next_folder(declared, Recipe(name=name, method="diffgen"))
+    swept = replace(declared, base=folder, sweeps={name: ({"method": "mondrian", "k": [2]},)})
+    with pytest.raises(StudyError, match="the sweep is called"):
+        sf.frontier(swept, name)
+    assert list(folder.iterdir()) == []
+
+
 def test_budgets_hold_in_python_too():
     people = study()
     people.release("dp", out="first")
@@ -92,7 +105,7 @@ def test_how_parameters_were_chosen_is_in_the_guarantee():
 
 def test_a_seed_repeats_the_noise_and_takes_the_promise_away():
     method = sf.ContingencyTable(epsilon=1)
-    tables = [study().release(method, out=f"s{n}", insecure_seed=4).open() for n in range(2)]
+    tables = [study(ledger="memory:").release(method, out=f"s{n}", insecure_seed=4).open() for n in range(2)]
     assert tables[0].to_arrow() == tables[1].to_arrow()
     assert tables[0].guarantee.startswith("none")
 

@@ -52,7 +52,7 @@ def test_records_that_do_not_fit_are_left_out_as_in_releases():
 def test_a_persons_records_are_bounded_and_the_noise_is_that_of_a_share():
     opened = study(unit={"person": "who", "at_most": 2}, budget=10**8)
     assert opened.ask("age >= 0", epsilon=EXACT).count == 140
-    person, record = opened.ask("age >= 0", epsilon="0.1"), study().ask("age >= 0", epsilon="0.1")
+    person, record = opened.ask("age >= 0", epsilon="0.1"), study(ledger="memory:").ask("age >= 0", epsilon="0.1")
     assert (record.within, person.within) == (30, 60)
 
 

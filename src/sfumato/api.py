@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato import pipeline
 from sfumato.compare import Frontier, Sweep, sweep
+from sfumato.core.names import checked_file_name
 from sfumato.core.progress import Progress, silent
 from sfumato.core.source import Source
 from sfumato.core.study import Study as Declared
@@ -23,7 +24,7 @@ from sfumato.describe import Proposal, propose
 from sfumato.dp.budget import parse_epsilon
 from sfumato.dp.sampling import InsecureSource
 from sfumato.engines import UnfitReport, find_marks, open_source, profile_table, without_marks
-from sfumato.errors import PublishError, UsageError
+from sfumato.errors import PublishError, UsageError, VerifyError
 from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.methods.method import Exact
@@ -31,7 +32,7 @@ from sfumato.pipeline import REPEATS, Answer, Plan, Published, Question, Ran, Ta
 from sfumato.publish import Release
 from sfumato.read import load_study, study_from_mapping
 from sfumato.recipe import Chosen, Recipe, recipe_from_study
-from sfumato.stores import Ledger
+from sfumato.stores import Entry, Ledger
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from sfumato.interactive import DiffPC45
@@ -59,7 +60,7 @@ class Study:
     def from_mapping(cls, fields: Mapping[str, object], *, ledger: Ledger | None = None) -> "Study":
         """Make a study from the fields of a study file; ``source`` may be a table in memory.
 
-        Without a ledger of its own, what is spent is remembered as long as this object lives.
+        Without a ledger of its own, the account is kept in the working folder, in `NAME.ledger.sqlite`.
         """
         return cls(study_from_mapping(fields), ledger=ledger)
 
@@ -72,6 +73,25 @@ class Study:
     def ledger(self) -> Ledger:
         """The account of all releases of the study; opened when first needed."""
         return self._ledger or pipeline.ledger_of(self.declared)
+
+    def verify_ledger(self) -> tuple[str, ...]:
+        """What is wrong with the ledger: changed rows, lost entries, releases it does not know; else nothing."""
+        found = self.ledger.verify()
+        try:
+            lost = pipeline.lost_entries(self.declared, self.ledger)
+        except VerifyError as error:  # rows that cannot be read
+            lost = (error.problem,)
+        return tuple(dict.fromkeys([*found, *lost]))
+
+    def adopt_releases(self, reason: str, *, folders: Iterable[str | Path] = ()) -> list[Entry]:
+        """Enter the releases that are here and that the ledger lacks, for a ledger that was lost or put back.
+
+        Their ε counts as spent again, and so does what a head file says was spent beyond it. ``reason`` is kept with
+        each entry. ``folders`` hold releases that were not made below the study's own folder.
+        """
+        return pipeline.adopt_releases(
+            self.declared, self.ledger, reason=reason, folders=[Path(folder) for folder in folders]
+        )
 
     def check(self) -> list[UnfitReport]:
         """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
@@ -392,8 +412,9 @@ def _chosen(how: Chosen | str) -> Chosen:
 
 def next_folder(study: Declared, recipe: Recipe) -> Path:
     """The first free folder for a release: ``releases/NAME-1``, ``-2`` … beside the study."""
+    name = checked_file_name("the release", recipe.name)
     for number in range(1, 100_000):
-        folder = study.base / "releases" / f"{recipe.name}-{number}"
+        folder = study.base / "releases" / f"{name}-{number}"
         if not folder.exists():
             return folder
     raise PublishError("there are 100,000 releases in one folder", "name another folder with --out")

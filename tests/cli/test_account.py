@@ -89,6 +89,46 @@ def test_an_exported_ledger_can_be_checked_elsewhere(dated, run):
     assert run("ledger", dated, "--out", "book.json").code == 2
 
 
+def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
+    run("release", dated, "one")
+    run("ask", dated, "age > 30", "--epsilon", "0.25")
+    (dated.parent / "people.ledger.sqlite").unlink()
+    found = run("ledger", dated, "verify", "--json")
+    assert (found.code, found.json["verified"], len(found.json["problems"])) == (8, False, 2)
+    assert "it does not know 1 release of 'people'" in found.json["problems"][1]
+    assert "`sfumato ledger STUDY adopt` enters what can be found" in run("ledger", dated, "verify").out
+    refused = run("release", dated, "two")
+    assert refused.code == 8
+    assert "releases/one-1" in refused.err
+    assert "THE LEDGER HAS LOST ENTRIES" in run("plan", dated, "two").out
+    assert run("ledger", dated, "adopt").code == 2
+    assert run("ledger", dated, "verify", "--reason", "x").code == 2
+    adopted = run("ledger", dated, "adopt", "--reason", "restored the backup of 3 May", "--json").json["adopted"]
+    assert [(e["state"], e["epsilon"], e["start"], e["reason"]) for e in adopted] == [
+        ("adopted", "0.5", "2012-01-01", "restored the backup of 3 May"),
+        ("adopted", "0.25", None, "restored the backup of 3 May"),
+    ]
+    assert adopted[0]["time"] == "day as %d.%m.%y"
+    shown = run("ledger", dated).out
+    assert "; adopted: restored the backup of 3 May" in shown
+    assert shown.endswith("ε = 0.75 is spent at most, 1.25 is left\n")
+    said = run("ledger", dated, "adopt", "--reason", "again").out
+    assert said.startswith("nothing to adopt: the ledger knows every release that is here\nε = 0.75 is spent")
+    assert run("ledger", dated, "verify").code == 0
+    assert run("ask", dated, "age > 30", "--epsilon", "0.25").code == 0
+
+
+def test_a_raised_budget_is_shown(dated, run):
+    run("ask", dated, "age > 30", "--epsilon", "0.25")
+    dated.write_text(STUDY.replace("budget: 2", "budget: 4"), encoding="utf-8")
+    assert "budget raised from 2 to 4 since" in run("ledger", dated).out
+    run("ask", dated, "age > 30", "--epsilon", "0.25")
+    assert "  budget raised from 2 to 4 with entry 3 at 20" in run("ledger", dated).out
+    found = run("ledger", dated, "--json").json
+    assert [(one["from"], one["to"], one["entry"]) for one in found["budget_raised"]] == [("2", "4", 3)]
+    assert [entry["budget"] for entry in found["entries"]] == ["2", "4"]
+
+
 def test_questions_are_answered_and_paid_for(dated, run):
     said = run("ask", dated, "age >= 40 and job = Professional", "--epsilon", "0.1")
     assert said.code == 0

@@ -81,10 +81,13 @@ LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=
 )
 
 
-@given(st.lists(LABELS, min_size=1, max_size=6, unique=True), LABELS)
-def test_any_labels_survive(labels, name):
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=6).filter(str.strip)
+
+
+@given(st.lists(LABELS, min_size=1, max_size=6, unique=True), LABELS, NAMES)
+def test_any_labels_survive(labels, name, called):
     attribute = Attribute(name=name, role=Role.CLASS, domain=Categories(taxonomy=flat(labels)))
-    study = Study(name=name, source=name, attributes={name: attribute}, base=Path())
+    study = Study(name=called, source=name, attributes={name: attribute}, base=Path())
     assert study_from_text(dump_study(study)) == study
 
 

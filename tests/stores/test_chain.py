@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -66,8 +67,19 @@ def test_rows_from_before_there_were_spans_verify_and_are_about_all_records():
     assert old.spent("adult") == 1
 
 
+def test_rows_from_before_the_budget_was_in_them_verify_and_count(ledger):
+    body = json.loads(ledger._rows[0].body)
+    assert body.pop("budget") == "1"
+    row = replace(ledger._rows[0], body=json.dumps({**body, "version": 2}, sort_keys=True, separators=(",", ":")))
+    ledger._rows[:] = [replace(row, hash=row.digest())]
+    assert ledger.verify() == ()
+    assert ledger.entries("adult")[0].budget is None
+    assert ledger.reserve(draft("0.1"), budget=Fraction(1)).budget == 1
+    assert ledger.verify() == ()
+
+
 def test_rows_of_a_later_version_are_not_added_to(ledger):
-    row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":2', '"version":3'))
+    row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":3', '"version":4'))
     ledger._rows[:] = [replace(row, hash=row.digest())]
     assert ledger.verify() == ("row 1 was written by a later version of Sfumato, which this one cannot read",)
     with pytest.raises(VerifyError, match="a later version"):

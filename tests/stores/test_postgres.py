@@ -3,6 +3,8 @@ from fractions import Fraction
 import pytest
 
 from sfumato.errors import PublishError, StudyError, VerifyError
+from sfumato.pipeline import ledger_of
+from sfumato.read import study_from_mapping
 from sfumato.stores import open_ledger, sql
 from tests.stores.drafts import WHEN, draft
 
@@ -102,3 +104,15 @@ def test_without_the_driver_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(StudyError, match=r"needs psycopg.*pip install sfumato\[postgres\]"):
         open_ledger("postgresql://host/book")
+
+
+def test_the_head_of_a_ledger_in_postgresql_lies_beside_the_study(database, tmp_path):
+    fields = {"name": "adult", "source": "t.csv", "ledger": database}
+    fields["attributes"] = {"sex": {"role": "class", "values": ["f", "m"]}}
+    declared = study_from_mapping(fields, tmp_path)
+    ledger_of(declared).reserve(draft("1/10"), budget=ONE)
+    assert [path.name for path in tmp_path.iterdir()] == ["adult.ledger.head"]
+    raw(database, "DROP TABLE ledger")
+    assert "adult.ledger.head' says that the ledger had 1 rows" in ledger_of(declared).lost("Adult")[0]
+    with pytest.raises(VerifyError, match="has lost entries"):
+        ledger_of(declared).reserve(draft("1/10"), budget=ONE)

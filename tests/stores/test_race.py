@@ -61,6 +61,8 @@ elif moment == "inside":
         row = chain.opened(sql.all_rows(connection), draft("0.5"), budget=Fraction(1))
         connection.execute(sql.insert(sql.ROWS).values(sql.asdict(row)))
         die()                      # written, not committed
+elif moment == "noting":
+    sql.SqlLedger._note = die      # committed, and the head does not know it
 entry = ledger.reserve(draft("0.5"), budget=Fraction(1))
 if moment == "opened":
     die()
@@ -73,7 +75,14 @@ die()
 
 @pytest.mark.parametrize(
     ("moment", "states"),
-    [("before", []), ("inside", []), ("opened", ["opened"]), ("closing", ["opened"]), ("done", ["done"])],
+    [
+        ("before", []),
+        ("inside", []),
+        ("noting", ["opened"]),
+        ("opened", ["opened"]),
+        ("closing", ["opened"]),
+        ("done", ["done"]),
+    ],
 )
 def test_a_killed_process_leaves_a_ledger_that_verifies(address, moment, states):
     command = [sys.executable, "-c", KILLED, address, moment]

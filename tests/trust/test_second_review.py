@@ -65,6 +65,7 @@ def test_a_day_does_not_depend_on_the_zone_of_the_session():
                 "name": "zones",
                 "source": backend.table("t"),
                 "privacy": {"budget": "2000000"},
+                "ledger": "memory:",
                 "attributes": {
                     "seen": {"role": "time", "type": "date"},
                     "ill": {"role": "class", "values": ["y", "n"]},

@@ -26,6 +26,7 @@ class Action(StrEnum):
     SHOW = "show"
     VERIFY = "verify"
     EXPORT = "export"
+    ADOPT = "adopt"
 
 
 class Form(StrEnum):
@@ -38,41 +39,87 @@ class Form(StrEnum):
 def ledger(
     study: StudyFile,
     action: Annotated[
-        Action, typer.Argument(help="show (unless told), verify or export.", metavar="ACTION", show_default=False)
+        Action,
+        typer.Argument(help="show (unless told), verify, export or adopt.", metavar="ACTION", show_default=False),
     ] = Action.SHOW,
     verify: Annotated[bool, typer.Option("--verify", help="Show, and check that no entry was changed.")] = False,
     form: Annotated[Form, typer.Option("--format", help="Of an export: json, with the chain, or csv.")] = Form.JSON,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Of an export: a file that does not exist yet.")
     ] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Of adopt: why the ledger lacks releases; it is kept with them.")
+    ] = None,
+    releases: Annotated[
+        list[Path] | None, typer.Option("--releases", help="Of adopt: another folder that holds releases. Repeatable.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show every release of a study, what it cost, and what is left; verify the chain; or export it all."""
+    """Show every release of a study, its cost and what is left; verify or export the ledger; or adopt lost entries.
+
+    To adopt is for a ledger that was lost or restored: releases that are here and that it lacks are entered again, with
+    the reason, and their ε counts as spent.
+    """
     from sfumato.api import Study
 
     opened = Study.load(study)
+    if action is Action.ADOPT:
+        _adopt(opened, reason, releases or [], json=json)
+        return
+    if reason is not None or releases:
+        raise UsageError("a reason and folders go with adopt", 'use `sfumato ledger STUDY adopt --reason "…"`')
     if action is Action.EXPORT:
         _export(opened, form, out)
         return
     if out is not None:
         raise UsageError("only an export is written to a file", "use `sfumato ledger STUDY export --out FILE`")
     asked = verify or action is Action.VERIFY
-    problems = opened.ledger.verify() if asked else ()
+    problems = opened.verify_ledger() if asked else ()
     if json:
         show.as_json(_account(opened, problems, verified=not problems if asked else None))
+    elif asked:
+        _say_verified(opened, problems, with_entries=action is Action.SHOW)
     else:
-        if action is Action.SHOW and not problems:
-            _show(opened)
-        for problem in problems:
-            show.say(f"  PROBLEM  {problem}")
-        if asked:
-            show.say("the ledger does NOT verify: restore it from a backup" if problems else "the ledger verifies")
+        _show(opened)
+        for problem in opened.verify_ledger():
+            show.warn(f"{problem}; see `sfumato ledger STUDY verify`")
     if problems:
         raise typer.Exit(VerifyError.exit_code)
 
 
+_BROKEN = (
+    "the ledger does NOT verify: restore it from a backup; if entries are lost for good, "
+    "`sfumato ledger STUDY adopt` enters what can be found"
+)
+
+
+def _say_verified(opened: "Study", problems: tuple[str, ...], *, with_entries: bool) -> None:
+    if with_entries and not problems:
+        _show(opened)
+    for problem in problems:
+        show.say(f"  PROBLEM  {problem}")
+    show.say(_BROKEN if problems else "the ledger verifies")
+
+
+def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bool) -> None:
+    if reason is None:
+        raise UsageError(
+            "entries are adopted for a reason", 'say what happened: --reason "restored the backup of 3 May"'
+        )
+    entered = opened.adopt_releases(reason, folders=folders)
+    if json:
+        show.as_json({**_account(opened), "adopted": [_entry(entry) for entry in entered]})
+        return
+    for e in entered:
+        cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
+        show.say(f"  adopted as entry {e.id}: {e.purpose}, {cost}")
+    if not entered:
+        show.say("nothing to adopt: the ledger knows every release that is here")
+    _show_sum(opened)
+
+
 def _show(opened: "Study") -> None:
-    from sfumato.stores import spent_by, stretches
+    from sfumato.stores import raised_budgets, stretches
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
@@ -82,7 +129,11 @@ def _show(opened: "Study") -> None:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
         who = f"{e.method} for {e.purpose}, by {e.who}"
         over = "" if e.span is None else f", over {e.span}"
-        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}")
+        why = f"; adopted: {e.reason}" if e.state == "adopted" else ""
+        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}{why}")
+    for raised in raised_budgets(entries, now=budget):
+        when = "since" if raised.entry is None else f"with entry {raised.entry.id} at {raised.entry.at:%Y-%m-%d %H:%M}"
+        show.say(f"  budget raised from {show.exact(raised.before)} to {show.exact(raised.after)} {when}")
     if [e.id for e in entries] != list(range(1, len(entries) + 1)):
         show.say("  (an entry has the number of the row that opened it: closing one takes a row of the ledger, too)")
     pieces = stretches(entries)
@@ -92,9 +143,17 @@ def _show(opened: "Study") -> None:
             name = str(piece.span or "other days, or none")
             left = "" if budget is None else str(show.exact(budget - piece.spent))
             show.say(f"  {name:<26}  {show.exact(piece.spent):<10}  {left}".rstrip())
+    _show_sum(opened)
+
+
+def _show_sum(opened: "Study") -> None:
+    from sfumato.stores import spent_by, stretches
+
+    budget = opened.declared.budget
+    entries = opened.ledger.entries(opened.name)
     spent = spent_by(entries)
     known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} is left"
-    most = " at most" if len(pieces) > 1 else ""
+    most = " at most" if len(stretches(entries)) > 1 else ""
     show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
 
 
@@ -103,7 +162,7 @@ def _filtered(entry: "Entry") -> str:
 
 
 def _account(opened: "Study", problems: tuple[str, ...] = (), *, verified: bool | None = None) -> dict[str, Any]:
-    from sfumato.stores import spent_by, stretches
+    from sfumato.stores import raised_budgets, spent_by, stretches
 
     budget = opened.declared.budget
     entries = () if problems else opened.ledger.entries(opened.name)
@@ -114,6 +173,15 @@ def _account(opened: "Study", problems: tuple[str, ...] = (), *, verified: bool 
         "spent": show.exact(spent),
         "budget": show.exact(budget),
         "left": None if spent is None or budget is None else show.exact(budget - spent),
+        "budget_raised": [
+            {
+                "from": show.exact(raised.before),
+                "to": show.exact(raised.after),
+                "entry": None if raised.entry is None else raised.entry.id,
+                "at": None if raised.entry is None else raised.entry.at.isoformat(),
+            }
+            for raised in raised_budgets(entries, now=budget)
+        ],
         "atoms": [
             {
                 "time": None if piece.span is None else piece.span.of,
@@ -153,7 +221,7 @@ def _export(opened: "Study", form: Form, out: Path | None) -> None:
 
 _COLUMNS = (
     "id", "at", "who", "state", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop", "where",
-    "recipe", "bundle", "hash",
+    "recipe", "bundle", "hash", "budget", "adopts", "reason",
 )  # fmt: skip
 
 
@@ -175,6 +243,9 @@ def _entry(entry: "Entry") -> dict[str, Any]:
         "recipe": entry.recipe,
         "bundle": entry.bundle,
         "hash": entry.hash,
+        "budget": show.exact(entry.budget),
+        "adopts": entry.adopts,
+        "reason": entry.reason,
     }
 
 

@@ -10,6 +10,7 @@ from sfumato.pipeline.attacking import attack_intersect, attack_link
 from sfumato.pipeline.frontier import REPEATS, run_frontier
 from sfumato.pipeline.learning import is_learner, learn, plan_learning
 from sfumato.pipeline.learning_audit import audit_tree
+from sfumato.pipeline.lost_entries import adopt_releases, lost_entries
 from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
@@ -26,6 +27,7 @@ __all__ = [
     "Question",
     "Ran",
     "TableCheck",
+    "adopt_releases",
     "ask",
     "attack_intersect",
     "attack_link",
@@ -36,6 +38,7 @@ __all__ = [
     "is_learner",
     "learn",
     "ledger_of",
+    "lost_entries",
     "max_k",
     "measure",
     "measure_release",

@@ -31,6 +31,7 @@ from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
 from sfumato.pipeline.left_out import guard, with_left_out
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -63,8 +64,10 @@ def plan_counts(
     view = tailor(study, recipe.purpose)
     forecast = method.forecast(view)
     epsilon = method.spends
-    left = left_over(study, ledger or ledger_of(study), view.selection.span)
+    book = ledger or ledger_of(study)
+    left = left_over(study, book, view.selection.span)
     sentences = [
+        *ledger_words(study, book),
         (
             f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
             f"({', '.join(view.classes)})"
@@ -125,7 +128,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         )
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
-    warnings = swept(study, recipe)
+    warnings = [*budget_words(study, run.ledger), *swept(study, recipe)]
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit, private=True) as table:
         refuse_guesses(table)
@@ -180,6 +183,7 @@ def refuse_over_budget(
         study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
         unit=unit.key, span=span,
     )  # fmt: skip
+    refuse_lost_entries(study, ledger)
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
 
 

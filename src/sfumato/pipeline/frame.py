@@ -17,6 +17,7 @@ from sfumato.core.partition import PartitionDraft
 from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.study import Study
 from sfumato.pipeline.left_out import warnings_of
+from sfumato.pipeline.lost_entries import refuse_lost_entries
 from sfumato.pipeline.made import Published, Run, who
 from sfumato.publish import BundleWritten, claim_folder, write_owner
 from sfumato.recipe import Recipe
@@ -61,7 +62,11 @@ class Entered:
         unit: str = RECORD,
         selection: Selection = EVERYTHING,
     ) -> "Entered":
-        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span."""
+        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span.
+
+        Refused also if the ledger is not the one that releases of the study which are here were paid from.
+        """
+        refuse_lost_entries(study, run.ledger, out=None if run.folder == Path() else run.folder)
         draft = NewEntry(
             study=study.name,
             at=run.clock(),

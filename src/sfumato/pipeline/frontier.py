@@ -18,6 +18,7 @@ import numpy as np
 from sfumato.compare import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.counts import Cells
+from sfumato.core.names import checked_file_name
 from sfumato.core.partition import PartitionView
 from sfumato.core.progress import Progress, silent, time_left
 from sfumato.core.set_cut import Sets
@@ -112,7 +113,8 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     if not 1 <= repeats <= _MOST_REPEATS:
         raise UsageError(f"{repeats} draws of a release cannot be made", f"use 1 to {_MOST_REPEATS:,} repeats")
     if folder is None and study.base != Path():
-        folder = study.base / "frontier" / (name if purpose is None else f"{name}-{purpose}")
+        parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
+        folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
     table = _read(study, purpose, taken, progress)
     table = _with_files(study, table, recipes)
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)

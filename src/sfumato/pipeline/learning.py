@@ -37,6 +37,7 @@ from sfumato.pipeline.counts import (
 )
 from sfumato.pipeline.frame import Entered
 from sfumato.pipeline.left_out import guard, with_left_out
+from sfumato.pipeline.lost_entries import ledger_words
 from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
 from sfumato.publish.files import sync_folder
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
@@ -72,7 +73,8 @@ def plan_learning(
     method = learner.method()
     view = tailor(study, purpose)
     forecast = method.forecast(view)
-    left = left_over(study, ledger or ledger_of(study), view.selection.span)
+    book = ledger or ledger_of(study)
+    left = left_over(study, book, view.selection.span)
     plan = Plan(
         study=study.name,
         recipe=_recipe(method, purpose, Chosen.IN_ADVANCE),
@@ -80,6 +82,7 @@ def plan_learning(
         budget=study.budget,
         left=left,
         sentences=(
+            *ledger_words(study, book),
             *refusal_words(study, method.spends, left, view, "learn"),
             f"method '{method.name}' on {len(view.predictors)} attributes and {len(view.classes)} classes",
             *view.selection.sentences(),

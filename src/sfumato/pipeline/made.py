@@ -4,6 +4,7 @@ import datetime as dt
 import getpass
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +14,7 @@ from typing import Any
 from sfumato.core.attribute import Attribute
 from sfumato.core.draft import Draft
 from sfumato.core.left_out import LeftOut
+from sfumato.core.names import account_name, file_stem
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress
 from sfumato.core.span import Span
@@ -23,8 +25,9 @@ from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
 from sfumato.publish import Release
 from sfumato.recipe import Recipe
-from sfumato.stores import Ledger, open_ledger
+from sfumato.stores import ENDING, Ledger, open_ledger
 
+_LEDGER = ".ledger.sqlite"
 _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow")
 
 
@@ -98,17 +101,54 @@ class Run:
 
 
 def ledger_of(study: Study) -> Ledger:
-    """The study's ledger: where the study says, else a SQLite file beside it; in memory for a study in memory."""
+    """The study's ledger: where the study says, else a SQLite file beside it, in the working folder for one in memory.
+
+    Its head is kept beside the study too, so that a ledger elsewhere cannot be lost unnoticed.
+    """
+    folder = study_folder(study)
+    head = _files_of_account(study, folder, f".ledger{ENDING}")[0]
     if study.ledger is not None:
         if study.ledger.startswith("memory:") and study.base != Path():
             raise StudyError(
                 "a study file whose ledger is in memory would forget what was spent when the command ends",
                 "give `ledger:` a path, or leave it out: then it lies beside the study",
             )
-        return open_ledger(study.ledger, base=study.base)
-    if study.base == Path():
-        return open_ledger("memory:")
-    return open_ledger(str(study.base / f"{study.name}.ledger.sqlite"))
+        # In whatever folder a program runs, its studies in memory may be others of the same name.
+        apart = study.base == Path() and not study.ledger.startswith("postgres")
+        return open_ledger(study.ledger, base=study.base, head=None if apart else head)
+    return open_ledger(_default_ledger(study, folder), head=head)
+
+
+def study_folder(study: Study) -> Path:
+    """Where the files of a study are: beside its file, or in the working folder for a study in memory."""
+    return study.base if study.base != Path() else working_folder()
+
+
+def working_folder() -> Path:
+    """Where the program runs."""
+    return Path.cwd()
+
+
+def _default_ledger(study: Study, folder: Path) -> Path:
+    """The ledger of a study that names none."""
+    found = _files_of_account(study, folder, _LEDGER)
+    if len(found) > 1:
+        raise StudyError(
+            f"there are {len(found)} ledgers of the study '{study.name}' in '{folder}', of names that differ by case, "
+            f"blanks or Unicode form alone: {', '.join(path.name for path in found)}",
+            "move one of them away and enter its releases in the other with `sfumato ledger STUDY adopt`",
+        )
+    return found[0]
+
+
+def _files_of_account(study: Study, folder: Path, ending: str) -> list[Path]:
+    """The files of a study's account: those made under any spelling of its name; else the one to make."""
+    stem = file_stem(study.name)
+    names = {account_name(study.name), account_name(stem)}
+    found: list[Path] = []
+    with suppress(OSError):
+        found = [path for path in folder.glob(f"*{ending}") if account_name(path.name.removesuffix(ending)) in names]
+    return sorted(found) or [folder / f"{stem}{ending}"]
 
 
 def left_over(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:

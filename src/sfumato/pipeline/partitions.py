@@ -27,6 +27,7 @@ from sfumato.measure import Evidence
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.left_out import guard, with_left_out
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -68,6 +69,7 @@ def plan_partition(
     method.check(view)
     forecast = method.forecast(view)
     sentences = [
+        *ledger_words(study, book),
         f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
         *view.selection.sentences(),
         *_changes(asked, _form(method)),
@@ -104,6 +106,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     refuse_named_sets(method, asked)
     refuse_told_values(method, asked)
     method.check(foreseen(asked))
+    refuse_lost_entries(study, run.ledger, out=run.folder)
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
@@ -120,7 +123,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             draft = drafted(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
-            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe)]
+            warnings = [*budget_words(study, run.ledger), *overlaps(study, run.ledger, view), *swept(study, recipe)]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from sfumato.core.attribute import Role
 from sfumato.core.condition import condition_text
+from sfumato.core.names import checked_file_name, has_control_characters
 from sfumato.core.query_text import QueryError
 from sfumato.core.selection import domains_of, selected
 from sfumato.core.source import Source
@@ -83,6 +84,7 @@ def _study(tree: object, places: Places, base: Path) -> Study:
         fields = StudyFields.model_validate(tree)
     except ValidationError as error:
         raise _first(error.errors(include_url=False), places) from None
+    _refuse_unsafe_names(fields, places)
     source = _source(fields.source, places)
     if not fields.attributes:
         raise places.error(("attributes",), "the study declares no attribute", "give each column that matters a role")
@@ -109,6 +111,19 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
     return replace(study, purposes=purposes)
+
+
+def _refuse_unsafe_names(fields: StudyFields, places: Places) -> None:
+    """A study has any name people can read; releases, purposes and sweeps become folders, so theirs are file names."""
+    if has_control_characters(fields.name) or not fields.name.strip():
+        raise places.error(
+            ("name",), "the name of the study holds line ends or control characters, or blanks alone",
+            "write it as one line of text",
+        )  # fmt: skip
+    for field, kind in (("releases", "a release"), ("purposes", "a purpose"), ("sweeps", "a sweep")):
+        for name in getattr(fields, field):
+            with places.at(field, name):
+                checked_file_name(kind, name)
 
 
 def _source(written: object, places: Places) -> object:

@@ -1,17 +1,23 @@
 """What outlives a run: the ledger of every release of a study."""
 
-from sfumato.stores.ledger import Entry, Ledger, NewEntry, check_budget
+from sfumato.stores.heads import ENDING, lost_entries_error
+from sfumato.stores.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
 from sfumato.stores.open import open_ledger
 from sfumato.stores.spending import RECORD, Stretch, spent_by, stretches
 
 __all__ = [
+    "ENDING",
     "RECORD",
+    "Adoption",
     "Entry",
     "Ledger",
     "NewEntry",
+    "RaisedBudget",
     "Stretch",
     "check_budget",
+    "lost_entries_error",
     "open_ledger",
+    "raised_budgets",
     "spent_by",
     "stretches",
 ]

@@ -2,9 +2,13 @@
 
 A row's hash covers everything in it and the hash of the row before, so a changed, missing, added or reordered row
 breaks the chain at that place. What a chain alone cannot show is that its *end* was cut off; the hash of an entry that
-was kept elsewhere does.
+was kept elsewhere does: in the manifest of its bundle, and in a head file (`stores/heads.py`).
 
-The body of an *opened* row has a version. Rows of version 1 do not say it, nor a span: they are about all records.
+The body of an *opened* row has a version. Rows of version 1 do not say it, nor a span: they are about all records. Rows
+before version 3 do not say what the study's budget was.
+
+An *adopted* row enters what an earlier ledger knew and this one does not: a release whose bundle was found, or what
+was spent by entries that left nothing behind. Its ε counts like any other.
 """
 
 import hashlib
@@ -15,23 +19,27 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Final
 
+from sfumato.core.names import account_name
 from sfumato.core.span import Span, day
 from sfumato.errors import OursError, StudyError, VerifyError
-from sfumato.stores.ledger import Entry, NewEntry, check_budget
+from sfumato.stores.ledger import Adoption, Entry, NewEntry, check_budget
 
 START: Final = "0" * 64
 """What stands before the first row."""
 
-BODY: Final = 2
-"""The version of the body of an *opened* row: since 2 it has ``span`` and ``where``."""
+BODY: Final = 3
+"""The version of the body of an *opened* row: since 2 it has ``span`` and ``where``, since 3 the study's ``budget``."""
 
-KINDS: Final = ("opened", "done", "failed")
+KINDS: Final = ("opened", "done", "failed", "adopted")
 """What a row can say. A kind never changes its meaning: a new meaning is a new kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One fact: a release was opened, is done, or failed. ``entry`` is the number of the opened row it is about."""
+    """One fact: a release was opened, is done, failed, or was adopted from an earlier ledger.
+
+    ``entry`` is the number of the opened row it is about; an adopted row has its own.
+    """
 
     seq: int
     kind: str
@@ -54,7 +62,18 @@ def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> 
     """The row that opens a release, if the ledger verifies and the budget allows it."""
     _refuse_broken(rows)
     check_budget(draft, entries_of(rows, draft.study), budget=budget)
-    body = {
+    return _entering(rows, draft, "opened", _body(draft, budget))
+
+
+def adopted(rows: Sequence[Row], found: Adoption, *, reason: str, budget: Fraction | None) -> Row:
+    """The row that enters what an earlier ledger knew, whatever the budget says: it was spent already."""
+    _refuse_broken(rows)
+    body = {**_body(found.draft, budget), "adopts": found.hash, "bundle": found.bundle, "reason": reason}
+    return _entering(rows, found.draft, "adopted", body)
+
+
+def _body(draft: NewEntry, budget: Fraction | None) -> dict[str, object]:
+    return {
         "who": draft.who,
         "purpose": draft.purpose,
         "method": draft.method,
@@ -64,18 +83,21 @@ def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> 
         "version": BODY,
         "span": None if draft.span is None else [draft.span.of, *str(draft.span)[1:-1].split(", ")],
         "where": draft.where,
+        "budget": None if budget is None else str(budget),
     }
-    epsilon = None if draft.epsilon is None else str(draft.epsilon)
+
+
+def _entering(rows: Sequence[Row], draft: NewEntry, kind: str, body: dict[str, object]) -> Row:
     number = len(rows) + 1
     return _linked(
         rows,
         Row(
             seq=number,
-            kind="opened",
+            kind=kind,
             entry=number,
             study=draft.study,
             at=_moment(draft.at),
-            epsilon=epsilon,
+            epsilon=None if draft.epsilon is None else str(draft.epsilon),
             body=_canonical(body),
             previous="",
         ),
@@ -102,14 +124,18 @@ def closed(rows: Sequence[Row], entry: int, kind: str, body: dict[str, str], *, 
 
 
 def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
-    """The releases of a study, oldest first, each in the state its latest row gives it."""
+    """The releases of a study, oldest first, each in the state its latest row gives it.
+
+    Names that differ by case, blanks or Unicode form are one study.
+    """
     found: dict[int, Entry] = {}
+    account = account_name(study)
     try:
         for row in rows:
-            if row.study != study:
+            if account_name(row.study) != account:
                 continue
             body = json.loads(row.body)
-            if row.kind == "opened":
+            if row.kind in {"opened", "adopted"}:
                 found[row.entry] = Entry(
                     id=row.entry,
                     study=row.study,
@@ -124,6 +150,15 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
                     span=_span(body.get("span")),
                     where=str(body.get("where", "")),
                     hash=row.hash,
+                    budget=None if body.get("budget") is None else Fraction(body["budget"]),
+                )
+            if row.kind == "adopted":
+                found[row.entry] = replace(
+                    found[row.entry],
+                    state="adopted",
+                    adopts=body["adopts"],
+                    bundle=body["bundle"],
+                    reason=body["reason"],
                 )
             elif row.kind == "done":
                 found[row.entry] = replace(found[row.entry], state="done", bundle=body["bundle"])
@@ -132,6 +167,18 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
     except (KeyError, TypeError, ValueError, ZeroDivisionError, StudyError):
         raise _broken("a row cannot be read") from None
     return tuple(found.values())
+
+
+def hashes_of(rows: Sequence[Row]) -> frozenset[str]:
+    """The hashes of all entries, and those that adopted entries had in an earlier ledger."""
+    found = {row.hash for row in rows}
+    for row in rows:
+        if row.kind == "adopted":
+            try:
+                found.add(str(json.loads(row.body)["adopts"]))
+            except (KeyError, TypeError, ValueError):
+                raise _broken("a row cannot be read") from None
+    return frozenset(found)
 
 
 def _span(said: object) -> Span | None:
@@ -154,20 +201,26 @@ def problems(rows: Sequence[Row]) -> tuple[str, ...]:
             found.append(f"row {number} does not follow the row before it")
         if row.hash != row.digest():
             found.append(f"row {number} was changed: its hash does not match")
-        if row.kind not in KINDS:
-            found.append(f"row {number} is of a kind that this version does not know: '{row.kind}'")
-        elif row.kind == "opened":
-            if row.entry != number:
-                found.append(f"row {number} opens an entry under another number")
-            if _version(row) > BODY:
-                found.append(f"row {number} was written by a later version of Sfumato, which this one cannot read")
-            open_entries.add(row.entry)
-        elif row.entry in open_entries:
-            open_entries.remove(row.entry)
-        else:
-            found.append(f"row {number} closes entry {row.entry}, which is not open")
+        found += _senseless(row, open_entries)
         previous = row.hash
     return tuple(found)
+
+
+def _senseless(row: Row, open_entries: set[int]) -> list[str]:
+    """What makes no sense about a row; the entries that are open after it are noted."""
+    if row.kind not in KINDS:
+        return [f"row {row.seq} is of a kind that this version does not know: '{row.kind}'"]
+    if row.kind in {"opened", "adopted"}:
+        if row.kind == "opened":
+            open_entries.add(row.entry)
+        wrong = [f"row {row.seq} opens an entry under another number"] if row.entry != row.seq else []
+        if _version(row) > BODY:
+            wrong.append(f"row {row.seq} was written by a later version of Sfumato, which this one cannot read")
+        return wrong
+    if row.entry not in open_entries:
+        return [f"row {row.seq} closes entry {row.entry}, which is not open"]
+    open_entries.remove(row.entry)
+    return []
 
 
 def _version(row: Row) -> int:
@@ -186,7 +239,10 @@ def _refuse_broken(rows: Sequence[Row]) -> None:
 
 
 def _broken(what: str) -> VerifyError:
-    return VerifyError(f"the ledger does not verify: {what}", "restore it from a backup")
+    return VerifyError(
+        f"the ledger does not verify: {what}",
+        "restore it from a backup; without one, move it away and run `sfumato ledger STUDY adopt`",
+    )
 
 
 def _linked(rows: Sequence[Row], row: Row) -> Row:

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from sfumato.core.span import Span
 from sfumato.dp.budget import show
 from sfumato.errors import BudgetError, OursError
 from sfumato.stores.spending import RECORD, spent_by, touching
 
-State: TypeAlias = Literal["opened", "done", "failed"]
+State: TypeAlias = Literal["opened", "done", "failed", "adopted"]
 
 _NAMED = 8  # entries a message names before it sums up the others
 
@@ -64,7 +64,9 @@ class Entry:
     """One release in the ledger, with the state its latest row gives it.
 
     ``id`` is the number of its first row in the ledger. ``hash`` is that row's link in the chain: a manifest that
-    carries it proves later that the entry was there.
+    carries it proves later that the entry was there. ``budget`` is what the study declared then, None where it declared
+    none or the row is older than this field. An adopted entry has the ``reason``, and the hash it ``adopts``: that of
+    the entry in the earlier ledger.
     """
 
     id: int
@@ -83,16 +85,40 @@ class Entry:
     state: State = "opened"
     bundle: str | None = None
     reason: str | None = None
+    budget: Fraction | None = None
+    adopts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What an earlier ledger knew: a release, with its hash there and its bundle's; both None for what left none."""
+
+    draft: NewEntry
+    hash: str | None = None
+    bundle: str | None = None
 
 
 class Ledger(Protocol):
-    """Where releases are entered. It only grows: no operation changes or removes what is there."""
+    """Where releases are entered. It only grows: no operation changes or removes what is there.
+
+    ``lasting`` says whether it outlives the program.
+    """
+
+    lasting: ClassVar[bool]
 
     def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
         """Enter a release as *opened* if the budget allows it, atomically, and commit before returning.
 
         BudgetError if ε does not fit into what is left of ``budget``, or if it is asked for with no budget at all.
-        Two processes that race for the last of the budget: exactly one gets it.
+        VerifyError if the ledger is not whole. Two processes that race for the last of the budget: exactly one gets it.
+        """
+        ...
+
+    def adopt(self, found: Sequence[Adoption], lost: NewEntry, *, reason: str, budget: Fraction | None) -> list[Entry]:
+        """Enter those of the releases that the ledger does not know, and what else a head file says was spent.
+
+        ``lost`` describes the latter; its ε is set here. Gives what was entered; from then on the ledger is taken for
+        whole.
         """
         ...
 
@@ -116,9 +142,38 @@ class Ledger(Protocol):
         """The rows as they are kept, of all studies: whoever has them can check the chain."""
         ...
 
-    def verify(self) -> tuple[str, ...]:
-        """What is wrong with the chain of rows; nothing if all is well."""
+    def hashes(self) -> frozenset[str]:
+        """The hashes of all entries, of all studies, and those that adopted ones had in an earlier ledger."""
         ...
+
+    def lost(self, study: str) -> tuple[str, ...]:
+        """What was in the ledger of a study once and is not in this one, as far as head files know."""
+        ...
+
+    def verify(self) -> tuple[str, ...]:
+        """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaisedBudget:
+    """That a study declares more than it did: with this entry, or now if there is none yet."""
+
+    before: Fraction
+    after: Fraction
+    entry: Entry | None
+
+
+def raised_budgets(entries: Sequence[Entry], now: Fraction | None = None) -> list[RaisedBudget]:
+    """Every time a study's budget was larger at an entry than at the one before, and whether it is larger now."""
+    declared: list[tuple[Fraction, Entry | None]] = [(e.budget, e) for e in entries if e.budget is not None]
+    if now is not None:
+        declared.append((now, None))
+    return [
+        RaisedBudget(before=before, after=after, entry=entry)
+        for (before, _), (after, entry) in pairwise(declared)
+        if after > before
+    ]
 
 
 def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction | None) -> None:

@@ -1,18 +1,23 @@
 """A ledger that lives as long as the program: for tests, for studies over a table in memory, for trying things out."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from fractions import Fraction
 from threading import Lock
+from typing import ClassVar
 
 from sfumato.core.span import Span
 from sfumato.stores import chain
-from sfumato.stores.ledger import Entry, NewEntry
+from sfumato.stores.adopting import adopted_rows
+from sfumato.stores.ledger import Adoption, Entry, NewEntry
 from sfumato.stores.spending import spent_by
 
 
 class MemoryLedger:
     """Rows in a list; safe among threads."""
+
+    lasting: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._rows: list[chain.Row] = []
@@ -24,6 +29,13 @@ class MemoryLedger:
             row = chain.opened(self._rows, draft, budget=budget)
             self._rows.append(row)
         return chain.entries_of([row], draft.study)[0]
+
+    def adopt(self, found: Sequence[Adoption], lost: NewEntry, *, reason: str, budget: Fraction | None) -> list[Entry]:
+        """Enter those of the releases that the ledger does not know."""
+        with self._lock:
+            new = adopted_rows(self._rows, found, lost, heads=(), cut_off=False, reason=reason, budget=budget)
+            self._rows += new
+        return [chain.entries_of([row], row.study)[0] for row in new]
 
     def complete(self, entry: int, bundle: str, *, at: datetime) -> None:
         """Note that the release is published, with the hash of its bundle."""
@@ -46,6 +58,14 @@ class MemoryLedger:
     def rows(self) -> list[dict[str, object]]:
         """The rows as they are kept."""
         return [asdict(row) for row in self._rows]
+
+    def hashes(self) -> frozenset[str]:
+        """The hashes of all entries, and those that adopted ones had in an earlier ledger."""
+        return chain.hashes_of(self._rows)
+
+    def lost(self, study: str) -> tuple[str, ...]:  # noqa: ARG002 - as every ledger has it
+        """Nothing: a ledger in memory is meant to be forgotten."""
+        return ()
 
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows; nothing if all is well."""

@@ -7,10 +7,11 @@ from sfumato.errors import StudyError
 from sfumato.stores.ledger import Ledger
 
 
-def open_ledger(where: str | Path, *, base: Path | None = None) -> Ledger:
+def open_ledger(where: str | Path, *, base: Path | None = None, head: Path | None = None) -> Ledger:
     """Open the ledger at a path (SQLite, made on the first entry), ``sqlite:///path``, ``postgresql://…``, ``memory:``.
 
-    Relative paths start at ``base``, else at the working folder.
+    Relative paths start at ``base``, else at the working folder. ``head`` is a file that remembers how far the ledger
+    has come; a ledger in a file has one beside it in any case.
 
     >>> open_ledger("memory:").entries("adult")
     ()
@@ -22,35 +23,35 @@ def open_ledger(where: str | Path, *, base: Path | None = None) -> Ledger:
     address = str(where)
     scheme, colon, rest = address.partition(":")
     if isinstance(where, Path) or not colon or len(scheme) == 1:  # one letter is a Windows drive
-        return _sqlite(address, base)
+        return _sqlite(address, base, head)
     if scheme in {"postgres", "postgresql", "postgresql+psycopg"}:
-        return _postgres(address)
+        return _postgres(address, head)
     if scheme not in _SCHEMES:
         known = sorted([*_SCHEMES, "postgresql"])
         raise StudyError(
             f"there is no ledger behind '{scheme}:'",
             f"give a path, or an address that starts with one of: {', '.join(f'{name}:' for name in known)}",
         )
-    return _SCHEMES[scheme](rest.removeprefix("///"), base)
+    return _SCHEMES[scheme](rest.removeprefix("///"), base, head)
 
 
-def _memory(_rest: str, _base: Path | None) -> Ledger:
+def _memory(_rest: str, _base: Path | None, _head: Path | None) -> Ledger:
     from sfumato.stores.memory import MemoryLedger  # noqa: PLC0415 - like its sibling, when asked for
 
     return MemoryLedger()
 
 
-def _sqlite(path: str, base: Path | None) -> Ledger:
+def _sqlite(path: str, base: Path | None, head: Path | None) -> Ledger:
     # SQLAlchemy takes a third of a second, and most commands need no ledger.
     from sfumato.stores.sqlite import SqliteLedger  # noqa: PLC0415 - see above
 
-    return SqliteLedger((base or Path()) / path)
+    return SqliteLedger((base or Path()) / path, head=head)
 
 
-def _postgres(address: str) -> Ledger:
+def _postgres(address: str, head: Path | None) -> Ledger:
     from sfumato.stores.postgres import PostgresLedger  # noqa: PLC0415 - like its siblings
 
-    return PostgresLedger(address)
+    return PostgresLedger(address, head=head)
 
 
-_SCHEMES: dict[str, Callable[[str, Path | None], Ledger]] = {"memory": _memory, "sqlite": _sqlite}
+_SCHEMES: dict[str, Callable[[str, Path | None, Path | None], Ledger]] = {"memory": _memory, "sqlite": _sqlite}

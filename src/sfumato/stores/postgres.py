@@ -22,9 +22,11 @@ from sqlalchemy.pool import NullPool
 
 from sfumato.errors import PublishError, SfumatoError, StudyError, VerifyError
 from sfumato.stores import sql
+from sfumato.stores.heads import HeadFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import URL, Connection
 
@@ -43,9 +45,13 @@ FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only()
 
 
 class PostgresLedger(sql.SqlLedger):
-    """Rows in the table ``ledger`` of a database; the table is made with the first entry."""
+    """Rows in the table ``ledger`` of a database; the table is made with the first entry.
 
-    def __init__(self, address: str) -> None:
+    ``head`` is a file on this machine that notices when the database is put back to an older state.
+    """
+
+    def __init__(self, address: str, *, head: Path | None = None) -> None:
+        self.heads = HeadFiles(() if head is None else (head,))
         self.url = _url(address)
         _refuse_without_driver()
         # A connection an operation: nothing is shared with a forked child, and no lock outlives its use.

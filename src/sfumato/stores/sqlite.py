@@ -17,6 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from sfumato.errors import PublishError, SfumatoError, VerifyError
 from sfumato.stores import sql
+from sfumato.stores.heads import HeadFiles, head_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +40,9 @@ _APPEND_ONLY: Final = tuple(
 class SqliteLedger(sql.SqlLedger):
     """Rows in one table of an SQLite file; the file is made with the first entry."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, head: Path | None = None) -> None:
         self.path = path
+        self.heads = HeadFiles(tuple(dict.fromkeys([head_beside(path), *([] if head is None else [head])])))
         self._engine = _engine(path)
 
     def read(self) -> list[chain.Row]:
