@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from sfumato.dp.budget import show
 from sfumato.errors import OursError, VerifyError
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION
+from sfumato.publish.untrusted import parse_json, printable
 
 Json = dict[str, Any]
 
@@ -31,15 +32,13 @@ def seal(content: Mapping[str, Any]) -> str:
 
 def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
     """Read and check a manifest of one of these forms: fields, types, version, and that no byte of it changed."""
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise broken("manifest.json is not JSON") from None
+    content = parse_json(raw, "manifest.json")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise broken("manifest.json is not that of a Sfumato bundle")
     form = form_of(content)
     if content.get("format_version") != FORMAT_VERSION or form not in forms:
-        told = f"{content.get('format_version')}"[:20] + ("" if form in forms else f" and form '{form[:20]}'")
+        told = printable(f"{content.get('format_version')}", 20)
+        told += "" if form in forms else f" and form '{printable(form, 20)}'"
         raise VerifyError(
             f"the bundle has format version {told}, and this version reads {FORMAT_VERSION}",
             "use the version of Sfumato that wrote it, or a newer one",
@@ -49,7 +48,7 @@ def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise broken(f"manifest.json is wrong at '{place}': {first['msg']}") from None
+        raise broken(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
     if render(content) != raw or content["seal"] != seal(content):
         raise broken("manifest.json was changed after it was written")
     return content
@@ -58,6 +57,11 @@ def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
 def form_of(content: Mapping[str, Any]) -> str:
     """What a bundle publishes: noisy counts of groups, or records."""
     return str(content.get("form", "counts"))
+
+
+def told_size(content: Mapping[str, Any], name: str) -> int:
+    """How long the manifest says that a file is; nothing for one that it does not list."""
+    return int(content["files"].get(name, {"size": 0})["size"])
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
@@ -88,4 +92,4 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
 
 def broken(problem: str) -> VerifyError:
     """A bundle that is not what it says it is."""
-    return VerifyError(problem, "get the bundle again from who published it")
+    return VerifyError(printable(problem, 1_000), "get the bundle again from who published it")
