@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 from sfumato.models import parse_models
@@ -50,24 +51,24 @@ def write_manifest(bundle, content):
 
 def receive(bundle):
     """Everything that a receiver does with a bundle; the outcome of each step is a result or an exception."""
-    outcomes = [_outcome(verify_bundle, bundle)]
-    release = _outcome(Release.open, bundle)
+    outcomes = [outcome(verify_bundle, bundle)]
+    release = outcome(Release.open, bundle)
     outcomes.append(release)
     if isinstance(release, Release):
         column = next(iter(release.domains))
         outcomes += [
-            _outcome(release.to_arrow),
-            _outcome(release.to_training),
-            _outcome(release.encoder),
-            _outcome(release.sample),
-            _outcome(release.sample, 3, 1),
-            _outcome(release.query, f"'{column}' != nowhere"),
-            _outcome(release.query, f"'{column}' >= 3"),
+            outcome(release.to_arrow),
+            outcome(release.to_training),
+            outcome(release.encoder),
+            outcome(release.sample),
+            outcome(release.sample, 3, 1),
+            outcome(release.query, f"'{column}' != nowhere"),
+            outcome(release.query, f"'{column}' >= 3"),
         ]
     return outcomes
 
 
-def _outcome(function, *arguments):
+def outcome(function, *arguments):
     try:
         return function(*arguments)
     except Exception as error:  # noqa: BLE001 - the tests look at what it is
@@ -76,7 +77,8 @@ def _outcome(function, *arguments):
 
 def copy(files, folder):
     """The files of a bundle in a folder of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     for name, raw in files.items():
         (folder / name).write_bytes(raw)
     return folder

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pytest
 from sfumato.errors import OursError, SfumatoError, UsageError, VerifyError
 from sfumato.publish import Release, verify_bundle
 from sfumato.publish.parquet_file import ParquetLimits, read_parquet
-from sfumato.publish.parquet_pages import refuse_large_pages
+from sfumato.publish.parquet_pages import read_footer, refuse_large_pages
 from sfumato.publish.untrusted import MOST_JSON_BYTES, open_regular, parse_json, refuse_unexpected
 from tests.trust.forged import FORMS, copy, files_of, forge, manifest, receive, write_manifest, write_sound
 
@@ -265,22 +266,27 @@ def test_a_page_that_says_it_unpacks_to_two_gigabytes_is_not_unpacked(tmp_path):
     forged = raw[:7] + varint + raw[size:]
     shifted = len(varint) - (size - 7)
     with open_regular(path) as file:
-        metadata = pq.ParquetFile(file).metadata
-        chunk = metadata.row_group(0).column(0)
-        refuse_large_pages(file, chunk, most=10_000)
+        chunk = read_footer(file, ["x"], ["x"]).chunks[0][0]
+        assert refuse_large_pages(file, chunk, most=10_000) > 0
     with pytest.raises(VerifyError, match="unpacks to more"):
-        refuse_large_pages(io.BytesIO(forged), Chunk(chunk, shifted), most=1 << 20)
+        refuse_large_pages(io.BytesIO(forged), replace(chunk, stop=chunk.stop + shifted), most=1 << 20)
 
 
-class Chunk:
-    """The metadata of a column chunk whose pages have become longer."""
-
-    def __init__(self, chunk, longer):
-        self._chunk = chunk
-        self.total_compressed_size = chunk.total_compressed_size + longer
-
-    def __getattr__(self, name):
-        return getattr(self._chunk, name)
+def test_a_footer_that_contradicts_itself_does_not_end_the_process(records):
+    """Asked for the sizes of such a column, Arrow ends the process: nothing is left to catch."""
+    table = table_of(records)
+    kind = pq.ParquetFile(records / "data.parquet").schema.column(len(table.column_names) - 1).physical_type
+    assert kind == "INT32"
+    raw = (records / "data.parquet").read_bytes()
+    length = int.from_bytes(raw[-8:-4], "little")
+    body = raw[: -8 - length]
+    footer = raw[-8 - length : -8]
+    # Field 16 of the column's metadata, sizes, gets a field 1: how long its texts are. It is the last column's.
+    for place in range(len(footer) - 40, len(footer)):
+        changed = footer[:place] + bytes([0x16, 0x02]) + footer[place + 2 :]
+        (records / "data.parquet").write_bytes(body + changed + length.to_bytes(4, "little") + b"PAR1")
+        forge(records)
+        assert all(isinstance(f, SfumatoError) for f in receive(records) if isinstance(f, Exception))
 
 
 def test_encodings_that_unpack_without_bound_are_refused(tmp_path):

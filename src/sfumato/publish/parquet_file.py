@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Final
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from sfumato.errors import VerifyError
-from sfumato.publish.parquet_pages import refuse_large_pages
+from sfumato.publish.parquet_pages import read_footer, refuse_large_pages
 from sfumato.publish.untrusted import open_regular
 
-_WRITER: Final = "parquet-cpp-arrow"  # what bundles are written by; readers make allowances for some others
 _ROOM: Final = 16  # bytes that a value unpacks to, for each byte that it takes as text with what stands beside it
 _SLACK: Final = 1 << 20  # for headers, dictionaries and the like, in small files
 
@@ -38,9 +37,10 @@ def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLi
     """
     texts = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
     with open_regular(path) as file:
+        _refuse(file, list(kinds), texts, limits)
+        file.seek(0)
         try:
-            with pa.parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as parquet:
-                _refuse(file, parquet, list(kinds), limits)
+            with pa.parquet.ParquetFile(file, read_dictionary=texts) as parquet:
                 table = parquet.read()
             table.validate(full=True)
         except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -48,38 +48,21 @@ def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLi
     return table
 
 
-def _refuse(file: Any, parquet: Any, names: list[str], limits: ParquetLimits) -> None:
+def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: ParquetLimits) -> None:
     """Refuse a file whose footer or pages tell of anything but the declared table."""
-    footer = parquet.metadata
-    if not str(footer.created_by).startswith(_WRITER):
-        raise _broken("a Parquet file was not written by Sfumato")
-    _refuse_columns(parquet, names)
-    rows = footer.num_rows
-    if not (rows == limits.rows if limits.exact else 0 <= rows <= limits.rows):
+    footer = read_footer(file, names, texts)
+    rows = footer.rows
+    if rows != limits.rows if limits.exact else rows > limits.rows:
         raise _broken("a table does not have as many rows as the manifest says")
     if rows * len(names) > limits.text_bytes:
         raise _broken("a Parquet file has more rows than its CSV file has room for")
-    groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
-    if any(group.num_rows < 0 for group in groups) or sum(group.num_rows for group in groups) != rows:
-        raise _broken("a Parquet file contradicts itself about its rows")
+    contradicts = sum(footer.parts) != rows
     left = _ROOM * limits.text_bytes + _SLACK
-    for group in groups:
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            if chunk.file_path or chunk.num_values != group.num_rows:
-                raise _broken("a Parquet file contradicts itself about its rows")
+    for part, chunks in zip(footer.parts, footer.chunks, strict=True):
+        if contradicts or len(chunks) != len(names) or any(chunk.values != part for chunk in chunks):
+            raise _broken("a Parquet file contradicts itself about its rows")
+        for chunk in chunks:
             left -= refuse_large_pages(file, chunk, most=left)
-
-
-def _refuse_columns(parquet: Any, names: list[str]) -> None:
-    """Refuse other columns, nested ones, and those of which every row is a text of its own once it is read."""
-    schema = parquet.schema
-    columns = [schema.column(place) for place in range(len(schema))]
-    if [c.path for c in columns] != names or any(c.max_repetition_level or c.max_definition_level > 1 for c in columns):
-        raise _broken("the columns are not the declared ones")
-    for name, field in zip(names, parquet.schema_arrow, strict=True):
-        if not (pa.types.is_dictionary(field.type) or pa.types.is_primitive(field.type)):
-            raise _broken(f"'{name}' is not a column of the declared type")
 
 
 def _broken(problem: str) -> VerifyError:

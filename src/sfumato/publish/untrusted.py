@@ -26,7 +26,7 @@ _MOST_VALUES: Final = 8_000_000  # in a JSON file: an empty list takes two bytes
 _DEEPEST: Final = 100
 _MOST_WHOLE: Final = 2**63
 _DIGITS: Final = 20  # of a whole number below that, with its sign
-_AGAIN: Final = "do not use it, and get the bundle again from who published it"
+_AGAIN: Final = "do not use it, and get it again from who published it"
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -65,7 +65,7 @@ def parse_json(raw: bytes, name: str) -> Any:
     {'a': [1, 0.5]}
     >>> parse_json(b'{"a": 1, "a": 2}', "x.json")
     Traceback (most recent call last):
-    sfumato.errors.VerifyError: x.json has a name twice. To fix: do not use it, and get the bundle again ...
+    sfumato.errors.VerifyError: x.json has a name twice. To fix: do not use it, and get it again ...
     """
     if raw.count(b",") > _MOST_VALUES:
         raise VerifyError(f"{name} holds more than {_MOST_VALUES:,} values", _AGAIN)
@@ -89,7 +89,7 @@ def parse_json(raw: bytes, name: str) -> Any:
 
 
 @contextmanager
-def refuse_unexpected() -> Iterator[None]:
+def refuse_unexpected(what: str = "the bundle") -> Iterator[None]:
     """The net below everything that reads a bundle: what nobody thought of is an answer about the bundle, no traceback.
 
     What is inside an exception is not shown: it may quote the bundle. The exception stays in ``__context__``.
@@ -98,15 +98,15 @@ def refuse_unexpected() -> Iterator[None]:
         yield
     except MemoryError:
         raise VerifyError(
-            "the bundle cannot be verified: reading it takes more memory than there is. Treat it as damaged or hostile",
+            f"{what} cannot be verified: reading it takes more memory than there is. Treat it as damaged or hostile",
             f"{_AGAIN}; if you know that it is sound, read it on a larger machine",
         ) from None
     except OursError:
-        raise _unexpected() from None
+        raise _unexpected(what) from None
     except SfumatoError:
         raise
     except Exception:  # noqa: BLE001 - that is what a net is for
-        raise _unexpected() from None
+        raise _unexpected(what) from None
 
 
 def printable(text: str, most: int = 200) -> str:
@@ -160,9 +160,9 @@ def _no_file(path: Path) -> VerifyError:
     return VerifyError(f"{printable(path.name)} is not a regular file", _AGAIN)
 
 
-def _unexpected() -> VerifyError:
+def _unexpected(what: str) -> VerifyError:
     return VerifyError(
-        "the bundle cannot be verified: reading it failed in a way that reading a sound one does not. Treat it as "
+        f"{what} cannot be verified: reading it failed in a way that reading a sound one does not. Treat it as "
         "damaged or hostile",
         _AGAIN,
     )
