@@ -112,6 +112,19 @@ def test_a_sampling_rate_that_is_none_is_refused(records, sampled):
     assert "sampled" in refused(records)
 
 
+@pytest.mark.parametrize("span", [[], ["x", "y"], ["2020-01-01"], ["2021-01-01", "2020-01-01"], ["2020-01-01"] * 3])
+def test_a_span_that_is_none_is_refused(bundle, span):
+    forge(bundle, lambda content: content.update(selection={"time": "day", "span": span, "where": None}))
+    assert "span" in refused(bundle)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "9" * 400, "1/" + "9" * 400])
+def test_a_privacy_loss_out_of_range_is_no_guarantee(counts, epsilon):
+    forge(counts, lambda content: content["privacy"].update(epsilon=epsilon))
+    refused(counts, opens=True)
+    assert "guarantee" in [check.name for check in verify_bundle(counts).checks if not check.ok]
+
+
 def grid_of(content):
     return next(entry for entry in content["attributes"] if entry["domain"]["kind"] == "grid")
 

@@ -1,5 +1,6 @@
 """Manifests as bytes: exact JSON in one form, and a seal that shows a change by accident."""
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
@@ -51,7 +52,20 @@ def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
         raise broken(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
     if render(content) != raw or content["seal"] != seal(content):
         raise broken("manifest.json was changed after it was written")
+    _refuse_selection(content.get("selection"))
     return content
+
+
+def _refuse_selection(told: Mapping[str, Any] | None) -> None:
+    """Refuse a span that is not two days of a time."""
+    if told is None or told["span"] is None:
+        return
+    try:
+        start, stop = (dt.date.fromisoformat(day) for day in told["span"])
+    except ValueError:
+        raise broken("the span of the manifest's selection is not two days") from None
+    if told["time"] is None or start >= stop:
+        raise broken("the span of the manifest's selection is not two days of a time")
 
 
 def form_of(content: Mapping[str, Any]) -> str:

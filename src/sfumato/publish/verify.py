@@ -13,7 +13,7 @@ from sfumato.core.counts import Cells
 from sfumato.core.draft import Groups
 from sfumato.core.selection import selected
 from sfumato.engines import read_people
-from sfumato.errors import UsageError, VerifyError
+from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.publish.checks import DATA, MANIFEST, TEXTS, Check, Verification, find_bundle, hashes, manifest_of, names
 from sfumato.publish.datapackage import datapackage
 from sfumato.publish.files import FileFacts
@@ -144,13 +144,16 @@ def _words(content: Mapping[str, Any]) -> Check:
     """The sentence people will quote must be the one that the numbers give."""
     privacy = content["privacy"]
     epsilon = None if privacy["epsilon"] is None else Fraction(privacy["epsilon"])
-    expected = guarantee(
-        model=privacy["model"],
-        epsilon=epsilon,
-        unit=privacy["unit"],
-        secure=privacy["secure"],
-        chosen=privacy["chosen"],
-    )
+    try:
+        expected = guarantee(
+            model=privacy["model"],
+            epsilon=epsilon,
+            unit=privacy["unit"],
+            secure=privacy["secure"],
+            chosen=privacy["chosen"],
+        )
+    except StudyError as error:
+        return Check("guarantee", ok=False, detail=error.problem)
     if content["guarantee"] != expected:
         return Check("guarantee", ok=False, detail="the guarantee in words is not that of the numbers")
     spent = sum((Fraction(step["epsilon"]) for step in privacy["receipt"]), Fraction(0))
