@@ -86,6 +86,14 @@ def test_every_method_is_tested_here():
     assert {*METHODS} == {*LEAST}
 
 
+@pytest.mark.parametrize("field", ["path", "encoding", "delimiter", "quote", "missing"])
+def test_a_source_is_read_or_refused(field):
+    for value in [*WRONG, "\0"]:
+        source = {"path": "a.csv", field: value}
+        attributes = {"sex": {"role": "quasi_identifier", "values": ["f", "m"]}}
+        accepted(partial(study_from_mapping, {"name": "a", "source": source, "attributes": attributes}))
+
+
 @pytest.mark.parametrize("field", ["method", "purpose", "chosen", "k", "promise"])
 def test_a_release_of_a_study_is_read_or_refused(field):
     for value in WRONG:
