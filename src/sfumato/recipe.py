@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sfumato.core.study import Study
+from sfumato.core.study_values import refuse_strange
 from sfumato.errors import StudyError
 
 Path = tuple[str | int, ...]
@@ -107,6 +108,8 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
             f"use one of: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
         )
     settings = dict(study.releases[name])
+    for setting in ("method", "purpose", "chosen"):  # the method looks at the others
+        refuse_strange(settings.get(setting), f"`{setting}` of release '{name}'")
     here = ("releases", name)
     places = {path[2:]: place for path, place in study.places.items() if path[:2] == here}
     method = settings.pop("method", None)
@@ -114,10 +117,10 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
         raise StudyError(f"release '{name}' names no method", "add `method: diffgen`")
     purpose = settings.pop("purpose", None)
     chosen = settings.pop("chosen", Chosen.IN_ADVANCE.value)
-    if chosen not in [c.value for c in Chosen]:
+    if not isinstance(chosen, str) or chosen not in [c.value for c in Chosen]:
         place = f"{places[('chosen',)]}: " if ("chosen",) in places else ""
         raise StudyError(
-            f"{place}release '{name}' says its parameters were '{chosen}'",
+            f"{place}release '{name}' says its parameters were '{str(chosen)[:60]}'",
             f"use one of: {', '.join(c.value for c in Chosen)}",
         )
     return Recipe(

@@ -1,3 +1,4 @@
+import datetime as dt
 import json
 from fractions import Fraction
 
@@ -48,8 +49,9 @@ def grids(draw):
     plain = Grid(lower=lower, upper=upper, step=step)
     missing = draw(st.sampled_from([None, plain.points]))
     size = plain.points + (missing is not None)
+    days = ["day"] if lower >= 1 and upper <= dt.date.max.toordinal() else []
     return Grid(
-        lower=lower, upper=upper, step=step, unit=draw(st.sampled_from(["number", "integer", "day"])),
+        lower=lower, upper=upper, step=step, unit=draw(st.sampled_from(["number", "integer", *days])),
         taxonomy=draw(st.none() | taxonomies(size)), declared=draw(st.booleans()), missing=missing,
         missing_label=draw(st.text()),
     )  # fmt: skip

@@ -128,7 +128,7 @@ def test_it_survives_pickling_and_a_file(fitted, tmp_path):
     with pytest.raises(UsageError, match="exists already"):
         fitted.save(path)
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(VerifyError, match="cannot be read as a model"):
+    with pytest.raises(VerifyError, match="is not JSON"):
         DiffPC45.load(path)
 
 

@@ -660,3 +660,10 @@ def test_sweeps_are_one_part_or_several_with_exact_values():
         "a": ({"method": "mondrian", "k": [5, 10]},),
         "b": ({"method": "tds", "k": 2}, {"method": "diffgen", "epsilon": ["0.10"]}),
     }
+
+
+@pytest.mark.parametrize("encoding", [r'"\0"', '"none such"'])
+def test_an_encoding_that_is_none_is_refused_by_name(encoding):
+    text = f"name: a\nsource: {{path: a.csv, encoding: {encoding}}}\nattributes: {{s: {{role: class, values: [f, m]}}}}"
+    with pytest.raises(StudyError, match="there is no encoding"):
+        study_from_text(text)

@@ -23,6 +23,9 @@ from sfumato.errors import StudyError
 DROP = -1  # the code of a value whose record the policy leaves out
 SLACK = 1e-9  # of a step: 0.3 / 0.1 is a little below 3 in binary, and 0.3 begins step 3 all the same
 
+MOST_POINTS = 2**53
+"""Points of a grid: beyond this a float cannot tell neighbouring ones apart."""
+
 # What text counts as a number or a day. Narrower than `float` and `fromisoformat`, so that engines agree with it.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE)
 _WHOLE = 1e15  # whole numbers below it have an exact, plain text

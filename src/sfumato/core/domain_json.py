@@ -3,6 +3,7 @@
 What comes in may have been written by anybody, so reading checks everything and answers with a `VerifyError`.
 """
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any, Final, cast, get_args
 
 from sfumato.core.cut import Cut
 from sfumato.core.dates import formats_of
-from sfumato.core.domain import Categories, Domain, Grid, Unit
+from sfumato.core.domain import MOST_POINTS, Categories, Domain, Grid, Unit
 from sfumato.core.number_format import NumberFormat
 from sfumato.core.set_cut import SetCut
 from sfumato.core.sets import SetDomain
@@ -22,6 +23,9 @@ Json = dict[str, Any]
 
 _EXACT: Final = re.compile(r"-?\d{1,400}(/[1-9]\d{0,400})?")
 _FINEST: Final = "finest"
+_LARGEST: Final = Fraction(10**130)  # a study's numbers have 30 digits and an exponent of two
+_MOST_FORMATS: Final = 100
+_LONGEST_FORMAT: Final = 1_000
 
 
 def domain_to_json(domain: Domain) -> Json:
@@ -142,8 +146,8 @@ def _taxonomy_from_json(data: Mapping[str, Any]) -> Taxonomy:
     _refuse_disorder(parents)
     leaves = len(parents) - len({parent for parent in parents if parent >= 0})
     widths = _whole_numbers(data["widths"], "widths") if "widths" in data else (1,) * leaves
-    if len(widths) != leaves or min(widths) < 1:
-        raise _broken(f"a taxonomy of {leaves} leaves has {len(widths)} widths, or one below 1")
+    if len(widths) != leaves or min(widths) < 1 or sum(widths) > MOST_POINTS + 1:
+        raise _broken(f"a taxonomy of {leaves} leaves has {len(widths)} widths, or one below 1, or too large ones")
     return Taxonomy(tuple(labels), parents, widths)
 
 
@@ -165,11 +169,13 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
     if unit not in get_args(Unit):
         raise _broken(f"a grid counts in '{unit}'")
     taxonomy = data.get("taxonomy")
+    lower, upper, step = (_exact(data, field) for field in ("lower", "upper", "step"))
+    _refuse_bounds(unit, lower, upper, step)
     try:
         return Grid(
-            lower=_exact(data, "lower"),
-            upper=_exact(data, "upper"),
-            step=_exact(data, "step"),
+            lower=lower,
+            upper=upper,
+            step=step,
             unit=cast("Unit", unit),
             taxonomy=None if taxonomy is None else _taxonomy_from_json(_of(data, "taxonomy", dict)),
             declared=_of(data, "declared", bool),
@@ -182,9 +188,23 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
         raise _broken(error.problem) from None
 
 
+def _refuse_bounds(unit: str, lower: Fraction, upper: Fraction, step: Fraction) -> None:
+    """Refuse a grid that no study can declare: its points are more than codes can tell apart, or no days or floats."""
+    if step <= 0 or upper < lower:
+        return  # `Grid` says so
+    if max(abs(lower), abs(upper), step, 1 / step) > _LARGEST:
+        raise _broken("a bound or step of a grid is no number that can be worked with")
+    if (upper - lower) / step > MOST_POINTS:
+        raise _broken("a grid has more points than can be told apart")
+    if unit == "day" and (lower < 1 or upper > dt.date.max.toordinal()):
+        raise _broken("a grid of days has a bound that is no day")
+
+
 def _formats(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise _broken("'formats' of a grid is not a list of texts")
+    if len(value) > _MOST_FORMATS or any(len(text) > _LONGEST_FORMAT for text in value):
+        raise _broken("a grid has too many date formats, or one that is too long")
     found = tuple(value)
     formats_of(found)
     return found
@@ -265,4 +285,4 @@ def _refuse_strangers(data: Mapping[str, Any], known: set[str]) -> None:
 
 
 def _broken(problem: str) -> VerifyError:
-    return VerifyError(problem, "get the file again from who published it, or use the version that wrote it")
+    return VerifyError(problem[:300], "get the file again from who published it, or use the version that wrote it")

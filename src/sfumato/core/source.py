@@ -66,7 +66,7 @@ def _encoding(name: str) -> str:
     """The one name of an encoding of text."""
     try:
         found = codecs.lookup(name)
-    except LookupError:
+    except (LookupError, ValueError):  # no encoding is called by a zero byte, or by half a character
         found = None
     if found is None or not getattr(found, "_is_text_encoding", True):
         raise StudyError(

@@ -1,6 +1,5 @@
 """DiffP-C4.5 as a scikit-learn classifier that learns from a study and is paid for by its ledger."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from sfumato.interactive.model import Model
 from sfumato.interactive.tree import Floats, Integers
 from sfumato.methods.method import Exact
 from sfumato.publish.encoder import InputError, raw_columns
+from sfumato.publish.untrusted import parse_json, printable, read_bounded, refuse_unexpected
 
 
 class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,14 +107,18 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | Path) -> "DiffPC45":
         """The fitted estimator of a file that `save` or `sfumato learn` wrote."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise VerifyError(f"'{path}' cannot be read as a model", "give a file that `learn` wrote") from None
-        model = Model.from_json(content)
-        told = model.facts.get("parameters")
-        named = {"criterion" if key == "score" else key: value for key, value in (told or {}).items()}
-        return cls(**{key: value for key, value in named.items() if key in cls._names()}).take(model)
+        place = Path(path)
+        with refuse_unexpected(f"the model '{printable(place.name)}'"):
+            try:
+                content = parse_json(read_bounded(place.resolve()), printable(place.name))
+            except OSError:
+                raise VerifyError(f"'{path}' cannot be read as a model", "give a file that `learn` wrote") from None
+            model = Model.from_json(content)
+            told = model.facts.get("parameters") or {}
+            if not isinstance(told, Mapping):
+                raise VerifyError(f"'{path}' tells no parameters by name", "give a file that `learn` wrote")
+            named = {"criterion" if key == "score" else key: value for key, value in told.items()}
+            return cls(**{key: value for key, value in named.items() if key in cls._names()}).take(model)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

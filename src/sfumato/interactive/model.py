@@ -15,6 +15,9 @@ from sfumato.interactive.tree import Floats, Integers, Node, Tree
 
 FORMAT: Final = "sfumato-tree"
 VERSION: Final = 1
+MOST_DEPTH: Final = 1_000
+MOST_COUNT: Final = 2**62
+"""Of records at a node, noise included."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +95,11 @@ class Model:
 
     def refuse_unsound(self) -> None:
         """The nodes count every class, and ask for attributes that are there, by ranges of their codes."""
+        if self.tree.depth > MOST_DEPTH:
+            raise _broken(f"the tree asks more than {MOST_DEPTH:,} questions in a row")
         for node in self.tree.nodes:
+            if any(abs(count) > MOST_COUNT for count in node.counts):
+                raise _broken("a node has a count that no table has")
             if len(node.counts) != len(self.classes):
                 raise _broken("a node does not count every class")
             if node.attribute is None:

@@ -100,14 +100,14 @@ class Tree:
     def lines(self, domains: Mapping[str, Domain], classes: Sequence[str]) -> Iterator[str]:
         """The tree for people: a line a branch, with the class it predicts and its noisy counts."""
         yield f"everybody: {self._answer(0, classes)}"
-        todo = [(child, 1, 0) for child in reversed(self.nodes[0].children)]
+        todo = [(0, place, 1) for place in reversed(range(len(self.nodes[0].children)))]
         while todo:
-            number, depth, parent = todo.pop()
-            above = self.nodes[parent]
+            parent, place, depth = todo.pop()
+            above, number = self.nodes[parent], self.nodes[parent].children[place]
             assert above.attribute is not None, "a parent asks for something"
-            words = domains[above.attribute].label(*above.ranges[above.children.index(number)])
+            words = domains[above.attribute].label(*above.ranges[place])
             yield f"{'│  ' * (depth - 1)}├─ {above.attribute}: {words}: {self._answer(number, classes)}"
-            todo += [(child, depth + 1, number) for child in reversed(self.nodes[number].children)]
+            todo += [(number, below, depth + 1) for below in reversed(range(len(self.nodes[number].children)))]
 
     def _answer(self, number: int, classes: Sequence[str]) -> str:
         counts = ", ".join(str(count) for count in self.nodes[number].counts)

@@ -6,11 +6,13 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, cast
 
+from sfumato.core.study_values import refuse_misunderstood, refuse_strange
 from sfumato.errors import StudyError
 from sfumato.methods.method import METHODS, Method, PartitionMethod
-from sfumato.models import parse_models, promise_of
+from sfumato.models import MODELS, parse_models, promise_of
 from sfumato.recipe import Chosen, Recipe
 
+_MOST_DIGITS = 30  # of a whole number; longer text is no number of a study
 PROMISE = "promise"  # the parameter of partition methods that holds models
 
 
@@ -48,6 +50,8 @@ def _built(recipe: Recipe) -> Method | PartitionMethod:
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
                 name,
             )
+    for name, value in recipe.parameters.items():
+        refuse_strange(value, name, others=tuple(MODELS.values()))
     given = {name: _read(name, value) for name, value in recipe.parameters.items()}
     lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
     if lacking:
@@ -59,7 +63,8 @@ def _built(recipe: Recipe) -> Method | PartitionMethod:
                 f"write one value, as in `{field.name}: {str(field.default).lower()}`, or leave it out",
                 field.name,
             )
-    return cast("Method | PartitionMethod", kind(**given))
+    with refuse_misunderstood(f"release '{recipe.name}'"):
+        return cast("Method | PartitionMethod", kind(**given))
 
 
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
@@ -89,4 +94,5 @@ def _read(name: str, value: Any) -> Any:
     if name == PROMISE:
         return parse_models(value)
     text = str(value)
-    return int(text) if isinstance(value, str) and text.isdecimal() else value
+    plain = isinstance(value, str) and text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS
+    return int(text) if plain else value

@@ -7,7 +7,7 @@ models about the finished partition.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ def flag(value: object, parameter: str) -> bool:
 
 def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
     """Refuse a value that is none of the choices."""
-    if value not in choices:
+    if not isinstance(cast("object", value), str) or value not in choices:
         raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
 
 

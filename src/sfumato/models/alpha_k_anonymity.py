@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class AlphaKAnonymity(Sensitive):
         object.__setattr__(self, "alpha", within(self.alpha, "α", 0, 1, above=True))
         object.__setattr__(self, "k", whole(self.k, "k"))
         if self.values is not None:
+            if not isinstance(cast("object", self.values), (str, list, tuple)):
+                raise StudyError("the values of (α,k)-anonymity are no list", "write a list of values, or one value")
             given = (self.values,) if isinstance(self.values, str) else tuple(map(str, self.values))
             if not given:
                 raise StudyError("(α,k)-anonymity is given an empty list of values", "name one, or leave `values` out")

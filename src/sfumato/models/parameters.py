@@ -21,9 +21,10 @@ TOLERANCE: Final = 1e-12  # where a logarithm or a sum of quotients is compared:
 
 # Digits are bounded: `Fraction("1e999999999")` would fill the memory before anyone could refuse it.
 _NUMBER = re.compile(
-    r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,30} */ *0*[1-9]\d{0,29}", re.ASCII
+    r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,99} */ *0{0,30}[1-9]\d{0,98}", re.ASCII
 )
 _LARGEST: Final = 2**63 - 1
+_MOST_BITS: Final = 2_000  # above some thousand digits Python does not even print a number
 
 
 def exact(value: Exact, parameter: str) -> Fraction:
@@ -37,10 +38,17 @@ def exact(value: Exact, parameter: str) -> Fraction:
     """
     if isinstance(value, Fraction):
         return value
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise StudyError(f"{parameter} is a number of too many digits", "write a number such as 5, 0.2 or 1/3")
     written = (repr(float(value)) if isinstance(value, float) else str(value)).strip()
     if isinstance(value, bool) or _NUMBER.fullmatch(written) is None:
         raise StudyError(f"{parameter} is '{written[:40]}', which is no number", "write a number such as 5, 0.2 or 1/3")
-    return Fraction(written.replace(" ", ""))
+    found = Fraction(written.replace(" ", ""))
+    if _NUMBER.fullmatch(show(found)) is None:  # a manifest has it so, and it has to read as the same number there
+        raise StudyError(
+            f"{parameter} is '{written[:40]}', which has too many digits", "write a number of fewer digits"
+        )
+    return found
 
 
 def whole(value: Exact, parameter: str) -> int:
@@ -52,6 +60,8 @@ def whole(value: Exact, parameter: str) -> int:
     number = exact(value, parameter)
     if number.denominator != 1 or number < 1:
         raise StudyError(f"{parameter} is {show(number)}", "use a whole number from 1 on")
+    if number > _LARGEST:
+        raise StudyError(f"{parameter} is larger than any table", "use a smaller whole number")
     return int(number)
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.core.statistics import Integers, Statistics
+from sfumato.core.study_values import refuse_misunderstood, refuse_strange
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.models.model import MODELS, GroupModel, Truths
 
@@ -138,7 +139,7 @@ def _worded(value: Any) -> str:
 
 def _model(name: str, given: Any) -> GroupModel:
     choices = [model for model in MODELS if MODELS[model].checkable]
-    if name not in choices:
+    if not isinstance(cast("object", name), str) or name not in choices:
         raise _unknown(name, choices)
     kind = MODELS[name]
     known = [field.name for field in fields(kind)]
@@ -153,24 +154,29 @@ def _model(name: str, given: Any) -> GroupModel:
         if parameter not in known:
             close = difflib.get_close_matches(str(parameter), known, n=1)
             raise StudyError(
-                f"model '{name}' has no parameter '{parameter}'",
+                f"model '{name}' has no parameter '{str(parameter)[:60]}'",
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
             )
+        refuse_strange(values[parameter], f"{parameter} of '{name}'")
+        if parameter == "attribute" and not isinstance(values[parameter], (str, type(None))):
+            raise StudyError(f"the attribute of '{name}' is no name", "write the name of one sensitive attribute")
     missing = [parameter for parameter in required if values.get(parameter) is None]
     if missing:
         raise StudyError(f"'{name}' is given no {' and no '.join(missing)}", f"add `{missing[0]}: …` to it")
-    return cast("GroupModel", kind(**values))
+    with refuse_misunderstood(f"the promise '{name}'"):
+        return cast("GroupModel", kind(**values))
 
 
 def _unknown(name: object, choices: Sequence[str]) -> StudyError:
-    if name in MODELS:
+    if isinstance(name, str) and name in MODELS:
         return StudyError(
             f"'{name}' is a promise about how a release is made and cannot be asked of groups",
             "choose a differentially private method instead",
         )
-    close = difflib.get_close_matches(str(name), choices, n=1)
+    told = name if isinstance(name, str) else f"a value of the type {type(name).__name__}"
+    close = difflib.get_close_matches(told, choices, n=1)
     return StudyError(
-        f"there is no model called '{str(name)[:60]}'",
+        f"there is no model called '{told[:60]}'",
         f"write '{close[0]}'" if close else f"choose one of: {', '.join(choices)}",
     )
 

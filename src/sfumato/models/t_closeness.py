@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class TCloseness(Sensitive):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", within(self.t, "t", 0, 1))
-        if self.distance not in DISTANCES:
+        if not isinstance(cast("object", self.distance), str) or self.distance not in DISTANCES:
             raise StudyError(
                 f"there is no distance called '{str(self.distance)[:40]}'", f"choose one of: {', '.join(DISTANCES)}"
             )

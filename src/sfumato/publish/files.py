@@ -3,13 +3,14 @@
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from sfumato.errors import PublishError
+from sfumato.publish.untrusted import MOST_FILE_BYTES, open_regular, size_of
 
 _CHUNK: Final = 1 << 20
 
@@ -50,14 +51,24 @@ def write_file(path: Path, write: Callable[[IO[bytes]], object]) -> FileFacts:
 
 
 def file_facts(path: Path) -> FileFacts:
-    """Length and SHA-256 of a file."""
+    """Length and SHA-256 of a regular file."""
     digest = hashlib.sha256()
     size = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
     return FileFacts(size=size, sha256=digest.hexdigest())
+
+
+def facts_if_as_told(path: Path, told: Mapping[str, Any] | None, *, most: int = MOST_FILE_BYTES) -> FileFacts | None:
+    """What `file_facts` gives where that is what a manifest tells, else None; lengths are compared before reading."""
+    with open_regular(path) as file:
+        size = size_of(file)
+    if told is None or size != told["size"] or size > most:
+        return None
+    found = file_facts(path)
+    return found if told == {"size": found.size, "sha256": found.sha256} else None
 
 
 def sync_folder(path: Path) -> None:

@@ -7,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.errors import VerifyError
 from sfumato.publish.spans import Integers
+from sfumato.publish.untrusted import open_regular
 
 _END = 10  # a line feed, as a byte
 _ROWS = 1 << 13  # lines written at a time: few enough to stay in the processor's cache
@@ -35,19 +37,22 @@ def _pieces(lines: pa.Array, times: Integers) -> Iterator[pa.Buffer]:
         yield taken.buffers()[2]  # lines are bytes one after another there: the text itself
 
 
-def line_runs(path: Path) -> tuple[pa.Buffer, Integers] | None:
+def line_runs(path: Path, *, most: int) -> tuple[pa.Buffer, Integers] | None:
     """The first line and then one line for each run of lines alike, and how many lines each run has.
 
-    Nothing where that saves little, or where the last line does not end.
+    Nothing where that saves little, or where the last line does not end. A line of more than ``most`` bytes is refused:
+    it would be copied again with every part of the file.
     """
     kept: list[pa.Array] = []
     runs: list[Integers] = []  # the number of the line that each run begins with
     rest, before, rows = b"", None, 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while chunk := file.read(_CHUNK):
             ended = chunk.rfind(b"\n") + 1
             lines = _lines(pa.py_buffer(rest + chunk[:ended])) if ended else None
             rest = chunk[ended:] if ended else rest + chunk
+            if len(rest) > most:
+                raise VerifyError("a line of a CSV file is too long to be one of a bundle", "get the bundle again")
             if lines is None:
                 continue
             new = np.ones(len(lines), dtype=bool)

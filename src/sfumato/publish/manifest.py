@@ -18,13 +18,24 @@ from sfumato.errors import OursError
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
-from sfumato.publish.record_manifest import record_layout_from
+from sfumato.publish.parquet_file import ParquetLimits
+from sfumato.publish.record_manifest import record_layout_from, sampled_share
 from sfumato.publish.record_schema import RecordManifest
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION, Manifest
-from sfumato.publish.sealed import Json, broken, form_of, open_sealed, plain, render, seal
+from sfumato.publish.sealed import Json, broken, form_of, open_sealed, plain, render, seal, told_size
 from sfumato.publish.table import Layout, count_column
 
-__all__ = ["ManifestFacts", "layout_from", "layout_of", "manifest", "parse_manifest", "plain", "render", "seal"]
+__all__ = [
+    "ManifestFacts",
+    "layout_from",
+    "layout_of",
+    "manifest",
+    "parse_manifest",
+    "plain",
+    "render",
+    "seal",
+    "table_limits",
+]
 
 FORMS: Final[Mapping[str, type[BaseModel]]] = {"counts": Manifest, "records": RecordManifest}
 _MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number is given
@@ -118,6 +129,7 @@ def parse_manifest(raw: bytes) -> Json:
     content = open_sealed(raw, FORMS)
     if form_of(content) == "records":
         record_layout_from(content)
+        sampled_share(content)
     else:
         layout_from(content)
     return content
@@ -149,6 +161,11 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
         names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
         count=content["count_column"],
     )  # fmt: skip
+
+
+def table_limits(content: Mapping[str, Any]) -> ParquetLimits:
+    """What the data of a manifest of counts may hold: a row a listed group."""
+    return ParquetLimits(rows=content["groups"]["listed"], text_bytes=told_size(content, "data.csv"))
 
 
 def _privacy(facts: ManifestFacts) -> Json:

@@ -1,16 +1,20 @@
 """The data files of records: written and read whole, the same from Parquet and CSV."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
+from sfumato.publish.csv_file import refuse_header
 from sfumato.publish.lines import line_runs, repeated
+from sfumato.publish.parquet_file import read_parquet
+from sfumato.publish.record_manifest import record_limits
 from sfumato.publish.record_table import RecordLayout, has_line_ends
 from sfumato.publish.records import Records
 from sfumato.publish.runs import Runs
+from sfumato.publish.untrusted import open_regular
 
 _BLOCK = 1 << 22  # bytes of CSV read at a time, in threads; a row must fit
 
@@ -25,17 +29,19 @@ def write_csv(runs: Runs, out: Any) -> None:
         out.write(piece)
 
 
-def read_records(path: Path, layout: RecordLayout, ending: str) -> Records:
-    """The records of a bundle, from its files with this ending, folded; what does not fit is a `VerifyError`."""
-    read = _parquet if ending == "parquet" else _csv
-    return layout.records(
-        {name: read(path / f"{name}.{ending}", layout, dict(kinds)) for name, kinds in layout.tables.items()}
-    )
+def read_records(path: Path, layout: RecordLayout, content: Mapping[str, Any], ending: str) -> Records:
+    """The records of a bundle, from its files with this ending, folded; what does not fit is a `VerifyError`.
 
-
-def _parquet(path: Path, _: RecordLayout, kinds: dict[str, pa.DataType]) -> Runs:
-    texts = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
-    return Runs.of(pa.parquet.read_table(path, read_dictionary=texts, partitioning=None))
+    ``content`` is the manifest, which tells how many rows there are.
+    """
+    found = {}
+    for place, (name, kinds) in enumerate(layout.tables.items()):
+        if ending == "parquet":
+            limits = record_limits(content, name, first=place == 0)
+            found[name] = Runs.of(read_parquet(path / f"{name}.parquet", dict(kinds), limits))
+        else:
+            found[name] = _csv(path / f"{name}.csv", layout, dict(kinds))
+    return layout.records(found)
 
 
 def _csv(path: Path, layout: RecordLayout, kinds: dict[str, pa.DataType]) -> Runs:
@@ -45,14 +51,16 @@ def _csv(path: Path, layout: RecordLayout, kinds: dict[str, pa.DataType]) -> Run
     are written as the same lines again: what we write of one record begins and ends with its line. A file in which
     they are not (another program's quotes or line ends, say) is parsed whole.
     """
+    refuse_header(path, list(kinds))
     spread = has_line_ends(layout.columns)
-    found = None if spread else line_runs(path)
+    found = None if spread else line_runs(path, most=_BLOCK)
     if found is not None:
         text, times = found
         table = _parsed(pa.BufferReader(text), kinds, spread=False)
         if len(table) == len(times) and _rendered(table) == text:
             return Runs.of(table, times)
-    return Runs.of(_parsed(path, kinds, spread=spread))
+    with open_regular(path) as file:
+        return Runs.of(_parsed(file, kinds, spread=spread))
 
 
 def _rendered(table: pa.Table) -> pa.Buffer:

@@ -15,10 +15,11 @@ from sfumato.dp.budget import show
 from sfumato.errors import OursError, SfumatoError
 from sfumato.models import GroupModel, parse_models, promise_of
 from sfumato.publish.files import FileFacts
+from sfumato.publish.parquet_file import ParquetLimits
 from sfumato.publish.record_table import Column, PublishedRole, RecordLayout, free_name
 from sfumato.publish.records import FORMS, Records
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION
-from sfumato.publish.sealed import Json, broken, plain, seal
+from sfumato.publish.sealed import Json, broken, plain, seal, told_size
 from sfumato.publish.table_names import leaving_names
 from sfumato.recipe import Chosen
 
@@ -27,6 +28,9 @@ LIMITS: Final = (
     "somebody can infer who knows more about them, who holds another release of the same people, or who knows how this "
     "one was made; it is not differential privacy."
 )
+MOST_COUNTED: Final = 1 << 26
+"""Values of a sensitive attribute: models count over all of them."""
+
 _ON_RAW: Final = "The parameters were chosen by looking at the table."
 _SEEDED: Final = "none (seeded for testing)"
 _SHUFFLED: Final = ("bucketized", "anatomy")
@@ -176,6 +180,9 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
         raise broken("the manifest does not declare its quasi-identifiers first, then its sensitive attributes")
     if roles.count("class") > 1 or any(c.role == "class" and not isinstance(c.domain, Categories) for c in columns):
         raise broken("the manifest declares two classes, or one without values")
+    wide = [column.name for column in columns if column.role == "sensitive" and column.domain.size > MOST_COUNTED]
+    if wide:
+        raise broken(f"the sensitive attribute '{wide[0]}' has more values than can be counted")
     buckets = shape in _SHUFFLED
     if (content["group_column"] is None) == buckets or (content["count_column"] is None) == (shape == "anatomy"):
         raise broken("the manifest does not name the columns of its shape")
@@ -189,6 +196,24 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     if buckets and not layout.sensitive:
         raise broken("the manifest declares buckets and no sensitive attribute")
     return layout
+
+
+def record_limits(content: Mapping[str, Any], table: str, *, first: bool) -> ParquetLimits:
+    """What a table of a manifest of records may hold; a second table has a row a value of a bucket at most."""
+    rows = content["records"]["published"] + (content["records"]["suppressed"] if first else 0)
+    return ParquetLimits(rows=rows, text_bytes=told_size(content, f"{table}.csv"), exact=first)
+
+
+def sampled_share(content: Mapping[str, Any]) -> Fraction:
+    """The share of the records that a manifest says were drawn; 1 where it says nothing."""
+    told = content.get("sampled")
+    try:
+        share = Fraction(1 if told is None else told)
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if not 0 < share <= 1:
+        raise broken("'sampled' in the manifest is no share of the records")
+    return share
 
 
 def _sets_from(entry: Mapping[str, Any]) -> SetDomain | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from math import sqrt
 from pathlib import Path
@@ -22,12 +21,13 @@ from sfumato.publish.interval import CONFIDENCE
 from sfumato.publish.query import Estimate, Question
 from sfumato.publish.record_features import RecordFeatures, Regions
 from sfumato.publish.record_files import read_records
-from sfumato.publish.record_manifest import record_layout_from
+from sfumato.publish.record_manifest import record_layout_from, sampled_share
 from sfumato.publish.record_table import Column, RecordLayout
 from sfumato.publish.records import Records
 from sfumato.publish.release import Release, as_frames
-from sfumato.publish.sample import plain_values, set_texts
+from sfumato.publish.sample import plain_values, random_numbers, set_texts
 from sfumato.publish.spans import Spans
+from sfumato.publish.untrusted import refuse_unexpected
 
 if TYPE_CHECKING:
     from sfumato.publish.record_encoder import RecordEncoder
@@ -46,8 +46,8 @@ class RecordsRelease(Release):
     def read(cls, place: Path, manifest: Mapping[str, Any]) -> "RecordsRelease":
         """Read the Parquet files."""
         layout = record_layout_from(manifest)
-        cls._refuse_changed(place, manifest, [name for name in layout.files if name.endswith(".parquet")])
-        return cls(place, manifest, layout, read_records(place, layout, "parquet").unfolded())
+        cls._refuse_changed(place, manifest, layout.files)
+        return cls(place, manifest, layout, read_records(place, layout, manifest, "parquet").unfolded())
 
     @property
     def guarantee(self) -> str:
@@ -59,10 +59,12 @@ class RecordsRelease(Release):
         """The domain of every attribute."""
         return {column.name: column.domain for column in self.layout.columns}
 
+    @refuse_unexpected()
     def to_arrow(self) -> pa.Table:
         """The published table, suppressed records too; of the two-table form the table of records."""
         return next(iter(self.layout.arrow(self.records).values()))
 
+    @refuse_unexpected()
     def to_tables(self) -> dict[str, pa.Table]:
         """All published tables by name."""
         return self.layout.arrow(self.records)
@@ -73,6 +75,7 @@ class RecordsRelease(Release):
         own = self.layout.form == "generalised"
         return tuple(c for c in self.layout.in_rows if c.role != "class" and (own or c.role != "sensitive"))
 
+    @refuse_unexpected()
     def to_training(self, *, as_frame: bool = False, target: str | None = None) -> tuple[Any, Any, Any]:
         """Features, labels of the class (or of another exact ``target``), and weights of 1, a row a record.
 
@@ -93,6 +96,7 @@ class RecordsRelease(Release):
         """How regions become numbers."""
         return self._features(self.layout.target)
 
+    @refuse_unexpected()
     def encoder(self, *, target: str | None = None) -> "RecordEncoder":
         """A scikit-learn transformer that turns new raw records into the columns of `to_training`.
 
@@ -105,15 +109,14 @@ class RecordsRelease(Release):
         features = self._features(self.layout.target if target is None else self._target(target))
         return RecordEncoder(features, self._regions)
 
+    @refuse_unexpected()
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
         """Plain records, each drawn uniformly inside the regions of a published one; all of them once without ``n``.
 
         A set gets one code under each of its nodes; where codes are not public, it stays the name it is published by.
         In a release with buckets the sensitive values of a bucket stay shuffled, or are left out with two tables.
         """
-        if n is not None and n < 0:
-            raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
-        rng = np.random.default_rng(seed)
+        rng = random_numbers(len(self.records) if n is None else n, seed)
         rows = np.arange(len(self.records)) if n is None else rng.integers(0, max(len(self.records), 1), n)
         if n and not len(self.records):
             raise UsageError("the release has no record that is not suppressed", "ask for 0 records")
@@ -129,6 +132,7 @@ class RecordsRelease(Release):
             columns.append(plain_values(column.domain, codes))
         return pa.table(columns, names=[column.name for column in self.layout.in_rows])
 
+    @refuse_unexpected()
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated.
 
@@ -143,14 +147,15 @@ class RecordsRelease(Release):
         sampled = self.manifest.get("sampled")
         if sampled is None:
             return question.estimate(low, high, confidence=1.0)
-        rate = float(Fraction(sampled))
+        share = sampled_share(self.manifest)
+        rate = float(share)
         found = question.estimate(low, high, confidence=CONFIDENCE)
         return replace(
             found,
             count=None if found.count is None else found.count / rate,
             low=max(low, _drawn(low, rate, -1)),
             high=_drawn(high, rate, 1),
-            total=round(found.total / Fraction(sampled)),
+            total=round(found.total / share),
             sampled=sampled,
         )
 

@@ -227,6 +227,11 @@ class RecordLayout:
                     _whole(table, self.group), column.codes(table.column(column.name)), _whole(table, self.count)
                 )
         lost = int(first.times[kept:].sum())
+        most = int(first.times[:kept].sum())
+        if self.count is not None and any((tally.counts > most).any() for tally in tallies.values()):
+            raise _unfit(
+                self.count, "has a count above the number of records"
+            )  # added up, such counts could wrap around
         return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).folded()
 
     def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:

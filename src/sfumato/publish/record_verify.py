@@ -1,6 +1,5 @@
 """Verification of a bundle of records: the promise is checked on the published values, by the models themselves."""
 
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,11 +18,18 @@ from sfumato.models import broken_records, counts_people, title
 from sfumato.publish.checks import TEXTS, Check, Verification, hashes, manifest_of, names
 from sfumato.publish.files import FileFacts
 from sfumato.publish.record_files import read_records
-from sfumato.publish.record_manifest import models_from, promise_in_words, record_layout_from, record_numbers
+from sfumato.publish.record_manifest import (
+    models_from,
+    promise_in_words,
+    record_layout_from,
+    record_numbers,
+    sampled_share,
+)
 from sfumato.publish.record_package import record_package
 from sfumato.publish.record_table import RecordLayout
 from sfumato.publish.records import Records
 from sfumato.publish.spans import rising
+from sfumato.publish.untrusted import parse_json, read_bounded
 
 PeopleOf = Callable[[Mapping[str, Any]], Cells | None]
 """The people that a promise compares with, from the manifest; None where they are not at hand."""
@@ -57,7 +63,7 @@ def inspect_records(
 def _data(path: Path, layout: RecordLayout, content: Mapping[str, Any], checks: list[Check]) -> Records | None:
     try:
         with ThreadPoolExecutor(2) as pool:  # Arrow reads without holding Python up
-            records, other = pool.map(lambda ending: read_records(path, layout, ending), ("parquet", "csv"))
+            records, other = pool.map(lambda ending: read_records(path, layout, content, ending), ("parquet", "csv"))
         alike = other.same(records)
     except VerifyError as error:
         checks.append(Check("values", ok=False, detail=error.problem))
@@ -119,7 +125,7 @@ def _promises(content: Mapping[str, Any], layout: RecordLayout, records: Records
             detail = f"{title(model)} says nothing about buckets: their quasi-identifiers are published as they are"
             checks.append(Check("promise", ok=False, detail=detail))
             continue
-        drawn, promised = Fraction(content.get("sampled") or 1), getattr(model, "rate", None)
+        drawn, promised = sampled_share(content), getattr(model, "rate", None)
         if promised is not None and drawn > Fraction(promised):
             detail = f"{title(model)} rests on a smaller share of the records than the manifest says were drawn"
             checks.append(Check("promise", ok=False, detail=detail))
@@ -154,8 +160,9 @@ def _among(groups: Statistics, people: Cells | None) -> Statistics:
 
 def _package(path: Path, layout: RecordLayout, content: Mapping[str, Any], files: Mapping[str, FileFacts]) -> Check:
     try:
-        agrees = json.loads((path / "datapackage.json").read_bytes()) == record_package(layout, content, files)
-    except (ValueError, OSError, RecursionError):
+        told = parse_json(read_bounded(path / "datapackage.json"), "datapackage.json")
+        agrees = told == record_package(layout, content, files)
+    except (VerifyError, OSError):
         agrees = False
     return Check("data package", agrees, f"datapackage.json {'agrees' if agrees else 'disagrees'} with the manifest")
 

@@ -14,14 +14,15 @@ from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
 from sfumato.core.features import Features
 from sfumato.errors import UsageError, VerifyError
-from sfumato.publish.checks import MANIFEST, find_bundle
-from sfumato.publish.files import file_facts
+from sfumato.publish.checks import DATA, MANIFEST, find_bundle
+from sfumato.publish.files import facts_if_as_told
 from sfumato.publish.interval import Noise
-from sfumato.publish.manifest import layout_from, parse_manifest
+from sfumato.publish.manifest import layout_from, parse_manifest, table_limits
 from sfumato.publish.query import Estimate, query
 from sfumato.publish.sample import sample
 from sfumato.publish.sealed import form_of
 from sfumato.publish.table import Layout
+from sfumato.publish.untrusted import open_regular, read_bounded, refuse_unexpected, size_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sfumato.publish.encoder import RegionEncoder
+
+_MOST_GROUPS = 10**200  # more are as good as infinitely many, and this fits a float
 
 
 class Names(Protocol):
@@ -59,12 +62,13 @@ class Release(ABC):
     @classmethod
     def open(cls, path: str | Path) -> "Release":
         """Open a bundle by its folder; refuses one whose manifest or data was changed."""
-        place = find_bundle(Path(path))
-        try:
-            manifest = parse_manifest((place / MANIFEST).read_bytes())
-            return cls._forms[form_of(manifest)].read(place, manifest)
-        except (OSError, pa.ArrowException):
-            raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
+        with refuse_unexpected():
+            place = find_bundle(Path(path))
+            try:
+                manifest = parse_manifest(read_bounded(place / MANIFEST))
+                return cls._forms[form_of(manifest)].read(place, manifest)
+            except (OSError, pa.ArrowException):
+                raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
 
     @classmethod
     @abstractmethod
@@ -118,10 +122,15 @@ class Release(ABC):
 
     @classmethod
     def _refuse_changed(cls, place: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Refuse data files that are not those that the manifest describes."""
+        """Refuse Parquet files that are not those that the manifest describes, and CSV files of another length.
+
+        The CSV files are not read here, but their length says how many rows there can be (see `ParquetLimits`).
+        """
         for name in names:
-            found = file_facts(place / name)
-            if manifest["files"].get(name) != {"size": found.size, "sha256": found.sha256}:
+            told = manifest["files"].get(name)
+            with open_regular(place / name) as file:
+                changed = told is None or size_of(file) != told["size"]
+            if changed or (name.endswith(".parquet") and facts_if_as_told(place / name, told) is None):
                 raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
 
 
@@ -144,8 +153,10 @@ class CountsRelease(Release):
     def read(cls, place: Path, manifest: Mapping[str, Any]) -> "CountsRelease":
         """Read data.parquet."""
         layout = layout_from(manifest)
-        cls._refuse_changed(place, manifest, ["data.parquet"])
-        return cls(place, manifest, layout, layout.groups(layout.read_parquet(place / "data.parquet")))
+        cls._refuse_changed(place, manifest, DATA)
+        return cls(
+            place, manifest, layout, layout.groups(layout.read_parquet(place / "data.parquet", table_limits(manifest)))
+        )
 
     @property
     def guarantee(self) -> str:
@@ -168,10 +179,12 @@ class CountsRelease(Release):
         """The class values, in code order."""
         return self.layout.labels[-1].all
 
+    @refuse_unexpected()
     def to_arrow(self) -> pa.Table:
         """The groups as an Arrow table; labels are dictionaries, which pandas and polars take as categories."""
         return self.layout.table(self.groups)
 
+    @refuse_unexpected()
     def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
         """Features, class labels and weights (the published counts), a row a group.
 
@@ -186,20 +199,23 @@ class CountsRelease(Release):
             return X, y, w
         return as_frames(X, self.features.names, y, self.layout.class_name, w, self.layout.count)
 
+    @refuse_unexpected()
     def encoder(self) -> "RegionEncoder":
         """A scikit-learn transformer that turns new raw records into the columns of `to_training`."""
         from sfumato.publish.encoder import RegionEncoder  # noqa: PLC0415 - scikit-learn takes a second to import
 
         return RegionEncoder(tuple(zip(self.layout.names, self.layout.domains, self.layout.cuts, strict=True)))
 
+    @refuse_unexpected()
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
         """Plain records drawn inside the groups; see `sfumato.publish.sample`."""
         return sample(self.layout, self.groups, n=n, seed=seed)
 
+    @refuse_unexpected()
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.publish.query`."""
         classes = self.layout.class_domain.size
-        groups = float(cross_product(self.layout.cuts))
+        groups = float(min(cross_product(self.layout.cuts), _MOST_GROUPS))
         noise = Noise.of_facts(self.manifest["method"]["facts"], groups=groups, classes=classes)
         return query(self.layout, self.groups, text, noise=noise)
 

@@ -4,6 +4,7 @@ This looks at published groups alone, so it is post-processing and costs no priv
 either: a NumPy generator with a seed will do.
 """
 
+from operator import index
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,9 @@ from sfumato.core.sets import SetDomain
 from sfumato.errors import OursError, UsageError
 from sfumato.publish.table import Layout
 
+MOST_DRAWN: Final = 10**8
+"""Records of one sample."""
+
 _EPOCH: Final = 719_163  # the ordinal of 1970-01-01, which Arrow counts days from
 
 
@@ -29,9 +33,7 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
     Within a group attributes are drawn independently and uniformly over the codes of their region. Records stand in the
     order of their groups: shuffle them before you cut the table in parts. A set gets one code under each of its nodes.
     """
-    if n is not None and n < 0:
-        raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
-    rng = np.random.default_rng(seed)
+    rng = random_numbers(int(groups.counts.sum()) if n is None else n, seed)
     rows = _rows(groups.counts, n, rng)
     columns = [
         set_texts(domain, SetRegions.of_cut(cut, groups.regions[rows, place]), rng)
@@ -41,6 +43,24 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
     ]
     columns.append(plain_values(layout.class_domain, groups.classes[rows]))
     return pa.table(columns, names=list(layout.columns[:-1]))
+
+
+def random_numbers(n: int, seed: int | None) -> np.random.Generator:
+    """Where the numbers of a sample of ``n`` records come from; refuses a sample that nobody can hold."""
+    try:
+        n = index(n)
+    except TypeError:
+        raise UsageError("the size of a sample is no whole number", "ask for 0 records or more") from None
+    if n < 0:
+        raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
+    if n > MOST_DRAWN:
+        raise UsageError(
+            f"a sample of {n:,} records does not fit into memory", f"ask for fewer: {MOST_DRAWN:,} or less"
+        )
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise UsageError("the seed of a sample is no whole number from 0 on", "give one, or none") from None
 
 
 def _rows(counts: NDArray[np.int64], n: int | None, rng: np.random.Generator) -> NDArray[np.int64]:

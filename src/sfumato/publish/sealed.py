@@ -1,5 +1,6 @@
 """Manifests as bytes: exact JSON in one form, and a seal that shows a change by accident."""
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from sfumato.dp.budget import show
 from sfumato.errors import OursError, VerifyError
 from sfumato.publish.schema import FORMAT, FORMAT_VERSION
+from sfumato.publish.untrusted import parse_json, printable
 
 Json = dict[str, Any]
 
@@ -31,15 +33,13 @@ def seal(content: Mapping[str, Any]) -> str:
 
 def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
     """Read and check a manifest of one of these forms: fields, types, version, and that no byte of it changed."""
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise broken("manifest.json is not JSON") from None
+    content = parse_json(raw, "manifest.json")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise broken("manifest.json is not that of a Sfumato bundle")
     form = form_of(content)
     if content.get("format_version") != FORMAT_VERSION or form not in forms:
-        told = f"{content.get('format_version')}"[:20] + ("" if form in forms else f" and form '{form[:20]}'")
+        told = printable(f"{content.get('format_version')}", 20)
+        told += "" if form in forms else f" and form '{printable(form, 20)}'"
         raise VerifyError(
             f"the bundle has format version {told}, and this version reads {FORMAT_VERSION}",
             "use the version of Sfumato that wrote it, or a newer one",
@@ -49,15 +49,33 @@ def open_sealed(raw: bytes, forms: Mapping[str, type[BaseModel]]) -> Json:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise broken(f"manifest.json is wrong at '{place}': {first['msg']}") from None
+        raise broken(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
     if render(content) != raw or content["seal"] != seal(content):
         raise broken("manifest.json was changed after it was written")
+    _refuse_selection(content.get("selection"))
     return content
+
+
+def _refuse_selection(told: Mapping[str, Any] | None) -> None:
+    """Refuse a span that is not two days of a time."""
+    if told is None or told["span"] is None:
+        return
+    try:
+        start, stop = (dt.date.fromisoformat(day) for day in told["span"])
+    except ValueError:
+        raise broken("the span of the manifest's selection is not two days") from None
+    if told["time"] is None or start >= stop:
+        raise broken("the span of the manifest's selection is not two days of a time")
 
 
 def form_of(content: Mapping[str, Any]) -> str:
     """What a bundle publishes: noisy counts of groups, or records."""
     return str(content.get("form", "counts"))
+
+
+def told_size(content: Mapping[str, Any], name: str) -> int:
+    """How long the manifest says that a file is; nothing for one that it does not list."""
+    return int(content["files"].get(name, {"size": 0})["size"])
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
@@ -88,4 +106,4 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
 
 def broken(problem: str) -> VerifyError:
     """A bundle that is not what it says it is."""
-    return VerifyError(problem, "get the bundle again from who published it")
+    return VerifyError(printable(problem, 1_000), "get the bundle again from who published it")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from sfumato.core.cut import Cut
@@ -17,9 +17,14 @@ from sfumato.core.domain import Domain, Grid
 from sfumato.core.draft import Groups
 from sfumato.core.set_cut import plain_numbers
 from sfumato.errors import VerifyError
+from sfumato.publish.csv_file import refuse_header
 from sfumato.publish.labels import Labels
+from sfumato.publish.parquet_file import ParquetLimits, read_parquet
+from sfumato.publish.untrusted import open_regular
 
 _BLOCK = 1 << 24  # bytes of CSV read at a time; a row must fit
+_MOST_COUNTED = 2**62  # by all counts together
+_TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True)
@@ -68,25 +73,29 @@ class Layout:
         counts = table.column(self.count)
         if counts.type != pa.int64() or any(table.column(name).null_count for name in self.columns):
             raise VerifyError("a count is not a whole number, or a value is empty", "get the bundle again")
+        if len(table) and (pc.min(counts).as_py() < 1 or pc.max(counts).as_py() > _MOST_COUNTED // len(table)):
+            raise VerifyError("a count is below 1, or too large to be added up", "get the bundle again")
         numbers = [_numbers(label, table.column(place)) for place, label in enumerate(self.labels)]
         regions = np.stack(numbers[:-1], axis=1) if self.names else np.empty((len(table), 0), dtype=np.int64)
         return Groups(self.cuts, regions, numbers[-1], counts.to_numpy().astype(np.int64))
 
-    def read_parquet(self, path: Path) -> pa.Table:
+    def read_parquet(self, path: Path, limits: ParquetLimits) -> pa.Table:
         """The table of a Parquet file, each label once."""
-        return pa.parquet.read_table(path, read_dictionary=list(self.columns[:-1]), partitioning=None)
+        return read_parquet(path, {**dict.fromkeys(self.columns[:-1], _TEXT), self.count: pa.int64()}, limits)
 
     def read_csv(self, path: Path) -> pa.Table:
         """The table of a CSV file: text as it stands, nothing taken for a missing value."""
-        types = dict.fromkeys(self.columns[:-1], pa.dictionary(pa.int32(), pa.string()))
-        return pa.csv.read_csv(
-            path,
-            read_options=pa.csv.ReadOptions(block_size=_BLOCK),
-            parse_options=pa.csv.ParseOptions(newlines_in_values=self._has_line_ends),
-            convert_options=pa.csv.ConvertOptions(
-                column_types={**types, self.count: pa.int64()}, strings_can_be_null=False, check_utf8=True
-            ),
-        )
+        refuse_header(path, self.columns)
+        types = dict.fromkeys(self.columns[:-1], _TEXT)
+        with open_regular(path) as file:
+            return pa.csv.read_csv(
+                file,
+                read_options=pa.csv.ReadOptions(block_size=_BLOCK),
+                parse_options=pa.csv.ParseOptions(newlines_in_values=self._has_line_ends),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types={**types, self.count: pa.int64()}, strings_can_be_null=False, check_utf8=True
+                ),
+            )
 
     @property
     def _has_line_ends(self) -> bool:

@@ -1,6 +1,5 @@
 """Verification: what anybody can check about a bundle, from the bundle alone."""
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
@@ -14,16 +13,17 @@ from sfumato.core.counts import Cells
 from sfumato.core.draft import Groups
 from sfumato.core.selection import selected
 from sfumato.engines import read_people
-from sfumato.errors import UsageError, VerifyError
+from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.publish.checks import DATA, MANIFEST, TEXTS, Check, Verification, find_bundle, hashes, manifest_of, names
 from sfumato.publish.datapackage import datapackage
 from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
-from sfumato.publish.manifest import layout_from, plain
+from sfumato.publish.manifest import layout_from, plain, table_limits
 from sfumato.publish.record_manifest import record_layout_from
 from sfumato.publish.record_verify import inspect_records
 from sfumato.publish.sealed import form_of
 from sfumato.publish.table import Layout, in_order, same
+from sfumato.publish.untrusted import parse_json, read_bounded, refuse_unexpected
 
 __all__ = ["MANIFEST", "Check", "Verification", "find_bundle", "inspect", "verify_bundle"]
 
@@ -44,7 +44,11 @@ def verify_bundle(
     ``population`` is the table of people that δ-presence compares with; without it that promise cannot be checked.
     Its path starts at ``base``.
     """
-    place = find_bundle(Path(path))
+    with refuse_unexpected():
+        return _verify(find_bundle(Path(path)), sha256=sha256, population=population, base=base)
+
+
+def _verify(place: Path, *, sha256: str | None, population: str | Path | None, base: Path | None) -> Verification:
     checks: list[Check] = []
     content = manifest_of(place, sha256, checks)
     records = content is not None and form_of(content) == "records"
@@ -80,16 +84,17 @@ def inspect(path: Path, *, sha256: str | None = None) -> tuple[Verification, Gro
         layout = layout_from(content)
         files = hashes(path, content, FILES, checks)
         if all(name in files for name in DATA):
-            groups = _data(path, layout, content["groups"], checks)
+            groups = _data(path, layout, content, checks)
         if len(files) == len(FILES):
             checks.append(_package(path, layout, content, files))
         checks += [_words(content), _promise(content)]
     return Verification(tuple(checks)), groups
 
 
-def _data(path: Path, layout: Layout, told: Mapping[str, Any], checks: list[Check]) -> Groups | None:
+def _data(path: Path, layout: Layout, content: Mapping[str, Any], checks: list[Check]) -> Groups | None:
+    told = content["groups"]
     try:
-        groups = layout.groups(layout.read_parquet(path / "data.parquet"))
+        groups = layout.groups(layout.read_parquet(path / "data.parquet", table_limits(content)))
         text = layout.groups(layout.read_csv(path / "data.csv"))
     except VerifyError as error:
         checks.append(Check("regions", ok=False, detail=error.problem))
@@ -129,8 +134,8 @@ def _package(path: Path, layout: Layout, content: Mapping[str, Any], files: Mapp
             layout, study=content["study"], release=content["release"], guarantee=content["guarantee"],
             least_count=content["groups"]["least_count"], files=files,
         )  # fmt: skip
-        agrees = json.loads((path / "datapackage.json").read_bytes()) == expected
-    except (ValueError, OSError, RecursionError):
+        agrees = parse_json(read_bounded(path / "datapackage.json"), "datapackage.json") == expected
+    except (VerifyError, OSError):
         agrees = False
     return Check("data package", agrees, f"datapackage.json {'agrees' if agrees else 'disagrees'} with the manifest")
 
@@ -139,13 +144,16 @@ def _words(content: Mapping[str, Any]) -> Check:
     """The sentence people will quote must be the one that the numbers give."""
     privacy = content["privacy"]
     epsilon = None if privacy["epsilon"] is None else Fraction(privacy["epsilon"])
-    expected = guarantee(
-        model=privacy["model"],
-        epsilon=epsilon,
-        unit=privacy["unit"],
-        secure=privacy["secure"],
-        chosen=privacy["chosen"],
-    )
+    try:
+        expected = guarantee(
+            model=privacy["model"],
+            epsilon=epsilon,
+            unit=privacy["unit"],
+            secure=privacy["secure"],
+            chosen=privacy["chosen"],
+        )
+    except StudyError as error:
+        return Check("guarantee", ok=False, detail=error.problem)
     if content["guarantee"] != expected:
         return Check("guarantee", ok=False, detail="the guarantee in words is not that of the numbers")
     spent = sum((Fraction(step["epsilon"]) for step in privacy["receipt"]), Fraction(0))

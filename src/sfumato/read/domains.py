@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sfumato.core.attribute import Attribute, Role, Unfit
 from sfumato.core.dates import formats_of
-from sfumato.core.domain import Categories, Grid, Unit
+from sfumato.core.domain import MOST_POINTS, Categories, Grid, Unit
 from sfumato.core.number_format import NumberFormat
 from sfumato.core.sets import TEXT_SEPARATOR, SetDomain
 from sfumato.core.taxonomy import Taxonomy
@@ -22,7 +22,6 @@ from sfumato.read.yaml_lines import Places
 LoadTaxonomy = Callable[[str], Taxonomy]
 
 MISSING, OTHER = "(missing)", "(other)"
-MOST_POINTS = 2**53  # beyond this a float cannot tell neighbouring points apart
 
 _UNITS: dict[Type, Unit] = {Type.INTEGER: "integer", Type.NUMBER: "number", Type.DATE: "day"}
 _SET_FIELDS = ("separator", "columns", "most", "level")

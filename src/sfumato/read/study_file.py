@@ -16,6 +16,7 @@ from sfumato.core.selection import domains_of, selected
 from sfumato.core.source import Source
 from sfumato.core.span import Span, day
 from sfumato.core.study import Purpose, Study, clock
+from sfumato.core.study_values import refuse_misunderstood
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_check import did_you_mean
 from sfumato.core.unit import PersonUnit, RecordUnit, Unit
@@ -43,13 +44,13 @@ def load_study(path: str | Path) -> Study:
     file = Path(path)
     try:
         text = file.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise StudyError(
-            f"the study '{path}' cannot be opened ({error.strerror or 'no reason given'})",
-            "check the path, or make a study with `sfumato describe TABLE`",
-        ) from None
     except UnicodeDecodeError:
         raise StudyError(f"the study '{path}' is not UTF-8 text", "save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise StudyError(
+            f"the study '{path}' cannot be opened ({getattr(error, 'strerror', None) or 'no reason given'})",
+            "check the path, or make a study with `sfumato describe TABLE`",
+        ) from None
     return study_from_text(text, base=file.resolve().parent, file=file.name)
 
 
@@ -59,8 +60,9 @@ def study_from_text(text: str, *, base: Path | None = None, file: str = "study.y
     >>> study_from_text("name: a\nsource: a.csv\nattributes: {sex: {role: quasi_identifier, values: [f, m]}}").name
     'a'
     """
-    tree, places = parse(text, file, converted=_AS_VALUES)
-    return _study(tree, places, base or Path())
+    with refuse_misunderstood(file):
+        tree, places = parse(text, file, converted=_AS_VALUES)
+        return _study(tree, places, base or Path())
 
 
 def study_from_mapping(fields: Mapping[str, object], base: Path | None = None) -> Study:
@@ -72,7 +74,8 @@ def study_from_mapping(fields: Mapping[str, object], base: Path | None = None) -
     Traceback (most recent call last):
     sfumato.errors.StudyError: the study, attributes.id.role: there is no role 'identifer'. To fix: write ...
     """
-    return _study(fields, Places("the study"), base or Path())
+    with refuse_misunderstood("the study"):
+        return _study(fields, Places("the study"), base or Path())
 
 
 def _study(tree: object, places: Places, base: Path) -> Study:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from sfumato.core.study_values import refuse_misunderstood
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.core.taxonomy_text import from_csv, from_nested, lines_of_labels, to_nested
 from sfumato.errors import TaxonomyError
@@ -23,9 +24,9 @@ def load_taxonomy(path: str | Path) -> Taxonomy:
     file = Path(path)
     try:
         raw = file.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no path has half a character or a zero byte in it
         raise TaxonomyError(
-            f"the taxonomy '{path}' cannot be opened ({error.strerror or 'no reason given'})",
+            f"the taxonomy '{path}' cannot be opened ({getattr(error, 'strerror', None) or 'no reason given'})",
             "check the name: it is relative to the study file",
         ) from None
     return parse_taxonomy(_decoded(raw), file.name)
@@ -37,6 +38,11 @@ def parse_taxonomy(text: str, name: str) -> Taxonomy:
     >>> parse_taxonomy("Any: {North: [Canada], South: }", "region.yaml").leaves
     ('Canada', 'South')
     """
+    with refuse_misunderstood(name):
+        return _parsed(text, name)
+
+
+def _parsed(text: str, name: str) -> Taxonomy:
     if not name.lower().endswith(NESTED):
         try:
             return from_csv(text)

@@ -13,12 +13,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from sfumato.core.study_values import is_text, refuse_misunderstood
 from sfumato.errors import StudyError
 
 Path = tuple[str | int, ...]
 
 MOST_NODES = 500_000  # a few lines of aliases can stand for more values than fit into memory
 _NOTHING = {"", "~", "null"}
+_MOST_DIGITS = 40  # of what is taken for a whole number
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d*)")
 
 
@@ -69,6 +71,11 @@ def parse(text: str, file: str, *, converted: frozenset[str] = frozenset()) -> t
     >>> parse("codes: [01, no, 0.1]", "study.yaml")[0]
     {'codes': ['01', 'no', '0.1']}
     """
+    with refuse_misunderstood(file):
+        return _parsed(text, file, converted)
+
+
+def _parsed(text: str, file: str, converted: frozenset[str]) -> tuple[object, Places]:
     reader = _Reader(file, converted)
     try:
         root = YAML(typ="rt", pure=True).compose(text)
@@ -122,6 +129,8 @@ class _Reader:
                 raise self.error(key, "a name is a list or a mapping", "write a plain text before the colon")
             line = _line(key)
             name = str(key.value)
+            if not is_text(name):
+                raise self.error(key, "a name holds half a character", "write whole characters")
             if name in first:
                 raise self.error(
                     key, f"'{name}' is written twice, first in line {first[name]}", "keep one of them, or rename one"
@@ -140,12 +149,14 @@ class _Reader:
 
     def scalar(self, node: ScalarNode, path: Path) -> object:
         text = str(node.value)
+        if not is_text(text):
+            raise self.error(node, "this holds half a character", "write whole characters")
         plain = node.style is None
         listed = bool(path) and isinstance(path[-1], int)
         if plain and (text == "" or (text.lower() in _NOTHING and not listed)):
             return None
         if plain and path and path[0] in self.converted:
-            if _INTEGER.fullmatch(text):
+            if _INTEGER.fullmatch(text) and len(text) <= _MOST_DIGITS:
                 return int(text)
             if text in ("true", "false"):
                 return text == "true"
