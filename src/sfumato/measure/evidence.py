@@ -93,11 +93,18 @@ class Evidence:
         found: NDArray[np.int64] = self.found[key]
         return found
 
-    def overall(self, name: str) -> Floats:
-        """The distribution of one attribute in the table."""
-        size = self.size(name)
-        found = np.bincount(self.column(name), weights=self.raw.counts, minlength=size)
-        return np.asarray(found / max(1.0, found.sum()))
+    def occurring(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """The codes of one attribute that occur in the table, each cell's place among them, and records with each.
+
+        Nothing here is as long as a domain: one of whole numbers may have billions of codes.
+        """
+        key = f"occurring {name}"
+        if key not in self.found:
+            codes, place = np.unique(self.column(name), return_inverse=True)
+            records = np.bincount(place.ravel(), weights=self.raw.counts, minlength=len(codes)).astype(np.float64)
+            self.found[key] = codes.astype(np.int64), place.ravel(), records
+        found: tuple[NDArray[np.int64], NDArray[np.int64], Floats] = self.found[key]
+        return found
 
     @cached_property
     def people(self) -> tuple[NDArray[np.int64], Cells]:

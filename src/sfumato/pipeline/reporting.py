@@ -54,7 +54,7 @@ def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     size, width = len(looked.raw), len(looked.view.attributes)
     small = size <= _FEW and width <= _WIDE
     names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
-    if size * max((looked.view.domain(a.name).size for a in looked.protected), default=1) > _MOST_CELLS:
+    if size * max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1) > _MOST_CELLS:
         names = [name for name in names if name not in _LARGE]
     told = []
     for done, name in enumerate(names):
