@@ -95,15 +95,17 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
         insecure_seed: int | None = None,
+        report: bool = True,
     ) -> Published:
-        """Make and publish a release, and enter it into the ledger.
+        """Make and publish a release, and enter it into the ledger; then make the owner's report of it.
 
         ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`. ``purpose`` and
         ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: noise repeats
-        itself, and the release promises nothing.
+        itself, and the release promises nothing. The release is complete before the report begins: if that fails, a
+        warning of what is given back says so. Without ``report`` none is made; see `report`.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
-        return pipeline.release(
+        done = pipeline.release(
             self.declared,
             recipe,
             folder=Path(out) if out is not None else next_folder(self.declared, recipe),
@@ -112,15 +114,46 @@ class Study:
             progress=progress,
             memory_limit=memory_limit,
         )
+        if not report:
+            return done
+        return pipeline.report_after(
+            self.declared, done, ledger=self.ledger, progress=progress, memory_limit=memory_limit
+        )
 
-    def run(self, releases: Iterable[str] | None = None, *, runs: int = 5, progress: Progress = silent) -> list[Ran]:
+    def report(
+        self,
+        release: str | Path | Published | Release,
+        *,
+        was: str | None = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> Path:
+        """For the owner: make the report of a release that is published, and give its place.
+
+        ``release`` is the folder of the release, its bundle, or what `release` gave. It is read as its receiver reads
+        it and compared with the study's table; nothing is spent or entered into the ledger, and an earlier report is
+        replaced. ``was``: see `measure`.
+        """
+        return pipeline.make_report(
+            self.declared, release, ledger=self.ledger, was=was, progress=progress, memory_limit=memory_limit
+        )
+
+    def run(
+        self,
+        releases: Iterable[str] | None = None,
+        *,
+        runs: int = 5,
+        report: bool = True,
+        progress: Progress = silent,
+    ) -> list[Ran]:
         """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
 
-        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's.
+        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. Without
+        ``report`` no owner's reports are made.
         """
         return pipeline.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
-            runs=runs, progress=progress,
+            runs=runs, report=report, progress=progress,
         )  # fmt: skip
 
     def ask(

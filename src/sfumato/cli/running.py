@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Json, NoReport, StudyFile
 from sfumato.errors import VerifyError
 
 
@@ -15,6 +15,7 @@ def run(
         list[str] | None, typer.Option("--only", help="A declared release, may be given several times; else all.")
     ] = None,
     runs: Annotated[int, typer.Option("--runs", help="How many splits to learn on, for each release.")] = 5,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> None:
     """Make every release that a study declares, check each, and measure what it is worth to a learner.
@@ -24,7 +25,7 @@ def run(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(study).run(only or None, runs=runs, progress=report)
+        found = Study.load(study).run(only or None, runs=runs, report=not no_report, progress=report)
     if json:
         show.as_json(
             [
@@ -59,7 +60,9 @@ def run(
                 show.say(f"  not classified: {one.why_not}")
             else:
                 show.accuracies(one.worth)
-            show.say(f"  your report: {show.place(done.folder / 'owner' / 'report.html')}")
+            page = done.folder / "owner" / "report.html"
+            if page.exists():
+                show.say(f"  your report: {show.place(page)}")
         show.say("accuracies and reports look at raw records: they are for your eyes only")
     failed = next((one.failure for one in found if one.failure is not None), None)
     if failed is not None:

@@ -1,10 +1,9 @@
 """What the owner's report is told beyond the draft: the release beside the table, and what measures say of it.
 
-Only measures that are quick at the table's size are taken; `sfumato measure` takes all of them. Everything here comes
-after the bundle is out, so nothing that fails here can take it back: a measure that fails is one that says so.
+Only measures that are quick at the table's size are taken; `sfumato measure` takes all of them. A measure that fails is
+one that says so: a report lacks a number rather than fail.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,17 +35,6 @@ class Measured:
 
     told: tuple[Told, ...] = ()
     unmeasured: str = ""
-
-
-def looked_at(look: Callable[[], tuple[Evidence | None, Measured]]) -> tuple[Evidence | None, Measured]:
-    """What a look at the release next to the table finds; if it fails, the report says so and lacks the numbers."""
-    try:
-        return look()
-    except SfumatoError as error:
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
-    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks numbers rather than fail
-        why = type(error).__name__
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report ({why}).")
 
 
 def quick_measures(looked: Evidence, progress: Progress) -> Measured:
@@ -83,6 +71,6 @@ def _told(measure: Any, looked: Evidence) -> Told:
         reading = measure.read(looked)
     except SfumatoError as error:
         return Told(**said, reason=error.problem)
-    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks a number rather than fail
+    except Exception as error:  # noqa: BLE001 - a report lacks a number rather than fail
         return Told(**said, reason=f"it could not be measured ({type(error).__name__})")
     return Told(**said, value=reading.value, details=reading.details)
