@@ -28,9 +28,9 @@ def alike(evidence: Evidence) -> Alike:
     """The groups of a release as somebody sees them who knows the quasi-identifiers."""
     if "alike" not in evidence.found:
         shown = evidence.shown
-        regions, group = np.unique(np.hstack([shown.starts, shown.stops]), axis=0, return_inverse=True)
-        sizes = np.bincount(group.ravel(), weights=shown.weights, minlength=len(regions)).astype(np.float64)
-        evidence.found["alike"] = Alike(sizes, group.ravel())
+        group, first = distinct([*shown.starts.T, *shown.stops.T], len(shown))
+        sizes = np.bincount(group, weights=shown.weights, minlength=len(first)).astype(np.float64)
+        evidence.found["alike"] = Alike(sizes, group)
     found: Alike = evidence.found["alike"]
     return found
 

@@ -168,7 +168,8 @@ class _Confidence:
 
 def _counted(evidence: Evidence, name: str) -> Distribution:
     """The table's own shares: of codes, or, where regions are of sets, of their places (the last one is nowhere)."""
-    codes, counts = evidence.column(name), evidence.raw.counts
+    codes, _, records = evidence.occurring(name)
+    counts = np.rint(records).astype(np.int64)
     if name in evidence.sets and name in evidence.shown.attributes:
         size = evidence.shown.sets[name].size
         place = evidence.placed(name)
