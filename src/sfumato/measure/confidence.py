@@ -128,6 +128,16 @@ class _Confidence:
         }
 
     def _pairs(self, evidence: Evidence) -> list[_Pairs]:
+        """Groups and values with both confidences, for each protected attribute; kept for the next measure of them."""
+        key = f"confidences of {self.attribute}"
+        last, pairs = evidence.found.get(key, (None, []))
+        if key not in evidence.found or last is not self.cap:
+            pairs = self._found_pairs(evidence)
+            evidence.found[key] = self.cap, pairs
+        found: list[_Pairs] = pairs
+        return found
+
+    def _found_pairs(self, evidence: Evidence) -> list[_Pairs]:
         shown, cap, groups = evidence.shown, self._by(evidence), alike(evidence)
         known = self._known(evidence)
         _, first = np.unique(groups.group, return_index=True)

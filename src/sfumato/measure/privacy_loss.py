@@ -46,8 +46,11 @@ class _FromPrior:
         shown = evidence.shown
         found = np.zeros(len(shown))
         for attribute in evidence.chosen(self.attribute):
-            values = shown.values[attribute.name]
-            found = np.maximum(found, from_prior(values.as_told(), *_prior(evidence, attribute.name))[values.pool])
+            key = f"losses of {attribute.name}"
+            if key not in evidence.found:  # the worst and the mean are of the same losses
+                told = shown.values[attribute.name].as_told()
+                evidence.found[key] = from_prior(told, *_prior(evidence, attribute.name))
+            found = np.maximum(found, evidence.found[key][shown.values[attribute.name].pool])
         return found, shown.weights
 
 

@@ -43,6 +43,7 @@ from sfumato.publish import (
     read_notes,
     write_report,
 )
+from sfumato.publish.records import Records
 from sfumato.stores import Ledger
 
 Integers = NDArray[np.int64]
@@ -207,7 +208,7 @@ def published_partition(release: RecordsRelease, view: PartitionView) -> Partiti
     A cell is a published combination: of generalised records the quasi-identifiers' codes are where their regions
     begin. Which of a bucket's values belongs to which of its records nobody can tell from two tables, so any does.
     """
-    records = release.records
+    records = release.records if release.records.tallies else release.records.folded()
     group, groups = records.groups()
     names = [a.name for a in view.attributes]
     columns: list[Integers] = []
@@ -222,11 +223,11 @@ def published_partition(release: RecordsRelease, view: PartitionView) -> Partiti
             spans = records.columns[name]
             columns.append(spans.starts[spans.places])
     codes = np.stack(columns, axis=1) if len(group) else np.zeros((0, len(names)), np.int64)
-    counts = np.ones(len(group), np.int64)
+    counts = records.times
     if records.suppressed:
         codes = np.vstack([codes, np.zeros((1, len(names)), np.int64)])
         counts, group = np.append(counts, records.suppressed), np.append(group, SUPPRESSED)
-    partition = Partition(Cells(tuple(names), codes, counts), group, _regions(release, view, groups))
+    partition = Partition(Cells(tuple(names), codes, counts), group, _regions(records, view, groups))
     return PartitionDraft(
         view=with_domains(view, {name: domain for name, domain in release.domains.items() if name in names}),
         partition=partition,
@@ -236,9 +237,8 @@ def published_partition(release: RecordsRelease, view: PartitionView) -> Partiti
     )
 
 
-def _regions(release: RecordsRelease, view: PartitionView, groups: int) -> Boxes:
+def _regions(records: Records, view: PartitionView, groups: int) -> Boxes:
     """What the quasi-identifiers of each group's records cover."""
-    records = release.records
     group, _ = records.groups()
     names = tuple(a.name for a in view.quasi)
     starts, stops = np.zeros((groups, len(names)), np.int64), np.zeros((groups, len(names)), np.int64)
