@@ -48,6 +48,7 @@ bench: $(READY)  ## time a million records, Parquet to bundle
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/groups.py
 	$(BIN)/python bench/capped.py
+	$(BIN)/python bench/memory.py
 
 slow: $(READY)  ## every test, the long ones too
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --hypothesis-profile=slow

@@ -112,7 +112,7 @@ class Study:
             return pipeline.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
         return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
 
-    def release(
+    def release(  # noqa: PLR0913 - all but the first come by keyword
         self,
         what: Method | PartitionMethod | str | None = None,
         *,
@@ -123,16 +123,18 @@ class Study:
         memory_limit: str | None = None,
         insecure_seed: int | None = None,
         anyway: bool = False,
+        report: bool = True,
     ) -> Published:
-        """Make and publish a release, and enter it into the ledger.
+        """Make and publish a release, and enter it into the ledger; then make the owner's report of it.
 
         ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`. ``purpose`` and
         ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: noise repeats
         itself, and the release promises nothing. ``anyway`` releases also if more records are left out for their values
-        than the study's ``most_invalid`` allows.
+        than the study's ``most_invalid`` allows. The release is complete before the report begins: if that fails, a
+        warning of what is given back says so. Without ``report`` none is made; see `report`.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
-        return pipeline.release(
+        done = pipeline.release(
             self.declared,
             recipe,
             folder=Path(out) if out is not None else next_folder(self.declared, recipe),
@@ -142,23 +144,47 @@ class Study:
             memory_limit=memory_limit,
             anyway=anyway,
         )
+        if not report:
+            return done
+        return pipeline.report_after(
+            self.declared, done, ledger=self.ledger, progress=progress, memory_limit=memory_limit
+        )
+
+    def report(
+        self,
+        release: str | Path | Published | Release,
+        *,
+        was: str | None = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> Path:
+        """For the owner: make the report of a release that is published, and give its place.
+
+        ``release`` is the folder of the release, its bundle, or what `release` gave. It is read as its receiver reads
+        it and compared with the study's table; nothing is spent or entered into the ledger, and an earlier report is
+        replaced. ``was``: see `measure`.
+        """
+        return pipeline.make_report(
+            self.declared, release, ledger=self.ledger, was=was, progress=progress, memory_limit=memory_limit
+        )
 
     def run(
         self,
         releases: Iterable[str] | None = None,
         *,
         runs: int = 5,
+        report: bool = True,
         progress: Progress = silent,
         anyway: bool = False,
     ) -> list[Ran]:
         """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
 
-        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. ``anyway``: see
-        `release`.
+        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. Without
+        ``report`` no owner's reports are made. ``anyway``: see `release`.
         """
         return pipeline.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
-            runs=runs, progress=progress, anyway=anyway,
+            runs=runs, report=report, progress=progress, anyway=anyway,
         )  # fmt: skip
 
     def ask(

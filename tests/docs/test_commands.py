@@ -48,6 +48,7 @@ def test_the_commands_are_those_of_the_interface():
         "check",
         "plan",
         "release",
+        "report",
         "worth",
         "ledger",
         "ask",

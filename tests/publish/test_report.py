@@ -288,7 +288,7 @@ JOB_LEAVES = VIEW.quasi[1].domain.taxonomy.leaves
 
 def test_an_attribute_of_which_nothing_is_published_says_so():
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((0, 101), (0, 5))])
-    page = partition_report(draft, MADE)
+    page = partition_report(draft, MADE, beside=(draft.view, draft.partition.cells, shown_records(draft)))
     assert page.count("The release says nothing of this attribute.") == 2
 
 

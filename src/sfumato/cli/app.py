@@ -51,6 +51,7 @@ for _command in (
     owner.check,
     owner.plan,
     owner.release,
+    owner.report,
     running.run,
     learning.learn,
     owner.worth,

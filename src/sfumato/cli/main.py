@@ -26,8 +26,18 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:
             raise
-        sys.stderr.write("stopped. What the ledger has reserved counts as spent; no half bundle was left behind.\n")
+        said = _noted(stop) or "what the ledger has reserved counts as spent; no half bundle was left behind"
+        sys.stderr.write(f"stopped: {said}.\n")
         sys.exit(_INTERRUPTED)
+
+
+def _noted(stop: BaseException | None) -> str:
+    """What whoever was interrupted had to say; the program's frame may have put another exception around it."""
+    while stop is not None:
+        if notes := getattr(stop, "__notes__", None):
+            return "; ".join(notes)
+        stop = stop.__cause__ or stop.__context__
+    return ""
 
 
 if __name__ == "__main__":

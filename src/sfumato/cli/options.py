@@ -17,6 +17,8 @@ NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder th
 Was = Annotated[
     str | None, typer.Option("--was", help="What the study was called when the release was made, if it was renamed.")
 ]
+MemoryLimit = Annotated[str | None, typer.Option("--memory-limit", help="The most memory for the engine, such as 2GB.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Make no owner's report; `sfumato report` makes it later.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[
     int | None,

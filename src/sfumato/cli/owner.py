@@ -3,15 +3,30 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli import show
 from sfumato.cli.files import write_new
-from sfumato.cli.options import Anyway, Json, NewFolder, NoCheck, ReleaseName, Seed, StudyFile
+from sfumato.cli.options import (
+    Anyway,
+    Json,
+    MemoryLimit,
+    NewFolder,
+    NoCheck,
+    NoReport,
+    ReleaseName,
+    Seed,
+    StudyFile,
+    Was,
+)
 from sfumato.cli.planned import say_finding, say_plan
 from sfumato.errors import SourceError
+
+if TYPE_CHECKING:
+    from sfumato.api import Study
+    from sfumato.pipeline import Published
 
 
 def describe(
@@ -97,15 +112,16 @@ def release(
     release: ReleaseName = None,
     out: NewFolder = None,
     insecure_seed: Seed = None,
-    memory_limit: Annotated[
-        str | None, typer.Option("--memory-limit", help="The most memory for the engine, such as 2GB.")
-    ] = None,
+    memory_limit: MemoryLimit = None,
     anyway: Anyway = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> None:
-    """Make a release, re-check it, publish the bundle, enter it into the ledger.
+    """Make a release, re-check it, publish the bundle, enter it into the ledger; then make the owner's report.
 
     Refused, before anything is spent, if more records are left out for their values than `most_invalid` in the study.
+    The release is complete when it says so. The report follows: it may be interrupted, skipped with --no-report, and
+    made later by `sfumato report`.
     """
     from sfumato.api import Study
 
@@ -114,8 +130,20 @@ def release(
         show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
     with show.progress(shown=not json) as report:
         done = opened.release(
-            release, out=out, progress=report, memory_limit=memory_limit, insecure_seed=insecure_seed, anyway=anyway
+            release,
+            out=out,
+            progress=report,
+            memory_limit=memory_limit,
+            insecure_seed=insecure_seed,
+            anyway=anyway,
+            report=False,
         )
+    _say_published(done, report=not no_report, json=json)
+    if not no_report:
+        _report_next(opened, done, study, memory_limit, json=json)
+
+
+def _say_published(done: "Published", *, report: bool, json: bool) -> None:
     for warning in done.warnings:
         show.warn(warning)
     if json:
@@ -123,6 +151,7 @@ def release(
             {
                 "bundle": str(done.bundle),
                 "owner": str(done.folder / "owner"),
+                "report": str(done.folder / "owner" / "report.html") if report else None,
                 "sha256": done.sha256,
                 "rows": done.rows,
                 "epsilon": show.exact(done.epsilon),
@@ -138,6 +167,45 @@ def release(
         show.say(f"it cost ε = {show.exact(done.epsilon)}; {show.exact(done.left)} is left")
     show.say(f"your own notes, which stay here: {show.place(done.folder / 'owner')}")
     show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
+
+
+def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: str | None, *, json: bool) -> None:
+    """The report of a release that has been said to be published; if it fails, that is a warning."""
+    from sfumato.pipeline import report_after
+
+    with show.progress(shown=not json) as steps:
+        after = report_after(
+            opened.declared, done, ledger=opened.ledger, against=str(study), progress=steps, memory_limit=memory_limit
+        )
+    failed = after.warnings[len(done.warnings) :]
+    for warning in failed:
+        show.warn(warning)
+    if not (failed or json):
+        show.say(f"your report, for your eyes only: {show.place(done.folder / 'owner' / 'report.html')}")
+
+
+def report(
+    release: Annotated[
+        Path, typer.Argument(help="The folder of a release, which holds its bundle.", metavar="RELEASE")
+    ],
+    against: Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")],
+    was: Was = None,
+    memory_limit: MemoryLimit = None,
+    json: Json = False,
+) -> None:
+    """For the owner: make the report of a published release, `owner/report.html` in its folder.
+
+    It reads the bundle, the study and its table. Nothing is spent and the ledger stays as it is. What the report says
+    is computed from raw records and is not covered by any promise.
+    """
+    from sfumato.api import Study
+
+    with show.progress(shown=not json) as steps:
+        place = Study.load(against).report(release, was=was, progress=steps, memory_limit=memory_limit)
+    if json:
+        show.as_json({"report": str(place)})
+    else:
+        show.say(f"your report, for your eyes only: {show.place(place)}")
 
 
 def audit(

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Anyway, Json, StudyFile
+from sfumato.cli.options import Anyway, Json, NoReport, StudyFile
 from sfumato.errors import VerifyError
 
 
@@ -16,6 +16,7 @@ def run(
     ] = None,
     runs: Annotated[int, typer.Option("--runs", help="How many splits to learn on, for each release.")] = 5,
     anyway: Anyway = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> None:
     """Make every release that a study declares, check each, and measure what it is worth to a learner.
@@ -25,7 +26,7 @@ def run(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(study).run(only or None, runs=runs, progress=report, anyway=anyway)
+        found = Study.load(study).run(only or None, runs=runs, report=not no_report, progress=report, anyway=anyway)
     if json:
         show.as_json(
             [
@@ -60,7 +61,9 @@ def run(
                 show.say(f"  not classified: {one.why_not}")
             else:
                 show.accuracies(one.worth)
-            show.say(f"  your report: {show.place(done.folder / 'owner' / 'report.html')}")
+            page = done.folder / "owner" / "report.html"
+            if page.exists():
+                show.say(f"  your report: {show.place(page)}")
         show.say("accuracies and reports look at raw records: they are for your eyes only")
     failed = next((one.failure for one in found if one.failure is not None), None)
     if failed is not None:

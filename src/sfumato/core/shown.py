@@ -33,24 +33,63 @@ class Values:
     In a generalised release a pool is a group, in a bucketized one a bucket for what is shuffled and a row for what is
     not. Of sets, ``told`` has how often each place of the release occurs, and ``counts`` what follows from it for the
     sets of the table, with one column more for all others.
+
+    A value that is published as a region stands for each code of it alike. Then each column of ``counts`` is a region
+    with its ``edges``: a domain may have billions of codes, and nothing here takes memory for a code that is not named.
     """
 
     pool: Integers  # (rows,)
-    counts: csr_array  # (pools, size of the domain)
+    counts: csr_array  # (pools, size of the domain), or (pools, regions) where there are edges
     told: csr_array | None = None  # (pools, places)
+    edges: Integers | None = None  # (regions + 1,): where the regions of the columns begin, and the end of the last
 
     @classmethod
     def of_sets(cls, pool: Integers, told: csr_array, how: ToldSets, sets: Sets) -> "Values":
         """Sets that are told by their places; ``sets`` are those of the table."""
         return cls(pool, csr_array(told @ how.spread(sets)), told)
 
-    def shares(self) -> csr_array:
-        """The distribution in each pool; a pool without records has none."""
-        return _shares(self.counts)
+    def over_ranges(self) -> "OverRanges":
+        """The distribution in each pool over the ranges of codes that occur; a pool without records has none.
 
-    def as_told(self) -> csr_array:
+        Of sets they are those of the table; see `as_told`.
+        """
+        return _over_ranges(self.counts, self.edges)
+
+    def as_told(self) -> "OverRanges":
         """The distribution in each pool of what was published: of sets over places, of all others over codes."""
-        return _shares(self.counts if self.told is None else self.told)
+        return self.over_ranges() if self.told is None else _over_ranges(self.told, None)
+
+
+@dataclass(frozen=True, eq=False)
+class OverRanges:
+    """Distributions over ranges of codes, all codes of a range alike; the ranges are disjoint and in order."""
+
+    shares: csr_array  # (pools, ranges)
+    starts: Integers  # (ranges,)
+    stops: Integers  # (ranges,)
+
+    @property
+    def widths(self) -> Floats:
+        """How many codes each range has."""
+        return (self.stops - self.starts).astype(np.float64)
+
+    def range_of(self, codes: Integers) -> Integers:
+        """The range that each code is in; -1 for none."""
+        if not len(self.starts):
+            return np.full(len(codes), -1, np.int64)
+        at = np.searchsorted(self.starts, codes, side="right") - 1
+        return np.where((at >= 0) & (codes < self.stops[at]), at, -1)
+
+
+def _over_ranges(counts: csr_array, edges: Integers | None) -> OverRanges:
+    """Shares of the columns that occur, and of which codes they are."""
+    shares = _shares(counts)
+    used, place = np.unique(shares.indices, return_inverse=True)
+    used = used.astype(np.int64)
+    found = csr_array((shares.data, place.ravel(), shares.indptr), shape=(shares.shape[0], len(used)))
+    if edges is None:
+        return OverRanges(found, used, used + 1)
+    return OverRanges(found, edges[used], edges[used + 1])
 
 
 def _shares(counts: csr_array) -> csr_array:
@@ -162,7 +201,9 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             found = csr_array((counts, (row, columns[index])), shape=(rows, how.size))
             values[cut.attribute] = Values.of_sets(own, found, how, sets[cut.attribute])
         else:
-            values[cut.attribute] = Values(own, _over_codes(cut, columns[index], counts, row, rows))
+            edges = np.asarray((*cut.starts, cut.size), np.int64)
+            found = csr_array((counts, (row, columns[index])), shape=(rows, len(edges) - 1))
+            values[cut.attribute] = Values(own, found, edges=edges)
     names = tuple(groups.cuts[index].attribute for index in place)
     weights: Floats = np.bincount(row, weights=counts, minlength=rows).astype(np.float64)
     return Shown(names, starts, stops, weights, values, "counts", sets=told)
@@ -174,15 +215,6 @@ def _ends(cut: Cut, told: Mapping[str, ToldSets], regions: Integers) -> tuple[In
         return regions, regions + 1
     edges = np.asarray((*cut.starts, cut.size), np.int64)
     return edges[regions], edges[regions + 1]
-
-
-def _over_codes(cut: Cut, regions: Integers, counts: Floats, row: Integers, rows: int) -> csr_array:
-    """Counts of regions, shared out alike over the codes of each: (rows, codes)."""
-    begin = np.asarray((*cut.starts, cut.size), np.int64)
-    first, widths = begin[regions], np.diff(begin)[regions]
-    steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
-    at = (np.repeat(row, widths), np.repeat(first, widths) + steps)
-    return csr_array((np.repeat(counts / widths, widths), at), shape=(rows, cut.size))
 
 
 def _without_empty(shown: Shown) -> Shown:

@@ -1,11 +1,11 @@
 """Who looks like whom: the published records that cannot be told apart, and the rows that a person may be in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from sfumato.core.shown import Floats, Integers, Shown
+from sfumato.core.shown import Floats, Integers, OverRanges, Shown
 from sfumato.measure.evidence import Evidence
 from sfumato.measure.evidence import alike as distinct
 
@@ -28,9 +28,9 @@ def alike(evidence: Evidence) -> Alike:
     """The groups of a release as somebody sees them who knows the quasi-identifiers."""
     if "alike" not in evidence.found:
         shown = evidence.shown
-        regions, group = np.unique(np.hstack([shown.starts, shown.stops]), axis=0, return_inverse=True)
-        sizes = np.bincount(group.ravel(), weights=shown.weights, minlength=len(regions)).astype(np.float64)
-        evidence.found["alike"] = Alike(sizes, group.ravel())
+        group, first = distinct([*shown.starts.T, *shown.stops.T], len(shown))
+        sizes = np.bincount(group, weights=shown.weights, minlength=len(first)).astype(np.float64)
+        evidence.found["alike"] = Alike(sizes, group)
     found: Alike = evidence.found["alike"]
     return found
 
@@ -94,13 +94,17 @@ def candidates(evidence: Evidence) -> csr_array:
     return evidence.found["candidates"]
 
 
-def by_row(shown: Shown, name: str) -> csr_array:
-    """How many records of each row have each value of an attribute that stands beside the regions: (rows, size)."""
+def by_row(shown: Shown, name: str) -> OverRanges:
+    """How many records of each row have values in each range of an attribute that stands beside the regions."""
     values = shown.values[name]
-    return csr_array(values.shares()[values.pool].multiply(shown.weights[:, None]))
+    return _in_rows(shown, values.over_ranges(), values.pool)
 
 
-def told_by_row(shown: Shown, name: str) -> csr_array:
+def told_by_row(shown: Shown, name: str) -> OverRanges:
     """The same for what was published of it: of sets by place."""
     values = shown.values[name]
-    return csr_array(values.as_told()[values.pool].multiply(shown.weights[:, None]))
+    return _in_rows(shown, values.as_told(), values.pool)
+
+
+def _in_rows(shown: Shown, over: OverRanges, pool: Integers) -> OverRanges:
+    return replace(over, shares=csr_array(over.shares[pool].multiply(shown.weights[:, None])))

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from sfumato.core.attribute import Attribute
 from sfumato.core.set_regions import possible_sets
-from sfumato.core.shown import Floats, Integers
+from sfumato.core.shown import Floats, Integers, OverRanges
 from sfumato.measure.alike import by_row, candidates, told_by_row
 from sfumato.measure.counting import Coarseness
 from sfumato.measure.evidence import Evidence, bounded
@@ -65,19 +65,25 @@ class CellDivergence(Coarseness):
         if name is None:
             true, found = people.counts.astype(np.float64), np.asarray(spread @ (shown.weights / width))
         else:
-            size = evidence.size(name)
+            codes, of, _ = evidence.occurring(name)
+            size = len(codes)
             sizes.append(_values(evidence, name))
-            density = csr_array(_by_value(evidence, name).multiply((1.0 / width)[:, None]))
-            cells, at = np.unique(place * size + evidence.column(name), return_inverse=True)
+            over = _by_value(evidence, name)
+            density = csr_array(over.shares.multiply((1.0 / width)[:, None]))
+            within = over.range_of(codes)
+            even = np.zeros(size)
+            even[within >= 0] = 1.0 / over.widths[within[within >= 0]]
+            cells, at = np.unique(place * size + of, return_inverse=True)
             true = np.bincount(at.ravel(), weights=evidence.raw.counts).astype(np.float64)
-            found = np.empty(len(cells))
-            for some in bounded(spread, density):
+            found = np.zeros(len(cells))
+            for some in bounded(spread, density) if len(over.starts) else ():
                 inside = slice(*np.searchsorted(cells, [some.start * size, some.stop * size]))
-                rows, columns = cells[inside] // size - some.start, cells[inside] % size
-                found[inside] = np.asarray(csr_array(spread[some] @ density)[rows, columns]).ravel()
-        even = 1.0 / float(np.prod(sizes))
+                rows, code = cells[inside] // size - some.start, cells[inside] % size
+                each = np.asarray(csr_array(spread[some] @ density)[rows, within[code]]).ravel()
+                found[inside] = each * even[code]
+        alike = 1.0 / float(np.prod(sizes))
         extra = shown.suppressed + (0.0 if shown.suppressed or bool(np.all(found > 0)) else 1.0)
-        guessed = (found + extra * even) / (shown.records + extra)
+        guessed = (found + extra * alike) / (shown.records + extra)
         share = true / true.sum()
         return max(0.0, float(share @ np.log(share / guessed)))
 
@@ -98,7 +104,7 @@ def _width(evidence: Evidence, name: str, starts: Integers, stops: Integers) -> 
     return np.asarray(many[place.ravel()])
 
 
-def _by_value(evidence: Evidence, name: str) -> csr_array:
+def _by_value(evidence: Evidence, name: str) -> OverRanges:
     """How many records of each row have each value, with a region of sets spread evenly over those it may hold."""
     shown = evidence.shown
     if name not in shown.sets:
@@ -106,5 +112,7 @@ def _by_value(evidence: Evidence, name: str) -> csr_array:
     told, place = shown.sets[name], evidence.placed(name)
     here = np.flatnonzero(place >= 0)
     many = told.at(np.arange(told.size), np.arange(told.size) + 1).possible(evidence.set_domain(name))
+    by_place = told_by_row(shown, name)
     even = csr_array((1.0 / many[place[here]], (place[here], here)), shape=(told.size, evidence.size(name)))
-    return csr_array(told_by_row(shown, name) @ even)
+    codes = np.arange(evidence.size(name))  # the sets of the table, and one for all others
+    return OverRanges(csr_array(by_place.shares @ even[by_place.starts]), codes, codes + 1)

@@ -54,15 +54,17 @@ class ClassificationLoss:
         shown, target = evidence.shown, evidence.target
         assert target is not None, "see `refuses`"
         values = shown.values[target.name]
-        spread = coo_array(values.shares()[values.pool])
-        row, classes = spread.coords
+        over = values.over_ranges()
+        spread = coo_array(over.shares[values.pool])
+        row, column = spread.coords
+        classes = over.starts[column]  # a class is published as it is
         regions, region = np.unique(np.hstack([shown.starts, shown.stops]), axis=0, return_inverse=True)
         width = len(shown.attributes)
         starts, stops = regions[:, :width], regions[:, width:]
         weights = spread.data * shown.weights[row]
         by_region: Floats = np.bincount(region.ravel(), weights=shown.weights).astype(np.float64)
         features, numbers = _features(shown, starts, stops, by_region)
-        lesson = Lesson(features[region.ravel()[row]], classes.astype(np.int64), weights, features, numbers)
+        lesson = Lesson(features[region.ravel()[row]], classes, weights, features, numbers)
         said = predicted(lesson, DecisionTree())
         home = evidence.people[0]
         sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
@@ -71,8 +73,12 @@ class ClassificationLoss:
         wrong = said[place][home] != evidence.column(target.name)
         return Reading(
             value=float(np.average(wrong, weights=evidence.raw.counts)),
-            details={"wrong by the most frequent class alone": float(1 - evidence.overall(target.name).max())},
+            details={"wrong by the most frequent class alone": float(1 - _largest(evidence.occurring(target.name)[2]))},
         )
+
+
+def _largest(records: Floats) -> float:
+    return float(records.max() / records.sum())
 
 
 def _features(shown: Shown, starts: Integers, stops: Integers, weights: Floats) -> tuple[Floats, Mask]:

@@ -4,6 +4,7 @@ The criterion of Sattar, Li, Ding, Liu & Vincent (2014), which the model `capped
 from a bundle alone. Here it is a number about any release, by statistics that the owner holds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from scipy.sparse import csr_array
 
 from sfumato.core.boxes import Boxes
 from sfumato.core.shares import Distribution, given_by
+from sfumato.core.shown import OverRanges
 from sfumato.errors import StudyError
 from sfumato.measure.alike import alike, by_row
 from sfumato.measure.evidence import Evidence
@@ -22,6 +24,7 @@ from sfumato.models.capped_confidence import chance_of, refuse_others, replaced,
 from sfumato.models.confidence import expected_confidence
 from sfumato.models.parameters import TOLERANCE, exact
 
+Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -38,6 +41,43 @@ class _Pairs:
     def above(self) -> NDArray[np.bool_]:
         """Where the observed confidence is above the expected one."""
         return np.asarray(self.observed > self.expected + TOLERANCE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """The codes of each range, those together that have the same share and that no rule tells apart.
+
+    A range may have millions of codes. Shares are even over each run of a distribution, and there are few runs, or few
+    different shares among many.
+    """
+
+    first: Integers  # (ranges + 1,)
+    code: Integers  # (kinds,) one of them
+    share: Floats  # (kinds,) of one code
+    codes: Floats  # (kinds,) how many there are
+
+    @classmethod
+    def of(cls, over: OverRanges, known: Distribution, apart: Sequence[int]) -> "_Kinds":
+        alone = np.array(sorted(apart), np.int64)
+        cuts = np.unique(np.concatenate([over.starts, over.stops, known.edges, alone, alone + 1]))
+        starts, stops = cuts[:-1], cuts[1:]
+        place = over.range_of(starts)
+        starts, stops, place = (part[place >= 0] for part in (starts, stops, place))
+        share = known.share(starts, starts + 1)
+        own = np.where(np.isin(starts, alone), starts, -1)
+        order = np.lexsort((own, share, place))
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (np.diff(place[order]) > 0) | (np.diff(share[order]) > 0) | (np.diff(own[order]) != 0)
+        begin = np.flatnonzero(new)
+        some = order[begin]
+        many = np.add.reduceat((stops - starts)[order].astype(np.float64), begin) if len(begin) else np.zeros(0)
+        return cls(np.searchsorted(place[some], np.arange(len(over.starts) + 1)), starts[some], share[some], many)
+
+    def expanded(self, ranges: Integers) -> tuple[Integers, Integers]:
+        """For each kind of each of the ranges: which of them, and the kind."""
+        many = np.diff(self.first)[ranges]
+        term = np.repeat(np.arange(len(ranges)), many)
+        return term, self.first[ranges][term] + np.arange(len(term)) - np.repeat(np.cumsum(many) - many, many)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +128,16 @@ class _Confidence:
         }
 
     def _pairs(self, evidence: Evidence) -> list[_Pairs]:
+        """Groups and values with both confidences, for each protected attribute; kept for the next measure of them."""
+        key = f"confidences of {self.attribute}"
+        last, pairs = evidence.found.get(key, (None, []))
+        if key not in evidence.found or last is not self.cap:
+            pairs = self._found_pairs(evidence)
+            evidence.found[key] = self.cap, pairs
+        found: list[_Pairs] = pairs
+        return found
+
+    def _found_pairs(self, evidence: Evidence) -> list[_Pairs]:
         shown, cap, groups = evidence.shown, self._by(evidence), alike(evidence)
         known = self._known(evidence)
         _, first = np.unique(groups.group, return_index=True)
@@ -99,13 +149,17 @@ class _Confidence:
         rules = {} if cap is None else rules_of(cap.rules, domains, chosen, shown.attributes)
         found = []
         for name in chosen:
-            table = csr_array(into @ by_row(shown, name))  # records of each group with each value
-            group = np.repeat(np.arange(len(first)), np.diff(table.indptr))
-            codes, records = table.indices.astype(np.int64), np.asarray(table.data, dtype=np.float64)
+            over = by_row(shown, name)
+            table = csr_array(into @ over.shares)  # records of each group with values in each range
+            kinds = _Kinds.of(over, known[name], [rule.code for rule in rules.get(name, ())])
+            term, kind = kinds.expanded(table.indices)
+            group = np.repeat(np.arange(len(first)), np.diff(table.indptr))[term]
+            each = np.asarray(table.data, np.float64)[term] / over.widths[table.indices[term]]  # records with one value
             matching = [(rule, rule.matches(boxes)[group]) for rule in rules.get(name, ())]
-            alone = replaced(known[name].share(codes, codes + 1), codes, matching)
-            observed = self._rate(evidence) * records / groups.sizes[group]
-            found.append(_Pairs(group, records, observed, expected_confidence(regions[group] * alone, shown.records)))
+            alone = replaced(kinds.share[kind], kinds.code[kind], matching)
+            observed = self._rate(evidence) * each / groups.sizes[group]
+            expected = expected_confidence(regions[group] * alone, shown.records)
+            found.append(_Pairs(group, each * kinds.codes[kind], observed, expected))
         return found
 
     def _rate(self, evidence: Evidence) -> float:
@@ -124,7 +178,8 @@ class _Confidence:
 
 def _counted(evidence: Evidence, name: str) -> Distribution:
     """The table's own shares: of codes, or, where regions are of sets, of their places (the last one is nowhere)."""
-    codes, counts = evidence.column(name), evidence.raw.counts
+    codes, _, records = evidence.occurring(name)
+    counts = np.rint(records).astype(np.int64)
     if name in evidence.sets and name in evidence.shown.attributes:
         size = evidence.shown.sets[name].size
         place = evidence.placed(name)

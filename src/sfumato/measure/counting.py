@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sfumato.core.domain import Domain
 from sfumato.core.set_regions import SetRegions
@@ -15,7 +16,7 @@ from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Floats, Integers
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.measure.alike import alike, by_row
-from sfumato.measure.evidence import Evidence, dense
+from sfumato.measure.evidence import Evidence
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 from sfumato.measure.uniform import column
 
@@ -247,10 +248,11 @@ class ClassificationMetric(Coarseness):
         """The share; beside it what one would get for all records in one group."""
         assert evidence.target is not None, "refused before"
         shown, groups = evidence.shown, alike(evidence)
-        classes = dense(by_row(shown, evidence.target.name))
-        together = np.zeros((len(groups.sizes), classes.shape[1]))
-        np.add.at(together, groups.group, classes)
+        classes = by_row(shown, evidence.target.name).shares  # a class is published as it is
+        shape = (len(groups.sizes), len(shown))
+        into = csr_array((np.ones(len(shown)), (groups.group, np.arange(len(shown)))), shape=shape)
         records = shown.records + shown.suppressed
-        wrong = max(0.0, shown.records - float(together.max(axis=1).sum())) + shown.suppressed
-        whole = 1.0 - float(classes.sum(axis=0).max()) / records
+        most = csr_array(into @ classes).max(axis=1).sum() if classes.shape[1] else 0.0
+        wrong = max(0.0, shown.records - float(most)) + shown.suppressed
+        whole = 1.0 - float(classes.sum(axis=0).max(initial=0.0)) / records
         return Reading(value=min(1.0, wrong / records), details={"all in one group": whole})

@@ -21,6 +21,7 @@ from sfumato.models import CappedConfidence
 Floats = NDArray[np.float64]
 
 _TERMS = 20_000_000  # of a product that is held at once
+_APART = 8  # how far codes may be apart, by their number, to be put in order by counting: memory goes by records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +94,18 @@ class Evidence:
         found: NDArray[np.int64] = self.found[key]
         return found
 
-    def overall(self, name: str) -> Floats:
-        """The distribution of one attribute in the table."""
-        size = self.size(name)
-        found = np.bincount(self.column(name), weights=self.raw.counts, minlength=size)
-        return np.asarray(found / max(1.0, found.sum()))
+    def occurring(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """The codes of one attribute that occur in the table, each cell's place among them, and records with each.
+
+        Nothing here is as long as a domain: one of whole numbers may have billions of codes.
+        """
+        key = f"occurring {name}"
+        if key not in self.found:
+            codes, place = ranked(self.column(name))
+            records = np.bincount(place, weights=self.raw.counts, minlength=len(codes)).astype(np.float64)
+            self.found[key] = codes, place, records
+        found: tuple[NDArray[np.int64], NDArray[np.int64], Floats] = self.found[key]
+        return found
 
     @cached_property
     def people(self) -> tuple[NDArray[np.int64], Cells]:
@@ -143,11 +151,32 @@ def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.i
     ([1, 0, 1], [1, 0])
     """
     place = np.zeros(rows, np.int64)
+    many = min(rows, 1)
     for column in columns:
-        distinct, code = np.unique(column, return_inverse=True)
-        _, place = np.unique(place * len(distinct) + code, return_inverse=True)
-    _, first = np.unique(place, return_index=True)
+        distinct, code = ranked(column)
+        if len(distinct) > 1 or not rows:
+            kinds, place = ranked(place * len(distinct) + code)
+            many = len(kinds)
+    first = np.empty(many, np.int64)
+    first[place[::-1]] = np.arange(rows)[::-1]
     return place, first
+
+
+def ranked(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct codes in order, and the place of each among them; by counting where they are not far apart.
+
+    >>> distinct, place = ranked(np.array([7, 3, 7]))
+    >>> distinct.tolist(), place.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    codes = codes.astype(np.int64)
+    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if least < 0 or most > _APART * len(codes):
+        distinct, place = np.unique(codes, return_inverse=True)
+        return distinct, place.ravel()
+    there = np.zeros(most + 1, np.bool_)
+    there[codes] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def dense(table: csr_array) -> Floats:

@@ -1,12 +1,13 @@
 """Histograms of sensitive values in random classes of people, the table's and a release's (Sattar 2014, 6.2.1)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from sfumato.core.shown import Floats, Integers, Shown
+from sfumato.core.shown import Floats, Shown
 from sfumato.errors import UsageError
 from sfumato.measure.evidence import Evidence, dense
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
@@ -14,7 +15,8 @@ from sfumato.measure.queries import workload
 from sfumato.measure.uniform import Booleans, Workload, estimate, exact, parts
 
 _ROUNDS = 20  # workloads drawn until there are enough classes
-_FULL = 20_000_000  # numbers up to which a table is multiplied as a full one, which is quicker
+_FULL = 10_000_000  # numbers up to which a table is multiplied as a full one, which is quicker
+_TOGETHER = 2_000_000  # numbers of histograms that are held at once
 _PSEUDO = 0.5  # records added to each value of both histograms before their divergence is taken
 
 
@@ -27,6 +29,7 @@ class _HistogramDistance:
     release's bars are estimated under the uniform assumption. Of several sensitive attributes, the mean.
     """
 
+    name: ClassVar[str]
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, None)
@@ -57,11 +60,8 @@ class _HistogramDistance:
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean over classes, with the largest."""
-        found = []
-        for attribute in evidence.chosen(self.attribute):
-            if attribute.name in evidence.shown.values:
-                true, guessed = self.histograms(evidence, attribute.name)
-                found.append(self.distances(true, guessed))
+        names = [a.name for a in evidence.chosen(self.attribute) if a.name in evidence.shown.values]
+        found = [self._distances(evidence, name)[self.name] for name in names]
         distances = np.concatenate(found)
         details = {
             "classes": len(found[0]),
@@ -71,8 +71,8 @@ class _HistogramDistance:
         return Reading(value=float(distances.mean()), details=details)
 
     @staticmethod
-    def distances(true: Floats, guessed: Floats) -> Floats:
-        """The distance of the two histograms of each class."""
+    def distances(true: Floats, guessed: Floats, many: Floats | None = None) -> Floats:
+        """The distance of the two histograms of each class; a bar may be of ``many`` values, with its count each."""
         raise NotImplementedError
 
     def _key(self) -> str:
@@ -97,38 +97,69 @@ class _HistogramDistance:
         kept: list[tuple[Workload, Booleans]] = evidence.kept[self._key()]
         return kept
 
-    def histograms(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
-        """The table's and the release's: (classes, values)."""
+    def _distances(self, evidence: Evidence, name: str) -> dict[str, Floats]:
+        """Both kinds of distances, by name, since the histograms are the same; some classes at a time."""
         key = f"{self._key()} of={name}"
-        classes = self._classes(evidence)
-        if key not in evidence.kept:
-            codes = np.unique(evidence.column(name))
-            evidence.kept[key] = codes, _bars(exact(evidence), name, codes, classes)
         if key not in evidence.found:
-            known, bars = evidence.kept[key]
-            codes = np.union1d(known, evidence.shown.values[name].counts.indices)
-            true = np.zeros((len(bars), len(codes)))
-            true[:, np.searchsorted(codes, known)] = bars
-            evidence.found[key] = true, _bars(evidence.shown, name, codes, classes)
-        true, guessed = evidence.found[key]
-        return true, guessed
+            found: dict[str, list[Floats]] = {kind.name: [] for kind in (HistogramDivergence, HistogramCityBlock)}
+            for true, guessed, many in self._blocks(evidence, name):
+                for kind in (HistogramDivergence, HistogramCityBlock):
+                    found[kind.name].append(kind.distances(true, guessed, many))
+            evidence.found[key] = {kind: np.concatenate(parts) for kind, parts in found.items()}
+        distances: dict[str, Floats] = evidence.found[key]
+        return distances
+
+    def histograms(self, evidence: Evidence, name: str) -> tuple[Floats, Floats, Floats]:
+        """The table's and the release's, (classes, bars), and how many values each bar stands for, with its count each.
+
+        The values of a range that no record of the table has are one bar.
+        """
+        blocks = list(self._blocks(evidence, name))
+        true, guessed = (np.concatenate([block[side] for block in blocks]) for side in (0, 1))
+        return true, guessed, blocks[0][2]
+
+    def _blocks(self, evidence: Evidence, name: str) -> Iterator[tuple[Floats, Floats, Floats]]:
+        codes, _, _ = evidence.occurring(name)
+        over = evidence.shown.values[name].over_ranges()
+        within = over.range_of(codes)
+        inside = np.flatnonzero(within >= 0)
+        rest = over.widths - np.bincount(within[inside], minlength=len(over.starts))
+        more = np.flatnonzero(rest > 0)
+        many = np.concatenate([np.ones(len(codes)), rest[more]])
+        sides = (_Bars.of(exact(evidence), name), _Bars.of(evidence.shown, name))
+        step = max(1, _TOGETHER // len(many))
+        for asked, some in self._classes(evidence):
+            for first in range(0, asked.queries, step):
+                last = min(asked.queries, first + step)
+                kept = some[first:last]
+                if not kept.any():
+                    continue
+                true, guessed = np.zeros((int(kept.sum()), len(many))), np.zeros((int(kept.sum()), len(many)))
+                true[:, : len(codes)] = sides[0].bars(asked, first, last)[kept]  # exact: its values are the codes
+                bars = sides[1].bars(asked, first, last)[kept] / over.widths
+                guessed[:, inside], guessed[:, len(codes) :] = bars[:, within[inside]], bars[:, more]
+                yield true, guessed, many
 
 
-def _bars(shown: Shown, name: str, codes: Integers, classes: list[tuple[Workload, Booleans]]) -> Floats:
-    """How many records of each class have each value."""
-    values = shown.values[name]
-    shares = csr_array(values.shares()[values.pool])
-    at = np.searchsorted(codes, shares.indices)
-    table: Any = csr_array((shares.data, at, shares.indptr), shape=(len(shown), len(codes)))
-    if len(shown) * len(codes) <= _FULL:
-        table = dense(table)
-    found = []
-    for asked, some in classes:
-        bars = np.zeros((asked.queries, len(codes)))
-        for block, records in parts(shown, asked):
-            bars[block] = records @ table
-        found.append(bars[some])
-    return np.concatenate(found) / shown.rate
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bars:
+    """A release, and how the records of each row lie over the ranges of one attribute."""
+
+    shown: Shown
+    table: Any  # (rows, ranges), full or sparse
+
+    @classmethod
+    def of(cls, shown: Shown, name: str) -> "_Bars":
+        values = shown.values[name]
+        table = csr_array(values.over_ranges().shares[values.pool])
+        return cls(shown, dense(table) if table.shape[0] * table.shape[1] <= _FULL else table)
+
+    def bars(self, asked: Workload, first: int, last: int) -> Floats:
+        """How many records that fulfil each of some queries lie in each range."""
+        found = np.zeros((last - first, self.table.shape[1]))
+        for block, records in parts(self.shown, asked, first, last):
+            found[block.start - first : block.stop - first] = records @ self.table
+        return found / self.shown.rate
 
 
 @MEASURES.add
@@ -146,11 +177,12 @@ class HistogramDivergence(_HistogramDistance):
     unit: ClassVar[str] = "nats"
 
     @staticmethod
-    def distances(true: Floats, guessed: Floats) -> Floats:
+    def distances(true: Floats, guessed: Floats, many: Floats | None = None) -> Floats:
         """In nats, class by class; what is below 0 counts as 0."""
+        each = np.ones(true.shape[1]) if many is None else many
         p, q = (h + _PSEUDO for h in (true, np.maximum(guessed, 0.0)))
-        p, q = (h / h.sum(axis=1, keepdims=True) for h in (p, q))
-        return np.asarray(np.maximum((p * np.log(p / q)).sum(axis=1), 0.0))
+        p, q = (h / (h @ each)[:, None] for h in (p, q))
+        return np.asarray(np.maximum((p * np.log(p / q)) @ each, 0.0))
 
 
 @MEASURES.add
@@ -166,6 +198,7 @@ class HistogramCityBlock(_HistogramDistance):
     unit: ClassVar[str] = "share"
 
     @staticmethod
-    def distances(true: Floats, guessed: Floats) -> Floats:
+    def distances(true: Floats, guessed: Floats, many: Floats | None = None) -> Floats:
         """As shares, class by class."""
-        return np.asarray(np.abs(true - guessed).sum(axis=1) / true.sum(axis=1))
+        each = np.ones(true.shape[1]) if many is None else many
+        return np.asarray((np.abs(true - guessed) @ each) / (true @ each))

@@ -94,7 +94,8 @@ def intersect(
     codes, place = np.unique(raw.codes[:, [raw.attributes.index(n) for n in names]], axis=0, return_inverse=True)
     place = place.ravel()
     counts = np.bincount(place, weights=raw.counts, minlength=len(codes)).astype(np.float64)
-    alone = [_values(shown, _placed(shown, names, codes, sets or {}), attribute) for shown in (one, two)]
+    there = np.unique(np.concatenate([shown.values[attribute].over_ranges().starts for shown in (one, two)]))
+    alone = [_values(shown, _placed(shown, names, codes, sets or {}), attribute, there) for shown in (one, two)]
     together = csr_array(alone[0].minimum(alone[1]))
     together.eliminate_zeros()
     many = [np.asarray(table.sum(axis=1)).ravel() for table in alone]
@@ -110,7 +111,7 @@ def intersect(
     exposed = left == 1
     few, few_alone = np.asarray(together.sum(axis=1)).ravel() < k - _SLACK, [each < k - _SLACK for each in many]
     only = np.full(len(codes), -1)
-    only[exposed] = together.indices[together.indptr[:-1][exposed]]
+    only[exposed] = there[together.indices[together.indptr[:-1][exposed]]]
     hers = both[place] & (raw.codes[:, raw.attributes.index(attribute)] == only[place])
     return Intersection(
         attribute=attribute,
@@ -139,9 +140,12 @@ def _placed(shown: Shown, names: tuple[str, ...], codes: Integers, sets: Mapping
     return np.stack(columns, axis=1) if columns else np.zeros((len(codes), 0), np.int64)
 
 
-def _values(shown: Shown, codes: Integers, attribute: str) -> csr_array:
-    """How many candidates of each person have each value: (people, values)."""
-    found = csr_array(containing(shown, codes) @ by_row(shown, attribute))
+def _values(shown: Shown, codes: Integers, attribute: str, there: Integers) -> csr_array:
+    """How many candidates of each person have each of the values that are ``there``: (people, values)."""
+    over = by_row(shown, attribute)  # records are published with their values, not with ranges of them
+    rows = over.shares
+    at = np.searchsorted(there, over.starts)[rows.indices]
+    found = csr_array(containing(shown, codes) @ csr_array((rows.data, at, rows.indptr), (rows.shape[0], len(there))))
     found.eliminate_zeros()
     found.sort_indices()
     return found

@@ -156,13 +156,17 @@ def _guess(
 ) -> Guess:
     records = told_by_row(shown, name)
     commonest, distinct = np.zeros(inside.shape[0], np.int64), np.zeros(inside.shape[0], np.int64)
-    for some in bounded(inside, records):
-        values = csr_array(inside[some] @ records)
+    for some in bounded(inside, records.shares):
+        values = csr_array(inside[some] @ records.shares)
         values.eliminate_zeros()
         values.sort_indices()
-        commonest[some], distinct[some] = _commonest(values), np.diff(values.indptr)
-    overall = np.asarray(records.sum(axis=0)).ravel()
-    usual = int(overall.argmax())
+        codes = csr_array((records.widths[values.indices], values.indices, values.indptr), shape=values.shape)
+        values.data = values.data / codes.data  # of one code of a range; all of them are as likely
+        commonest[some], distinct[some] = _commonest(values), np.asarray(codes.sum(axis=1)).ravel()
+    overall = np.asarray(records.shares.sum(axis=0)).ravel() / records.widths
+    first = np.append(records.starts, 0)  # where nothing is told, the first value
+    usual = int(first[overall.argmax() if len(overall) else -1])
+    commonest = first[commonest if len(overall) else np.full_like(commonest, -1)]
     best = np.where(many > 0, commonest, usual)
     sure = (many > 0) & (distinct == 1)
     share = counts / counts.sum()

@@ -1,6 +1,6 @@
 """Marginals: how far the distributions of single attributes, and of pairs, are from the table's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from sfumato.measure.measure import MEASURES, Better, Kind, Reading
 from sfumato.measure.uniform import Column, column, exact
 
 _MOST_PAIRS = 100_000  # of attributes: each is a small table
+_FULL = 4_000_000  # numbers of a table that is held as a full one, or of a pair at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,21 @@ class _Spread:
     shares: Floats | csr_array  # (distinct, bins or nodes)
     place: Integers  # (rows,)
     over: csr_array | None = None  # (nodes, bins)
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return int(self.shares.shape[1] if self.over is None else self.over.shape[1])
+
+    def some(self, first: int, last: int) -> "_Spread":
+        """The same for some bins, where there are no nodes between."""
+        assert self.over is None, "bins of sets are taken together"
+        return _Spread(self.shares[:, first:last], self.place)
+
+    def sums(self) -> Floats:
+        """What each range or pool has in all bins."""
+        whole = np.ones(self.bins)
+        return np.asarray(self.shares @ (whole if self.over is None else self.over @ whole)).ravel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +83,8 @@ class _MarginalDistance:
             for shown in sides
         ]
         for each in names:
-            true, guessed = (
-                _distribution(shown, [spread[name] for name in each])
-                for shown, spread in zip(sides, spreads, strict=True)
-            )
-            found[" × ".join(each)] = min(1.0, float(abs(true - guessed).sum()) / 2)
+            apart = _distance(sides, [[spread[name] for name in each] for spread in spreads])
+            found[" × ".join(each)] = min(1.0, apart / 2)
         worst = max(found, key=lambda name: found[name])
         details = {"worst": worst, "distance of the worst": found[worst], **found}
         return Reading(value=sum(found.values()) / len(found), details=details)
@@ -91,7 +104,7 @@ class _MarginalDistance:
                 found[attribute.name] = np.array([*domain.starts_at(domain.level), domain.size, domain.size + 1])
                 continue
             else:
-                starts = np.arange(domain.size)
+                starts = _leaves(domain.size, evidence.occurring(attribute.name)[0])
             found[attribute.name] = np.append(starts, domain.size).astype(np.int64)
         return found
 
@@ -136,6 +149,17 @@ class TwoWayDistance(_MarginalDistance):
         return self._compare(evidence, _pairs(evidence))
 
 
+def _leaves(size: int, codes: Integers) -> Integers:
+    """Where bins of single leaves begin; where few of many occur, all leaves between two of those are one bin.
+
+    No record of the table is in such a bin, so it is as far off as its leaves are together.
+    """
+    if size <= 2 * len(codes) + 1:
+        return np.arange(size)
+    found = np.unique(np.concatenate([[0], codes, codes + 1]))
+    return found[found < size]
+
+
 def _pairs(evidence: Evidence) -> list[tuple[str, ...]]:
     quasi = {a.name for a in evidence.view.quasi}
     names = [a.name for a in evidence.view.attributes]
@@ -151,13 +175,19 @@ def _spread(shown: Shown, name: str, edges: Integers, *, sets: bool) -> _Spread:
         return _Spread(alike[None, :], np.zeros(len(shown), np.int64))
     if found.regions is not None:
         return _spread_sets(found, found.regions, edges)
-    if found.shares is None:
-        last = np.minimum(found.stops[:, None], edges[1:])
-        inside = np.maximum(last - np.maximum(found.starts[:, None], edges[:-1]), 0)
-        return _Spread(inside / (found.stops - found.starts)[:, None], found.place)
-    at = np.searchsorted(edges, found.starts, side="right") - 1
-    bins = csr_array((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), len(edges) - 1))
-    return _Spread(dense(csr_array(found.shares @ bins)), found.place)
+    over = _over_bins(found.starts, found.stops, edges)
+    table = over if found.shares is None else csr_array(found.shares @ over)
+    return _Spread(dense(table) if table.shape[0] * table.shape[1] <= _FULL else table, found.place)
+
+
+def _over_bins(starts: Integers, stops: Integers, edges: Integers) -> csr_array:
+    """How ranges of codes spread over bins, all codes of a range alike: (ranges, bins)."""
+    first = np.searchsorted(edges, starts, side="right") - 1
+    many = np.searchsorted(edges, stops) - first
+    row = np.repeat(np.arange(len(starts)), many)
+    bins = np.arange(len(row)) + np.repeat(first - np.cumsum(many) + many, many)
+    inside = np.minimum(stops[row], edges[bins + 1]) - np.maximum(starts[row], edges[bins])
+    return csr_array((inside / (stops - starts)[row], (row, bins)), shape=(len(starts), len(edges) - 1))
 
 
 def _spread_sets(found: Column, regions: SetRegions, edges: Integers) -> _Spread:
@@ -173,8 +203,43 @@ def _spread_sets(found: Column, regions: SetRegions, edges: Integers) -> _Spread
     return _Spread(held if found.shares is None else csr_array(found.shares @ held), found.place, over)
 
 
-def _distribution(shown: Shown, spreads: list[_Spread]) -> Any:
-    """The distribution over the bins of one attribute or of two, without going through rows one by one."""
+def _distance(sides: Sequence[Shown], spreads: Sequence[Sequence[_Spread]]) -> float:
+    """Σ|p − p̂| over the bins of one attribute or of two, with some bins of the first at a time where there are many."""
+    if len(spreads[0]) == 1 or all(each.over is not None for spread in spreads for each in spread):
+        true, guessed = (_distribution(shown, spread) for shown, spread in zip(sides, spreads, strict=True))
+        return float(abs(true - guessed).sum())
+    bins = [spreads[0][place].bins for place in (0, 1)]
+    step = max(1, _FULL // bins[1]) if spreads[0][0].over is None else bins[0]
+    if step >= bins[0]:
+        true, guessed = (_distribution(shown, spread) for shown, spread in zip(sides, spreads, strict=True))
+        return float(abs(true - guessed).sum())
+    totals = [_total(shown, spread) for shown, spread in zip(sides, spreads, strict=True)]
+    found = 0.0
+    for first in range(0, bins[0], step):
+        true, guessed = (
+            _amounts(shown, [spread[0].some(first, first + step), spread[1]]) / total
+            for shown, spread, total in zip(sides, spreads, totals, strict=True)
+        )
+        found += float(abs(true - guessed).sum())
+    return found
+
+
+def _total(shown: Shown, spreads: Sequence[_Spread]) -> float:
+    """The sum over all bins."""
+    rows = shown.weights.copy()
+    for each in spreads:
+        rows *= each.sums()[each.place]
+    return max(float(rows.sum()), np.finfo(float).tiny)
+
+
+def _distribution(shown: Shown, spreads: Sequence[_Spread]) -> Any:
+    """The distribution over the bins of one attribute or of two."""
+    found = _amounts(shown, spreads)
+    return found / max(float(found.sum()), np.finfo(float).tiny)
+
+
+def _amounts(shown: Shown, spreads: Sequence[_Spread]) -> Any:
+    """How many records are in the bins of one attribute or of two, without going through rows one by one."""
     one = spreads[0]
     if len(spreads) == 1:
         sizes = np.bincount(one.place, weights=shown.weights, minlength=one.shares.shape[0])
@@ -188,4 +253,4 @@ def _distribution(shown: Shown, spreads: list[_Spread]) -> Any:
             found = found @ two.over
     if one.over is not None:
         found = (one.over.T @ found) if len(spreads) > 1 else found @ one.over
-    return found / max(float(found.sum()), np.finfo(float).tiny)
+    return found

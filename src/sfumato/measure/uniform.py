@@ -51,9 +51,14 @@ class Sets:
     def covered(self, some: slice, starts: Integers, stops: Integers) -> Floats:
         """How many codes of each range ``[start, stop)`` are selected, by differences of running sums."""
         member = self.member[some]
-        sums = np.zeros((len(member), member.shape[1] + 1))
-        np.cumsum(member, axis=1, out=sums[:, 1:])
-        return np.asarray(sums[:, stops] - sums[:, starts])
+        found = np.empty((len(member), len(starts)))
+        step = max(1, _TOGETHER // member.shape[1])
+        for first in range(0, len(member), step):
+            part = member[first : first + step]
+            sums = np.zeros((len(part), part.shape[1] + 1))
+            np.cumsum(part, axis=1, out=sums[:, 1:])
+            found[first : first + step] = sums[:, stops] - sums[:, starts]
+        return found
 
     def count(self) -> Floats:
         """How many codes each query selects."""
@@ -128,12 +133,13 @@ def exact(evidence: Evidence) -> Shown:
     return found
 
 
-def parts(shown: Shown, workload: Workload) -> Iterator[tuple[slice, Floats]]:
+def parts(shown: Shown, workload: Workload, begin: int = 0, end: int | None = None) -> Iterator[tuple[slice, Floats]]:
     """For blocks of queries the records of each row that fulfil them, as the release has it: (queries, rows)."""
     columns = {name: column(shown, name) for name in workload.predicates}
     step = max(1, _TOGETHER // max(1, len(shown)))
-    for first in range(0, workload.queries, step):
-        last = min(workload.queries, first + step)
+    every = workload.queries if end is None else end
+    for first in range(begin, every, step):
+        last = min(every, first + step)
         asked = {}
         for name, predicate in workload.predicates.items():
             low, high = np.searchsorted(predicate.queries, [first, last])
@@ -163,7 +169,7 @@ def estimate(shown: Shown, workload: Workload) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One attribute of a release: its distinct ranges, or its pools with the values that occur, and each row's."""
+    """One attribute of a release: its distinct ranges, or its pools with the ranges that occur, and each row's."""
 
     starts: Integers  # of sets these are places
     stops: Integers
@@ -192,11 +198,10 @@ def column(shown: Shown, name: str) -> Column | None:
     if name not in shown.values:
         return None
     values = shown.values[name]
-    shares = values.as_told()
-    codes, of = np.unique(shares.indices, return_inverse=True)  # a domain may have billions of codes
-    occurring = csr_array((shares.data, of.ravel(), shares.indptr), shape=(shares.shape[0], len(codes)))
-    first = codes.astype(np.int64)
-    return Column(first, first + 1, occurring, values.pool, regions=_told(shown, name, first, first + 1))
+    over = values.as_told()
+    return Column(
+        over.starts, over.stops, over.shares, values.pool, regions=_told(shown, name, over.starts, over.stops)
+    )
 
 
 def _told(shown: Shown, name: str, starts: Integers, stops: Integers) -> SetRegions | None:
@@ -230,8 +235,8 @@ def _share(found: Column | None, predicate: Predicate, some: slice, size: int) -
         return (predicate.count()[some] / size)[:, None]
     else:
         share = predicate.covered(some, found.starts, found.stops)
-    if found.shares is not None:
-        return np.take(np.ascontiguousarray((found.shares @ share.T).T), found.place, axis=1)
     if found.regions is None:
         share = share / (found.stops - found.starts)
+    if found.shares is not None:
+        return np.take(np.ascontiguousarray((found.shares @ share.T).T), found.place, axis=1)
     return np.take(share, found.place, axis=1)

@@ -1,6 +1,6 @@
 """Utility loss: how wrong one would be about the sensitive values of large populations (Li & Li, KDD 2009, 4.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from sfumato.core.divergence import jensen_shannon
 from sfumato.core.set_regions import SetRegions
 from sfumato.core.shown import Shown
 from sfumato.errors import InfeasibleError, UsageError
+from sfumato.measure.alike import by_row
 from sfumato.measure.evidence import Evidence, alike, dense
 from sfumato.measure.large_nodes import edges_of
 from sfumato.measure.measure import MEASURES, Better, Kind, Reading
@@ -23,6 +24,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MOST = 50_000_000  # numbers in a table of all populations by all sensitive values
+_FULL = 5_000_000  # numbers up to which such a table is held as a whole
 _TOGETHER = 2_000_000  # numbers of such a table that are compared at once
 
 
@@ -81,8 +83,7 @@ class UtilityLoss:
         losses = np.zeros(len(found))
         chosen = evidence.chosen(self.attribute)
         for attribute in chosen:
-            truth = _truth(evidence, attribute, found, self.min_sup)
-            losses += _apart(truth, _reconstructed(evidence, attribute, found)) / len(chosen)
+            losses += _losses(evidence, attribute, found, self.min_sup) / len(chosen)
         return Reading(
             value=float(losses.mean()),
             details={
@@ -95,30 +96,70 @@ class UtilityLoss:
         )
 
 
-def _truth(evidence: Evidence, attribute: Attribute, found: Populations, min_sup: float) -> Floats:
-    """The true distributions; counted once and kept with the evidence."""
+def _losses(evidence: Evidence, attribute: Attribute, found: Populations, min_sup: float) -> Floats:
+    """JS(P_y, P̂_y) of each population y.
+
+    Values that no record of the table has are one value: P_y is 0 there, so each adds ½·P̂_y·log 2, together as apart.
+    """
+    sides = [_true_amounts(evidence, attribute, found), _shown_amounts(evidence, attribute, found)]
+    over = _over_codes(evidence, attribute)
+    if len(found) * over.shape[1] > _FULL or max(len(side.lies[0].place) for side in sides) * over.shape[1] > _FULL:
+        return _one_by_one(found, sides, over)
     key = f"populations {min_sup!r} of {attribute.name}"
     if key not in evidence.kept:
-        place, people = evidence.people
-        amounts = csr_array(
-            (evidence.raw.counts.astype(np.float64), (place, evidence.column(attribute.name))),
-            shape=(len(people), _size(evidence, attribute)),
-        )
-        evidence.kept[key] = _normal(
-            spread(found, [_lies(exact(evidence), name, 0) for name in found.attributes], amounts)
-        )
-    kept: Floats = evidence.kept[key]
-    return kept
+        evidence.kept[key] = _normal(spread(found, sides[0].lies, sides[0].records))
+    truth: Floats = np.pad(evidence.kept[key], ((0, 0), (0, 1)))
+    guessed = _normal(spread(found, sides[1].lies, sides[1].records))
+    return _apart(truth, np.asarray(guessed @ over))
 
 
-def _reconstructed(evidence: Evidence, attribute: Attribute, found: Populations) -> Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Amounts:
+    """The rows of the table or a release: where they lie, and how many records have which value or range of values."""
+
+    lies: list["_Lies"]
+    records: csr_array  # (rows, values or ranges)
+
+
+def _true_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> _Amounts:
+    place, people = evidence.people
+    codes, of, _ = evidence.occurring(attribute.name)
+    amounts = csr_array((evidence.raw.counts.astype(np.float64), (place, of)), shape=(len(people), len(codes)))
+    return _Amounts([_lies(exact(evidence), name, 0) for name in found.attributes], amounts)
+
+
+def _shown_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> _Amounts:
     shown = evidence.shown
-    values = shown.values[attribute.name]
-    rows = np.arange(len(shown))
-    amounts = csr_array((shown.weights, (rows, values.pool)), shape=(len(rows), values.counts.shape[0]))
-    shares = csr_array(amounts @ values.shares())
     lies = [_lies(shown, name, evidence.view.domain(name).size) for name in found.attributes]
-    return _normal(spread(found, lies, shares))
+    return _Amounts(lies, by_row(shown, attribute.name).shares)
+
+
+def _over_codes(evidence: Evidence, attribute: Attribute) -> csr_array:
+    """How the records of each range lie over the values that occur in the table, and all others: (ranges, values)."""
+    codes, _, _ = evidence.occurring(attribute.name)
+    over = evidence.shown.values[attribute.name].over_ranges()
+    place = over.range_of(codes)
+    inside = np.flatnonzero(place >= 0)
+    rest = over.widths - np.bincount(place[inside], minlength=len(over.starts))
+    more = np.flatnonzero(rest > 0)
+    ranges = np.concatenate([place[inside], more])
+    share = np.concatenate([np.ones(len(inside)), rest[more]]) / over.widths[ranges]
+    columns = np.concatenate([inside, np.full(len(more), len(codes))])
+    return csr_array((share, (ranges, columns)), shape=(len(over.starts), len(codes) + 1))
+
+
+def _one_by_one(found: Populations, sides: Sequence[_Amounts], over: csr_array) -> Floats:
+    """The same a population at a time, where a table of all populations by all values would be too large."""
+    turn = csr_array(over.T)
+    whole = [np.asarray(side.records.sum(axis=0), np.float64).ravel() for side in sides]
+    losses = np.zeros(len(found))
+    for (number, true), (_, guessed) in zip(*(each_population(found, s.lies, s.records) for s in sides), strict=True):
+        p, q = (
+            of / of.sum() if of.sum() > 0 else every / max(float(every.sum()), np.finfo(float).tiny)
+            for of, every in zip((true, guessed), whole, strict=True)
+        )
+        losses[number] = jensen_shannon(np.append(p, 0.0)[None, :], (turn @ q)[None, :])[0]
+    return losses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,9 +220,12 @@ def spread(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Flo
     result = np.zeros((len(found) + 1, width))
     result[-1] = mass.sum(axis=0)
     below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
-    todo: list[tuple[int, Integers, Floats]] = [(-1, np.arange(len(mass)), mass)]
+    todo: list[tuple[int, Integers, Floats, Floats | None]] = [(-1, np.arange(len(mass)), mass, None)]
     while todo:
-        above, rows, held = todo.pop()
+        above, rows, held, share = todo.pop()
+        if share is not None:  # of the parent's rows those with a share: made here, so that few are held at once
+            kept = np.flatnonzero(share)
+            rows, held = rows[kept], held[kept] * share[kept, None]
         for family in below[above]:
             begin, end = firsts[family], firsts[family + 1]
             region = regions[places[family]][rows]
@@ -189,12 +233,28 @@ def spread(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Flo
             flat = ((region * width)[:, None] + columns).ravel()
             sums = np.bincount(flat, weights=held.ravel(), minlength=overlap.shape[1] * width)
             result[begin:end] = overlap @ sums.reshape(-1, width)
-            for number in range(begin, end):
-                if below[number]:
-                    share = overlap[number - begin][region]
-                    kept = np.flatnonzero(share)
-                    todo.append((number, rows[kept], held[kept] * share[kept, None]))
+            todo += [
+                (number, rows, held, overlap[number - begin][region]) for number in range(begin, end) if below[number]
+            ]
     return result
+
+
+def each_population(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Iterator[tuple[int, Floats]]:
+    """The same one population after the other, as its number and its amounts: nothing is held of all of them."""
+    kinds = [lie.alike(*ends) for lie, ends in zip(lies, zip(found.starts, found.stops, strict=True), strict=True)]
+    below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
+    start = np.arange(amounts.shape[0])
+    todo: list[tuple[int, Integers, Floats]] = [(-1, start, np.ones(len(start)))]
+    while todo:
+        above, rows, held = todo.pop()
+        for family in below[above]:
+            place, overlap = kinds[places[family]]
+            for number in range(firsts[family], firsts[family + 1]):
+                share = held * overlap[found.node[number]][place[rows]]
+                kept = np.flatnonzero(share)
+                yield number, np.asarray(amounts[rows[kept]].T @ share[kept])
+                if below[number]:
+                    todo.append((number, rows[kept], share[kept]))
 
 
 def _normal(amounts: Floats) -> Floats:
@@ -211,4 +271,5 @@ def _apart(one: Floats, two: Floats) -> Floats:
 
 
 def _size(evidence: Evidence, attribute: Attribute) -> int:
-    return evidence.size(attribute.name)
+    """How many values occur in the table, and one for all others."""
+    return len(evidence.occurring(attribute.name)[0]) + 1

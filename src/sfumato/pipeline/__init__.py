@@ -15,6 +15,7 @@ from sfumato.pipeline.made import Plan, Published, ledger_of
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.pipeline.owner import audit_recipe, unfit, worth, worths
+from sfumato.pipeline.owner_report import make_report, report_after
 from sfumato.pipeline.running import Ran, run_study
 from sfumato.pipeline.stages import plan, release
 from sfumato.pipeline.tables import TableCheck, verify_table
@@ -39,12 +40,14 @@ __all__ = [
     "learn",
     "ledger_of",
     "lost_entries",
+    "make_report",
     "max_k",
     "measure",
     "measure_release",
     "plan",
     "plan_learning",
     "release",
+    "report_after",
     "run_frontier",
     "run_study",
     "unfit",

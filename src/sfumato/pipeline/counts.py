@@ -10,13 +10,11 @@ an empty folder: never half a bundle, never a spend that is not in the ledger.
 import datetime as dt
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from sfumato.core.attribute import Unfit
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
-from sfumato.core.progress import Progress
 from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
@@ -26,7 +24,6 @@ from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import SourceError, StudyError
-from sfumato.measure import Evidence
 from sfumato.methods import Method
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
@@ -44,14 +41,10 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.pipeline.measuring import evidence_of_draft, measuring_view
-from sfumato.pipeline.placing import placed
-from sfumato.pipeline.reporting import MOST_ROWS, Measured, looked_at, quick_measures, too_large
-from sfumato.pipeline.set_told import counted
 from sfumato.pipeline.set_views import set_rules
 from sfumato.pipeline.swept import swept
-from sfumato.publish import Made, ManifestFacts, counts_report, write_bundle
-from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
+from sfumato.publish import ManifestFacts, write_bundle
+from sfumato.publish.guarantee import NO_GUARANTEE
 from sfumato.recipe import Recipe
 from sfumato.stores import RECORD, Ledger, NewEntry, check_budget
 from sfumato.tailor import tailor
@@ -152,25 +145,9 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
         entered.complete(written)
-        progress("looking at the table for your report", 0, 1)
-        looked, measured = looked_at(partial(_beside, study, recipe, counter, draft, progress))
-    among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
     left = left_over(study, run.ledger, view.selection.span)
-    over = "" if view.selection.span is None else f" over {view.selection.span}"
-    made = Made(
-        study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
-        chosen=facts.chosen, rules=facts.rules, versions=facts.versions, frontier=among.points,
-        frontier_words=among.words,
-    )  # fmt: skip
-    report = counts_report(
-        draft, made, promise=_promised(facts), receipt=facts.receipt, left=show(left or Fraction(0)) + over,
-        beside=None if looked is None else (looked.view, looked.raw, looked.shown),
-        sets=None if looked is None else looked.sets, measures=measured.told, unmeasured=measured.unmeasured,
-    )  # fmt: skip
     notes = _owner_notes(recipe, draft, accountant)
-    done = entered.hand_over(
-        draft, written, notes=notes, report=report, left=left, warnings=warnings, left_out=left_out
-    )
+    done = entered.hand_over(draft, written, notes=notes, left=left, warnings=warnings, left_out=left_out)
     progress("publishing", 1, 1)
     return done
 
@@ -185,19 +162,6 @@ def refuse_over_budget(
     )  # fmt: skip
     refuse_lost_entries(study, ledger)
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
-
-
-def _beside(
-    study: Study, recipe: Recipe, counter: CodedTable, draft: Draft, progress: Progress
-) -> tuple[Evidence | None, Measured]:
-    """The release next to the table, for the owner's report."""
-    rows = counter.all_rows()
-    if rows > MOST_ROWS:
-        return None, Measured(unmeasured=too_large(rows, len(counter.attributes)))
-    view = measuring_view(study, recipe.purpose)
-    raw = counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
-    looked = evidence_of_draft(study, recipe.purpose, draft, raw, view)
-    return looked, quick_measures(looked, progress)
 
 
 def refuse_guesses(table: SourceTable) -> None:
@@ -289,14 +253,6 @@ def unfit_sentences(view: View) -> list[str]:
         if names:
             sentences.append(f"{rule}, for {named(names, len(view.attributes))}")
     return [*sentences, *set_rules(view.attributes)]
-
-
-def _promised(facts: ManifestFacts) -> list[str]:
-    """The promise and what it means to an attacker; nothing where the noise came from a seed."""
-    words = guarantee(
-        model=facts.model, epsilon=facts.epsilon, unit=facts.unit, secure=facts.secure, chosen=facts.chosen
-    )
-    return [words, *([attack_odds(facts.epsilon)] if facts.secure and facts.epsilon is not None else [])]
 
 
 def _owner_notes(recipe: Recipe, draft: Draft, accountant: Accountant) -> dict[str, Any]:

@@ -101,13 +101,12 @@ class Entered:
         written: BundleWritten,
         *,
         notes: Mapping[str, Any],
-        report: str,
         left: Fraction | None = None,
         warnings: Sequence[str] = (),
         left_out: LeftOut | None = None,
     ) -> Published:
         """Write what stays with the owner, and say what came of it all."""
-        write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"], report=report)
+        write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"])
         return Published(
             folder=self.run.folder,
             bundle=written.path,

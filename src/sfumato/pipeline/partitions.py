@@ -23,7 +23,6 @@ from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, count_left_out, open_source
 from sfumato.errors import InfeasibleError, SourceError, StudyError
-from sfumato.measure import Evidence
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.left_out import guard, with_left_out
@@ -40,15 +39,11 @@ from sfumato.pipeline.made import (
     unit_words,
     versions,
 )
-from sfumato.pipeline.measuring import evidence_of_draft
-from sfumato.pipeline.placing import placed
 from sfumato.pipeline.population import with_people, with_population
-from sfumato.pipeline.reporting import Measured, looked_at, quick_measures
 from sfumato.pipeline.set_shown import as_shown, refuse_named_sets
-from sfumato.pipeline.set_told import Counted, counted
 from sfumato.pipeline.set_views import by_level, foreseen, set_rules, sets_of
 from sfumato.pipeline.swept import swept
-from sfumato.publish import LIMITS, Made, RecordFacts, partition_report, write_records
+from sfumato.publish import LIMITS, RecordFacts, write_records
 from sfumato.recipe import Recipe
 from sfumato.stores import Ledger
 from sfumato.tailor import tailor_partition
@@ -115,7 +110,6 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             cells, rows = counter.cells_and_rows()
             refuse_unfit(counter, asked, cells, rows)
             left_out = guard(study, counter, anyway=run.anyway, look=partial(_left_out, counter, cells, rows))
-            raw = counted(asked, counter, cells)
             view, cells = by_level(asked, counter, cells)
             view = with_people(getattr(method, "models", ()), study, view)
             known = with_population(method, study, view)
@@ -144,29 +138,10 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         )
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     entered.complete(written)
-    _, measured = looked_at(partial(_beside, study, recipe, draft, raw, asked, progress))
-    among = placed(study, recipe.purpose, draft, progress=progress, memory_limit=run.memory_limit)
-    progress("writing your report", 0, 1)
-    made = Made(
-        study=study.name, release=recipe.name, method=recipe.method, date=facts.date, parameters=facts.parameters,
-        chosen=facts.chosen, rules=facts.rules, versions=facts.versions, frontier=among.points,
-        frontier_words=among.words,
-    )  # fmt: skip
-    report = partition_report(
-        draft, made, sets=sets_of(asked.attributes), measures=measured.told, unmeasured=measured.unmeasured
-    )
     left = left_over(study, run.ledger, view.selection.span)
     return entered.hand_over(
-        shown, written, notes=_notes(recipe, draft), report=report, left=left, warnings=warnings, left_out=left_out
+        shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
     )
-
-
-def _beside(
-    study: Study, recipe: Recipe, draft: PartitionDraft, raw: Counted, view: PartitionView, progress: Progress
-) -> tuple[Evidence, Measured]:
-    """The release next to the table, for the owner's report."""
-    looked = evidence_of_draft(study, recipe.purpose, draft, raw, view)
-    return looked, quick_measures(looked, progress)
 
 
 def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:

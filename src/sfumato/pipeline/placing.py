@@ -2,8 +2,7 @@
 
 Sweeps keep what they measured beside the study. Here it is read back, the release is measured the same way, and put
 among the points, if they are of the same table and study: points of another state of them say nothing about it. All of
-this looks at raw records and goes into the owner's report alone; it comes after the bundle is out, so nothing that
-fails here can take it back.
+this looks at raw records and goes into the owner's report alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,14 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.compare import Axis, Point, efficient, together
-from sfumato.core.draft import Draft
-from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress, silent
 from sfumato.core.study import Study
 from sfumato.engines import open_source
 from sfumato.errors import SfumatoError
 from sfumato.measure import MEASURES, Evidence
-from sfumato.pipeline.measuring import both_records, evidence_of_draft, measuring_view
+from sfumato.pipeline.measuring import both_records, measuring_view
 from sfumato.pipeline.point_files import digest, fingerprint, stored
 
 _X: Final = Axis(name="ploss", title="privacy loss", better="lower")
@@ -41,12 +38,15 @@ class Placed:
 def placed(
     study: Study,
     purpose: str | None,
-    draft: Draft | PartitionDraft,
+    looked: Evidence | None,
     *,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Placed:
-    """Where the release is among what the sweeps of this study and purpose found."""
+    """Where the release is among what the sweeps of this study and purpose found.
+
+    ``looked`` is the release next to the table; without it, the candidates are drawn alone.
+    """
     try:
         kept = [] if study.base == Path() else stored(study.base / "frontier")
         if not any("method" in one and one.get("purpose") == purpose for one in kept):
@@ -57,14 +57,14 @@ def placed(
             _, raw, cells = both_records(study, view, table)
         of = fingerprint(view, study.unit, raw.cells, cells, raw.sets)
         fresh = [one for one in kept if one.get("of") == of and one.get("purpose", purpose) == purpose]
-        return _among(fresh, evidence_of_draft(study, purpose, draft, raw, view))
+        return _among(fresh, looked)
     except SfumatoError as error:
         return Placed(words=(f"The frontier of this study could not be looked at: {error.problem}.",))
-    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks a section rather than fail
+    except Exception as error:  # noqa: BLE001 - a report lacks a section rather than fail
         return Placed(words=(f"The frontier of this study could not be looked at ({type(error).__name__}).",))
 
 
-def _among(kept: Sequence[dict[str, Any]], looked: Evidence) -> Placed:
+def _among(kept: Sequence[dict[str, Any]], looked: Evidence | None) -> Placed:
     """The release among the points that are of the same table and study."""
     if not any("method" in one for one in kept):
         why = "The frontier that was made for this study is of another state of the table or the study, or by another "
@@ -73,8 +73,11 @@ def _among(kept: Sequence[dict[str, Any]], looked: Evidence) -> Placed:
     candidates = [point for point in found if point.series != _BASELINE]
     if not candidates:
         return Placed(words=("No candidate of the frontier has both a privacy loss and a utility loss.",))
-    refused = [reason for name in (_X.name, _Y.name) if (reason := MEASURES[name]().refuses(looked)) is not None]
-    if refused:
+    if looked is None:
+        refused = ["the table is too large to be looked at for it"]
+    else:
+        refused = [why for name in (_X.name, _Y.name) if (why := MEASURES[name]().refuses(looked)) is not None]
+    if looked is None or refused:
         drawn = tuple(_drawn(found, efficient(candidates, _X, _Y)))
         return Placed(points=drawn, words=(f"This release is not among the points: {refused[0]}.",))
     numbers = {name: round(float(MEASURES[name]().read(looked).value), 12) for name in (_X.name, _Y.name)}

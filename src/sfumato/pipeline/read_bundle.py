@@ -64,11 +64,16 @@ class ReadBundle:
             cap = promised_cap(model for one in told for model in parse_models({one["model"]: one["parameters"]}))
             shown = _shown_records(release, view, raw.sets)
         else:
-            target = next(a for a in view.others if a.name == release.layout.class_name)
-            predictors = tuple(_attribute(view, name) for name in release.layout.names)
-            draft = Draft(view=View(predictors=predictors, target=target, unit=view.unit), groups=release.groups)
-            shown = shown_counts(draft, _names(view.quasi), raw.sets)
+            shown = shown_counts(self.counts_draft(), _names(view.quasi), raw.sets)
         return Evidence(view=view, raw=raw.cells, shown=shown, sets=raw.sets, cap=cap)
+
+    def counts_draft(self) -> Draft:
+        """A bundle of noisy counts as the draft that it was, by what is published."""
+        release, view = self.release, self.view
+        assert isinstance(release, CountsRelease), "asked of counts alone"
+        target = next(a for a in view.others if a.name == release.layout.class_name)
+        predictors = tuple(_attribute(view, name) for name in release.layout.names)
+        return Draft(view=View(predictors=predictors, target=target, unit=view.unit), groups=release.groups)
 
 
 def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadBundle:

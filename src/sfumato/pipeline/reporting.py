@@ -1,10 +1,9 @@
 """What the owner's report is told beyond the draft: the release beside the table, and what measures say of it.
 
-Only measures that are quick at the table's size are taken; `sfumato measure` takes all of them. Everything here comes
-after the bundle is out, so nothing that fails here can take it back: a measure that fails is one that says so.
+Only measures that are quick at the table's size are taken; `sfumato measure` takes all of them. A measure that fails is
+one that says so: a report lacks a number rather than fail.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,23 +37,12 @@ class Measured:
     unmeasured: str = ""
 
 
-def looked_at(look: Callable[[], tuple[Evidence | None, Measured]]) -> tuple[Evidence | None, Measured]:
-    """What a look at the release next to the table finds; if it fails, the report says so and lacks the numbers."""
-    try:
-        return look()
-    except SfumatoError as error:
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report: {error.problem}.")
-    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks numbers rather than fail
-        why = type(error).__name__
-        return None, Measured(unmeasured=f"The table could not be looked at again for this report ({why}).")
-
-
 def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     """What every measure says that is quick at this size."""
     size, width = len(looked.raw), len(looked.view.attributes)
     small = size <= _FEW and width <= _WIDE
     names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
-    if size * max((looked.view.domain(a.name).size for a in looked.protected), default=1) > _MOST_CELLS:
+    if size * max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1) > _MOST_CELLS:
         names = [name for name in names if name not in _LARGE]
     told = []
     for done, name in enumerate(names):
@@ -83,6 +71,6 @@ def _told(measure: Any, looked: Evidence) -> Told:
         reading = measure.read(looked)
     except SfumatoError as error:
         return Told(**said, reason=error.problem)
-    except Exception as error:  # noqa: BLE001 - the bundle is out: a report lacks a number rather than fail
+    except Exception as error:  # noqa: BLE001 - a report lacks a number rather than fail
         return Told(**said, reason=f"it could not be measured ({type(error).__name__})")
     return Told(**said, value=reading.value, details=reading.details)

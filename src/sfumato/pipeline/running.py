@@ -6,7 +6,7 @@ and entered on its own; what it is worth is measured on raw records, for the own
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sfumato.methods import build
 from sfumato.models import peopled
 from sfumato.pipeline.made import Published
 from sfumato.pipeline.owner import worth
+from sfumato.pipeline.owner_report import report_after
 from sfumato.pipeline.stages import plan, release
 from sfumato.publish import verify_bundle
 from sfumato.recipe import Recipe, recipe_from_study
@@ -47,10 +48,13 @@ def run_study(
     folder: Callable[[Recipe], Path],
     ledger: Ledger,
     runs: int = 5,
+    report: bool = True,
     progress: Progress = silent,
     anyway: bool = False,
 ) -> list[Ran]:
     """Make, publish, check and classify some or all releases that a study declares, in its order.
+
+    The owner's report of each follows, unless ``report`` is False.
 
     What can be seen beforehand fails before anything is made: an unknown name, a method that refuses its purpose, a
     release that the budget does not cover even by itself. One that fails on its way does not stop the others.
@@ -66,7 +70,13 @@ def run_study(
                 f"see `sfumato plan` for '{recipe.name}', or leave it out",
             )
     make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
-    return [_ran(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress) for recipe in recipes]
+    done: list[Ran] = []
+    for recipe in recipes:
+        one = _ran(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress)
+        if report and one.published is not None:
+            one = replace(one, published=report_after(study, one.published, ledger=ledger, progress=progress))
+        done.append(one)
+    return done
 
 
 def _ran(study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress) -> Ran:

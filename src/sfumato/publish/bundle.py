@@ -1,5 +1,6 @@
 """Writing a bundle: beside its place, read back, checked, and then there in one step."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ T = TypeVar("T")
 
 BUNDLE: Final = "bundle"
 OWNER: Final = "owner"
+NOTES: Final = "draft.json"
+REPORT: Final = "report.html"
 AGAIN: Final = "check the disk and publish again; if that fails too, it is our bug: please report it"
 
 
@@ -68,16 +71,38 @@ def stage(folder: Path, *, write: Callable[[Path], str], check: Callable[[Path],
     return BundleWritten(path=place, sha256=sha256)
 
 
-def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str], *, report: str | None = None) -> Path:
-    """Write what stays with the owner: `draft.json`, `log.txt`, `report.html`, for their eyes only."""
+def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str]) -> Path:
+    """Write what stays with the owner when a release is published: `draft.json`, `log.txt`, for their eyes only."""
     place = folder / OWNER
     with telling(place):
         place.mkdir(mode=0o700, exist_ok=True)
-        write_file(place / "draft.json", lambda out: out.write(render(plain(draft_json))))
+        write_file(place / NOTES, lambda out: out.write(render(plain(draft_json))))
         write_file(place / "log.txt", lambda out: out.write("".join(f"{line}\n" for line in log).encode()))
-        if report is not None:
-            write_file(place / "report.html", lambda out: out.write(report.encode()))
     return place
+
+
+def read_notes(folder: Path) -> dict[str, Any]:
+    """What publication noted for the owner in `draft.json`; nothing where it cannot be read."""
+    try:
+        found = json.loads((folder / OWNER / NOTES).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_report(folder: Path, report: str) -> Path:
+    """Write the owner's report beside the notes; it is there as a whole or not at all, in place of an earlier one."""
+    place = folder / OWNER
+    with telling(place):
+        place.mkdir(mode=0o700, exist_ok=True)
+        partial = place / f".{REPORT}.{os.getpid()}"
+        partial.unlink(missing_ok=True)
+        try:
+            write_file(partial, lambda out: out.write(report.encode()))
+            partial.replace(place / REPORT)
+        finally:
+            partial.unlink(missing_ok=True)
+    return place / REPORT
 
 
 def _write(partial: Path, layout: Layout, groups: Groups, facts: ManifestFacts) -> str:

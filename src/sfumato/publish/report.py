@@ -10,10 +10,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.counts import Cells
 from sfumato.core.loss import attribute_losses, general_loss
-from sfumato.core.partition import PartitionDraft
+from sfumato.core.partition import PartitionDraft, PartitionView
+from sfumato.core.set_cut import Sets
 from sfumato.core.sets import SetDomain
-from sfumato.core.shown import shown_records
+from sfumato.core.shown import Shown
 from sfumato.core.statistics import Statistics
 from sfumato.models import title
 from sfumato.models.sensitive import Sensitive, Strain
@@ -35,11 +37,16 @@ def partition_report(
     draft: PartitionDraft,
     made: Made,
     *,
+    beside: tuple[PartitionView, Cells, Shown] | None = None,
+    tables_sets: Mapping[str, Sets] | None = None,
     sets: Mapping[str, SetDomain] | None = None,
     measures: Sequence[Told] = (),
     unmeasured: str = "",
 ) -> str:
-    """One self-contained HTML page; ``sets`` are those that have become categories."""
+    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at.
+
+    ``sets`` are those that have become categories; codes of sets in the table are places in ``tables_sets``.
+    """
     groups = draft.partition.statistics(draft.view)
     generalised = draft.form == "generalised"
     return render(
@@ -60,7 +67,7 @@ def partition_report(
                 else "Quasi-identifiers are published exactly, so none of them loses anything; what is lost is which "
                 "sensitive value belongs to whom within a bucket."
             ),
-            distributions=distributions(draft.view, draft.partition.cells, shown_records(draft)),
+            distributions=() if beside is None else distributions(*beside, tables_sets),
             worst=_worst(draft, groups),
             worst_missing="" if len(groups) else "No group is published.",
             frontier=frontier_plane(made),

@@ -1,7 +1,6 @@
 """Attributes before and after: their distribution in the table, and what a receiver would take it for."""
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ Floats = NDArray[np.float64]
 
 _MOST = 12  # values, or bins, of one attribute
 _QUASI = 8  # quasi-identifiers that are shown
+_DUST = 1e-12  # of all records: what sums of floats leave where nothing is
 
 
 def distributions(
@@ -63,26 +63,43 @@ def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: S
         after = _binned(shown.starts[:, place], shown.stops[:, place], shown.weights, edges)
     else:
         after = _beside(attribute.name, shown, edges)
-    labels = [range_text(domain, int(a), int(b)) for a, b in itertools.pairwise(edges)]
-    rows = [(label, float(b), float(a)) for label, b, a in zip(labels, _part(before), _part(after), strict=True)]
+    sides = np.stack([_part(before), _part(after)], axis=1)
     if isinstance(domain, Grid):
-        rows = _trimmed(rows)
+        rows = _trimmed(_rows(domain, edges, range(len(before)), sides))
         return pairs(rows, title=f"{attribute.name}, before and after", axis="share of records"), ""
-    rows.sort(key=lambda row: -row[1])
-    rest = rows[_MOST:]
+    single = np.flatnonzero(np.diff(edges) == 1)  # bins of several are values that the table does not have
+    drawn = single[np.argsort(-sides[single, 0], kind="stable")][:_MOST]
+    rows = _rows(domain, edges, drawn.tolist(), sides)
+    rest = np.maximum(sides.sum(axis=0) - sides[drawn].sum(axis=0), 0.0)
     told = (
-        f"{len(rest):,} rarer values are not drawn; together they are {percent(sum(row[1] for row in rest))} of the "
-        f"table and {percent(sum(row[2] for row in rest))} of the release."
-        if rest
+        f"{domain.size - len(drawn):,} rarer values are not drawn; together they are {percent(float(rest[0]))} of the "
+        f"table and {percent(float(rest[1]))} of the release."
+        if domain.size > len(drawn)
         else ""
     )
-    return pairs(rows[:_MOST], title=f"{attribute.name}, before and after", axis="share of records"), told
+    return pairs(rows, title=f"{attribute.name}, before and after", axis="share of records"), told
+
+
+def _rows(
+    domain: Domain, edges: NDArray[np.int64], bins: Iterable[int], sides: Floats
+) -> list[tuple[str, float, float]]:
+    """Bins as a chart has them: their name, the table's share and the release's."""
+    return [
+        (range_text(domain, int(edges[at]), int(edges[at + 1])), float(sides[at, 0]), float(sides[at, 1]))
+        for at in bins
+    ]
 
 
 def _edges(domain: Domain, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where bins begin, and the end of the last: numbers in equal steps between the codes that occur, and beyond."""
-    if not isinstance(domain, Grid) or domain.size <= _MOST:
+    """Where bins begin, and the end of the last: numbers in equal steps between the codes that occur, and beyond.
+
+    Categories have a bin for each that occurs, and for the first ones; all between two of those are one bin.
+    """
+    if domain.size <= _MOST:
         return np.arange(domain.size + 1)
+    if not isinstance(domain, Grid):
+        alone = np.union1d(codes, np.arange(_MOST))
+        return np.unique(np.concatenate([alone, alone + 1, [domain.size]]))
     low, high = (int(codes.min()), int(codes.max()) + 1) if len(codes) else (0, domain.size)
     inner = np.arange(low, high, max(-(-(high - low) // _MOST), 1))
     return np.unique([0, *inner, high, domain.size])
@@ -102,26 +119,22 @@ def _counted(codes: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]
 
 def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
     """The weight in each bin, with every region's weight spread evenly over its codes."""
-    wide = int(stops.max(initial=0)) + 1
-    keys, place = np.unique(starts * wide + stops, return_inverse=True)
-    ranges = np.stack([keys // wide, keys % wide], axis=1)
-    weight = np.bincount(place, weights=weights, minlength=len(ranges))
-    low, high = ranges[:, :1], ranges[:, 1:]
-    inner = edges[None, 1:-1]
-    below = np.clip((inner - low) / (high - low), 0.0, 1.0)  # the share of each region below each inner edge
-    reached = np.concatenate([[0.0], weight @ below, [weight.sum()]])
-    return np.asarray(np.diff(reached))
+    density = weights / np.maximum(stops - starts, 1)
+    ends = np.concatenate([starts, stops])
+    order = np.argsort(ends, kind="stable")
+    ends, slope = ends[order], np.cumsum(np.concatenate([density, -density])[order])
+    # The weight below a code is linear between the ends of regions, and grows there by what covers it.
+    reached = np.concatenate([[0.0], np.cumsum(slope[:-1] * np.diff(ends))]) if len(ends) else np.zeros(0)
+    found = np.diff(np.interp(edges, ends, reached)) if len(ends) else np.zeros(len(edges) - 1)
+    return np.asarray(np.where(np.abs(found) < _DUST * max(float(weights.sum()), 1.0), 0.0, found))
 
 
 def _beside(name: str, shown: Shown, edges: NDArray[np.int64]) -> Floats:
     values = shown.values[name]
-    totals = np.asarray(values.counts.sum(axis=1), dtype=np.float64).ravel()
-    used = np.bincount(values.pool, weights=shown.weights, minlength=len(totals)).astype(np.float64)  # also if empty
-    scale = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
-    by_code = np.asarray(scale @ values.counts, dtype=np.float64).ravel()
-    return _counted(np.arange(len(by_code)), by_code, edges)
+    over = values.over_ranges()
+    used = np.bincount(values.pool, weights=shown.weights, minlength=over.shares.shape[0]).astype(np.float64)
+    return _binned(over.starts, over.stops, np.asarray(used @ over.shares, dtype=np.float64).ravel(), edges)
 
 
-def _part(weights: Floats) -> Sequence[float]:
-    found: list[float] = (weights / max(float(weights.sum()), 1e-9)).tolist()
-    return found
+def _part(weights: Floats) -> Floats:
+    return np.asarray(weights / max(float(weights.sum()), 1e-9))

@@ -30,9 +30,10 @@ def sets_before_and_after(
         weights = np.bincount(row.ravel(), weights=shown.weights, minlength=len(ranges)).astype(np.float64)
     else:
         values = shown.values[name]
-        used = np.bincount(values.pool, weights=shown.weights, minlength=values.counts.shape[0])
-        weights = np.asarray(used @ values.as_told(), dtype=np.float64).ravel()
-        regions = told.at(np.arange(told.size), np.arange(told.size) + 1)
+        over = values.as_told()
+        used = np.bincount(values.pool, weights=shown.weights, minlength=over.shares.shape[0])
+        weights = np.asarray(used @ over.shares, dtype=np.float64).ravel()
+        regions = told.at(over.starts, over.stops)
     if not len(regions) or bool(regions.whole[weights > 0].all()):
         return None, "The release says nothing of this attribute."
     nodes = np.unique(np.stack([regions.starts, regions.stops], axis=1), axis=0)

@@ -87,7 +87,7 @@ def apart(sample: Sample, classes: int) -> list[Apart]:
             one = measure(qd=qd, sel=sel, classes=classes, least=1)
             if one.refuses(evidence) is not None:
                 continue
-            true, guessed = one.histograms(evidence, sample.sensitive)
+            true, guessed, _ = one.histograms(evidence, sample.sensitive)  # records: a bar is one value
             counts = np.rint(true).astype(np.int64)
             noisy = apiece(counts, EPSILON, answers=len(counts), source=SecureSource()).astype(np.float64)
             for release, bars in ((CAPPED, guessed), (NOISY, noisy)):

@@ -1,0 +1,67 @@
+"""Memory does not grow with a domain: whole commands, each a process of its own, under 1 GiB whatever is declared."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+MOST = 1024  # MiB
+STUDY = """\
+name: wide
+source: table.parquet
+privacy: {{budget: 10}}
+attributes:
+  age: {{role: quasi_identifier, type: integer, bounds: [0, 120], step: 1}}
+  pay: {{role: {role}, type: integer, bounds: [0, 1000000], step: 1}}
+  debt: {{role: insensitive, type: integer, bounds: [0, 1000000], step: 1}}
+  ill: {{role: class, values: ["no", "yes"]}}
+releases:
+  diffgen: {{method: diffgen, epsilon: 1, h: 6}}
+  mondrian: {{method: mondrian, k: 10}}
+"""
+
+
+def peak(folder, *arguments):
+    """The peak memory of a command in MiB; it must come through."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sfumato", *map(str, arguments)], cwd=folder, stdout=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_maxrss / 1024
+
+
+def prepare(folder, records, role):
+    rng = np.random.default_rng(0)
+    table = {
+        "age": rng.integers(17, 91, records),
+        "pay": np.minimum(rng.lognormal(10.5, 0.7, records).astype(np.int64), 1_000_000),
+        "debt": rng.integers(0, 1_000_001, records),
+        "ill": rng.choice(["no", "yes"], records),
+    }
+    pq.write_table(pa.table(table), folder / "table.parquet")
+    (folder / "study.yaml").write_text(STUDY.format(role=role), encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
+@pytest.mark.parametrize(
+    ("records", "role", "method"),
+    [
+        (5_000, "sensitive", "diffgen"),
+        *(
+            pytest.param(30_000, role, method, marks=pytest.mark.slow)
+            for role in ("sensitive", "insensitive", "quasi_identifier")
+            for method in ("diffgen", "mondrian")
+        ),
+    ],
+)
+def test_a_domain_of_a_million_values_takes_no_memory(tmp_path, records, role, method):
+    prepare(tmp_path, records, role)
+    assert peak(tmp_path, "release", "study.yaml", method, "--out", "out") < MOST
+    assert (tmp_path / "out" / "owner" / "report.html").exists()
+    assert peak(tmp_path, "measure", "out", "--against", "study.yaml", "--json") < MOST
