@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from sfumato.core.progress import silent
 from sfumato.core.words import sentence
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
-    from sfumato.measure import Comparison
+    from sfumato.measure import Comparison, Spread
     from sfumato.publish import Estimate
 
 out = Console(highlight=False, soft_wrap=True)
@@ -116,19 +117,36 @@ def estimate_json(found: "Estimate") -> Mapping[str, float | str | None]:
 
 
 def accuracies(found: "Comparison") -> None:
-    """BA, CA and LA, a line each."""
-    for name, accuracy, meaning in (
-        ("BA", found.ba, "learnt on the raw table: the most there is to get"),
-        ("CA", found.ca, "learnt on a release like this one"),
-        ("LA", found.la, "the most frequent class: what one gets for nothing"),
-    ):
-        if accuracy is not None:
-            say(f"  {name}  {100 * accuracy.mean:5.2f} % ± {100 * accuracy.deviation:.2f}  {meaning}")
+    """Accuracy, balanced accuracy and AUC: on raw data, on the release, and of the majority class."""
+    rows = [
+        [name, *(_percent(part) for part in (score, score.balanced)), _area(score.auc)]
+        for name, score in (
+            ("  on raw data (BA)", found.ba),
+            ("  on the release (CA)", found.ca),
+            ("  of the majority class (LA)", found.la),
+        )
+        if score is not None
+    ]
+    table(["", "accuracy", "balanced accuracy", "AUC"], rows)
 
 
-def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, float] | None]:
+def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, Any] | None]:
     """The same as JSON."""
     return {
-        name: None if accuracy is None else {"mean": accuracy.mean, "deviation": accuracy.deviation}
-        for name, accuracy in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
+        name: None
+        if score is None
+        else {**_spread(score), "balanced_accuracy": _spread(score.balanced), "auc": _spread(score.auc)}
+        for name, score in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
     }
+
+
+def _spread(found: "Spread") -> Mapping[str, float | None]:
+    return {"mean": found.mean if isfinite(found.mean) else None, "deviation": found.deviation}
+
+
+def _percent(found: "Spread") -> str:
+    return f"{100 * found.mean:5.2f} % ± {100 * found.deviation:.2f}"
+
+
+def _area(found: "Spread") -> str:
+    return f"{found.mean:.3f} ± {found.deviation:.3f}" if isfinite(found.mean) else "none: one class alone"
