@@ -18,6 +18,7 @@ from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
 from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
+from sfumato.core.uniqueness import exact_words, unique_words, uniqueness
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
@@ -112,7 +113,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             draft = drafted(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
-            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe)]
+            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe), *unique_words(uniqueness(shown))]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
@@ -253,10 +254,8 @@ def _changes(view: PartitionView, form: str) -> list[str]:
     quasi = ", ".join(_as_published(a) for a in view.quasi)
     names = ", ".join(a.name for a in view.quasi)
     hidden = ", ".join(a.name for a in view.sensitive)
-    stay = [f"{a.name} ({a.role.value.replace('_', ' ')})" for a in view.others]
     if form == "generalised":
         found = [f"these columns are generalised, each group of records alike: {quasi}"]
-        stay = [*(f"{a.name} (sensitive)" for a in view.sensitive), *stay]
     elif form == "anatomy":
         found = [
             f"these columns stay exact, with a bucket for each record: {names}",
@@ -267,9 +266,7 @@ def _changes(view: PartitionView, form: str) -> list[str]:
             f"these columns stay exact, with a bucket for each record: {names}",
             f"the values of these are put into random order within each bucket: {hidden}",
         ]
-    if stay:
-        found.append(f"these leave as they are: {', '.join(stay)}")
-    return found
+    return [*found, *exact_words(view, form)]
 
 
 def _as_published(attribute: Attribute) -> str:
