@@ -15,6 +15,7 @@ from typing import Any
 from sfumato.core.attribute import Unfit
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
+from sfumato.core.formulas import formula_words
 from sfumato.core.progress import Progress
 from sfumato.core.span import Span
 from sfumato.core.study import Study
@@ -67,6 +68,7 @@ def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger 
         ),
         *view.selection.sentences(),
         *unfit_sentences(view),
+        *formula_words(view.attributes),
         *forecast.sentences,
     ]
     if epsilon is not None:
@@ -118,7 +120,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         )
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
-    warnings = swept(study, recipe)
+    warnings = [*swept(study, recipe), *formula_words(view.attributes)]
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         refuse_guesses(table)
@@ -225,7 +227,7 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=(*view.selection.sentences(), *unfit_sentences(view)),
+        rules=(*view.selection.sentences(), *unfit_sentences(view), *formula_words(view.attributes)),
         selection=view.selection.as_json(),
         facts=draft.facts,
     )

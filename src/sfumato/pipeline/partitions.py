@@ -13,12 +13,13 @@ from typing import Any
 from sfumato.core.attribute import Attribute, Unfit, observed
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
+from sfumato.core.formulas import formula_words
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
 from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
-from sfumato.core.uniqueness import exact_words, unique_words, uniqueness
+from sfumato.core.uniqueness import exact_words
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, open_source
@@ -73,6 +74,7 @@ def plan_partition(study: Study, recipe: Recipe, method: PartitionMethod, *, led
         *_rules(asked),
         *set_rules(asked.attributes),
         *_stops(view),
+        *formula_words(asked.attributes),
     ]
     if names := observed(asked.attributes):
         sentences.append(f"domains read off the table are published with it, for {named(names, len(view.attributes))}")
@@ -113,7 +115,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             draft = drafted(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
-            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe), *unique_words(uniqueness(shown))]
+            warnings = [*overlaps(study, run.ledger, view), *swept(study, recipe), *formula_words(asked.attributes)]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
@@ -126,7 +128,12 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             chosen=recipe.chosen.value,
             versions=versions(),
             date=run.clock().date().isoformat(),
-            rules=(*view.selection.sentences(), *_rules(asked), *set_rules(asked.attributes)),
+            rules=(
+                *view.selection.sentences(),
+                *_rules(asked),
+                *set_rules(asked.attributes),
+                *formula_words(asked.attributes),
+            ),
             selection=view.selection.as_json(),
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,

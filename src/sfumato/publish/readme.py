@@ -1,12 +1,14 @@
 """README.md of a bundle: what its receiver needs to know, without a manual."""
 
 from collections.abc import Sequence
+from json import dumps
 from typing import Final
 
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain, Grid
 from sfumato.core.sets import SetDomain
 from sfumato.core.words import sentence
+from sfumato.publish.markdown import code, inline
 from sfumato.publish.table import Layout
 
 _MOST_SHOWN: Final = 6
@@ -45,7 +47,7 @@ Give learners the counts as weights. With Sfumato the columns become numbers (th
 node), and `encoder()` does the same to new raw records:
 
 ```python
-from sfumato.publish import Release
+from sfumato import Release
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -53,7 +55,7 @@ release = Release.open(".")                  # this folder
 X, y, w = release.to_training()
 model = make_pipeline(release.encoder(), LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w))
 model.predict(new_records)                   # raw values, as before the release
-release.query("{example}")
+release.query({example})
 release.sample()                             # plain records, drawn inside the groups
 ```
 
@@ -92,11 +94,11 @@ def readme(  # noqa: PLR0913 - a gap in the text each
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
     example = f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
     return _TEXT.format(
-        study=study,
-        release=release,
+        study=inline(study),
+        release=inline(release),
         date=date,
         guarantee_heading="**Guarantee:**",
-        guarantee=guarantee,
+        guarantee=inline(guarantee),
         odds=f"\n{odds}\n" if odds else "",
         listed=f"{listed:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
@@ -104,19 +106,19 @@ def readme(  # noqa: PLR0913 - a gap in the text each
         columns="\n".join(_rows(layout)),
         count=layout.count,
         class_name=layout.class_name,
-        rules=_SETS * sets + "".join(f"- {sentence(rule)}.\n" for rule in rules),
-        example=example.replace("\\", "\\\\").replace('"', '\\"'),
+        rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in rules),
+        example=literal(example),
     )
 
 
 def _rows(layout: Layout) -> list[str]:
     rows = [
-        f"| {cell(name)} | {_kind(domain)} in {_many(domain, cut)} | {cell(_shown(domain, cut))} |"
+        f"| {code(name)} | {_kind(domain)} in {_many(domain, cut)} | {code(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
-    rows.append(f"| {cell(layout.class_name)} | the class | {cell(_shown(layout.class_domain, target))} |")
-    rows.append(f"| {cell(layout.count)} | whole number | how many records, after noise |")
+    rows.append(f"| {code(layout.class_name)} | the class | {code(_shown(layout.class_domain, target))} |")
+    rows.append(f"| {code(layout.count)} | whole number | how many records, after noise |")
     return rows
 
 
@@ -140,9 +142,9 @@ def _shown(domain: Domain, cut: Cut) -> str:
     return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
 
 
-def cell(text: str) -> str:
-    """Text that cannot break out of a cell of the table."""
-    return "`" + " ".join(text.replace("`", "'").replace("|", "\\|").split()) + "`"
+def literal(text: str) -> str:
+    """A text as Python writes it, on one line."""
+    return dumps(text, ensure_ascii=False)
 
 
 def quoted(text: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any, Final
 from sfumato.core.domain import Categories, Grid
 from sfumato.core.uniqueness import Uniqueness, count_unique
 from sfumato.core.words import sentence
-from sfumato.publish.readme import cell, quoted
+from sfumato.publish.markdown import code, inline
+from sfumato.publish.readme import literal, quoted
 from sfumato.publish.record_table import Column, RecordLayout
 from sfumato.publish.records import Records
 
@@ -37,11 +38,11 @@ How to read it:
 ## Load it and use it
 
 ```python
-from sfumato.publish import Release
+from sfumato import Release
 
 release = Release.open(".")                  # this folder
 table = release.to_pandas()                  # or to_arrow(), to_polars()
-release.query("{example}")   # an estimate
+release.query({example})   # an estimate
 ```
 
 Without Sfumato:
@@ -82,7 +83,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Rec
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
     )
     reading += _unique(layout, records)
-    if names := [cell(column.name) for column in layout.columns if column.sets is not None]:
+    if names := [code(column.name) for column in layout.columns if column.sets is not None]:
         reading += _SETS.format(names=", ".join(names))
     if layout.suppressed is not None:
         reading += (
@@ -98,9 +99,9 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Rec
             f"this one by {content['sampled']}; shares stay as they are."
         )
     return _TEXT.format(
-        release=content["release"],
-        study=content["study"],
-        promise=content["promise"],
+        release=inline(content["release"]),
+        study=inline(content["study"]),
+        promise=inline(content["promise"]),
         date=content["date"],
         s="s" if len(tables) > 1 else "",
         tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
@@ -108,8 +109,8 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Rec
         suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
-        rules="".join(f"- {sentence(rule)}.\n" for rule in content["rules"]),
-        example=_example(first).replace("\\", "\\\\").replace('"', '\\"'),
+        rules="".join(f"- {inline(sentence(rule))}.\n" for rule in content["rules"]),
+        example=literal(_example(first)),
         data=tables[0],
     )
 
@@ -119,7 +120,7 @@ def _unique(layout: RecordLayout, records: Records) -> str:
     found = unique_published(layout, records)
     if not found.exact:
         return ""
-    names = ", ".join(cell(name) for name in found.exact)
+    names = ", ".join(code(name) for name in found.exact)
     return (
         f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
         f"published columns together, {found.words} are unique. Whoever knows the exact values of a person can single "
@@ -136,13 +137,13 @@ def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
 
 
 def _rows(layout: RecordLayout) -> list[str]:
-    rows = [f"| {cell(column.name)} | {_kind(column, layout)} | {cell(_shown(column))} |" for column in layout.columns]
+    rows = [f"| {code(column.name)} | {_kind(column, layout)} | {code(_shown(column))} |" for column in layout.columns]
     if layout.group is not None:
-        rows.append(f"| {cell(layout.group)} | whole number | the bucket; numbers were given at random |")
+        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were given at random |")
     if layout.suppressed is not None:
-        rows.append(f"| {cell(layout.suppressed)} | truth value | whether the record is suppressed |")
+        rows.append(f"| {code(layout.suppressed)} | truth value | whether the record is suppressed |")
     if layout.count is not None:
-        rows.append(f"| {cell(layout.count)} | whole number | how many records of the bucket have the value |")
+        rows.append(f"| {code(layout.count)} | whole number | how many records of the bucket have the value |")
     return rows
 
 
