@@ -26,7 +26,7 @@ from sfumato.dp.mechanisms.laplace import noisy_counts, scale_for
 from sfumato.dp.mechanisms.sparse import expected_survivors, noisy_sparse, threshold_for
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
-from sfumato.methods.method import NOISE_ON
+from sfumato.methods.method import NOISE_ON, cells_by_class
 from sfumato.methods.post import POSTS, post_process
 
 _WORD = 2**62  # flat numbers of groups up to this fit machine integers with room for sums
@@ -181,7 +181,7 @@ class Finish:
         total = cross_product(cuts) * classes
         crowded = self.threshold == "auto" and noise_rows(total, 1, noise_scale(accountant.left)) > MOST_NOISE_ROWS
         progress("counting groups", 0, 1)
-        cells = counter.cells([*cuts, Cut.finest(view.target.name, classes)])
+        cells = cells_by_class(counter, cuts, view)
         if size is None and (crowded or self.post != "none"):
             size = noisy_size(int(cells.counts.sum()), accountant=accountant, source=source)
         progress("adding noise", 0, 1)

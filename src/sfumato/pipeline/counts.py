@@ -27,7 +27,7 @@ from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import SourceError, StudyError
 from sfumato.measure import Evidence
-from sfumato.methods import Method
+from sfumato.methods import Method, method_needs_class
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
 from sfumato.pipeline.made import (
@@ -57,14 +57,18 @@ from sfumato.tailor import tailor
 
 def plan_counts(study: Study, recipe: Recipe, method: Method, *, ledger: Ledger | None = None) -> Plan:
     """Say in words what a release would do, what it costs and what is left; touches nothing."""
-    view = tailor(study, recipe.purpose)
+    view = tailor(study, recipe.purpose, needs_class=method_needs_class(method))
     forecast = method.forecast(view)
     epsilon = method.spends
     left = left_over(study, ledger or ledger_of(study), view.selection.span)
     sentences = [
         (
-            f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
-            f"({', '.join(view.classes)})"
+            f"method '{recipe.method}' on {len(view.predictors)} attributes"
+            + (
+                f" and the class '{view.target.name}' ({', '.join(view.classes)})"
+                if view.targeted
+                else ", without a class"
+            )
         ),
         *view.selection.sentences(),
         *unfit_sentences(view),
@@ -111,7 +115,7 @@ def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: Vie
 def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Published:
     """Make, re-check and publish groups with noisy counts, and enter the release into the ledger."""
     progress = run.progress
-    view = tailor(study, recipe.purpose)
+    view = tailor(study, recipe.purpose, needs_class=method_needs_class(method))
     method.check(view)
     spends = method.spends
     if spends is None or study.budget is None:

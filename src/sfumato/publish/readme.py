@@ -5,7 +5,7 @@ from json import dumps
 from typing import Final
 
 from sfumato.core.cut import Cut
-from sfumato.core.domain import Domain, Grid
+from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.core.sets import SetDomain
 from sfumato.core.words import sentence
 from sfumato.publish.markdown import code, inline
@@ -41,6 +41,9 @@ How to read it:
   under {threshold} are left out.
 - Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
 {rules}
+{use}"""
+
+_TRAIN = """\
 ## Load it and train on it
 
 Give learners the counts as weights. With Sfumato the columns become numbers (the middle of an interval, a column a
@@ -70,6 +73,27 @@ y, w = table[{class_name!r}], table[{count!r}]
 ```
 """
 
+_COUNT = """\
+## Load it and use it
+
+```python
+from sfumato import Release
+
+release = Release.open(".")                  # this folder
+table = release.to_pandas()                  # or to_arrow(), to_polars()
+release.query({example})
+release.sample()                             # synthetic records, drawn inside the groups
+```
+
+Without Sfumato:
+
+```python
+import pandas as pd
+
+table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_default_na=False)
+```
+"""
+
 _SETS = """\
 - **A set** such as `1*, 3*` lists the nodes that a record has codes under: at least one code under each, and none under
   the other nodes of the column. `(none)` has no code at all. A column that holds one node only, that of the root, says
@@ -92,7 +116,9 @@ def readme(  # noqa: PLR0913 - a gap in the text each
 ) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
-    example = f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
+    use = (_TRAIN if layout.targeted else _COUNT).format(
+        example=literal(_example(layout)), class_name=layout.class_name, count=layout.count
+    )
     return _TEXT.format(
         study=inline(study),
         release=inline(release),
@@ -105,10 +131,22 @@ def readme(  # noqa: PLR0913 - a gap in the text each
         threshold=threshold,
         columns="\n".join(_rows(layout)),
         count=layout.count,
-        class_name=layout.class_name,
+        use=use,
         rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in rules),
-        example=literal(example),
     )
+
+
+def _example(layout: Layout) -> str:
+    """A condition that any receiver can ask for: one value of the class, or the first column."""
+    if layout.targeted:
+        return f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
+    name, domain = layout.attributes[0]
+    if isinstance(domain, SetDomain):
+        return f"{quoted(name)} contains {quoted(domain.taxonomy.labels[domain.taxonomy.kids(0)[0]])}"
+    if isinstance(domain, Grid):
+        return f"{quoted(name)} >= {domain.text(domain.value(domain.points // 2))}"
+    assert isinstance(domain, Categories), "there are three kinds"
+    return f"{quoted(name)} = {quoted(domain.taxonomy.leaves[0])}"
 
 
 def _rows(layout: Layout) -> list[str]:
@@ -117,7 +155,8 @@ def _rows(layout: Layout) -> list[str]:
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
-    rows.append(f"| {code(layout.class_name)} | the class | {code(_shown(layout.class_domain, target))} |")
+    if layout.targeted:
+        rows.append(f"| {code(layout.class_name)} | the class | {code(_shown(layout.class_domain, target))} |")
     rows.append(f"| {code(layout.count)} | whole number | how many records, after noise |")
     return rows
 
