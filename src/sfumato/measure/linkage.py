@@ -68,8 +68,8 @@ class Linkage:
             )
         said += [
             f"the best guess of '{guess.attribute}' is right for {self._told(guess.right)}; the commonest value "
-            f"alone, for {self._told(guess.baseline)}; {self._told(guess.certain)} have candidates with one "
-            "value in common"
+            f"alone, for {self._told(guess.baseline)}; {self._told(guess.certain)} have candidates that "
+            "all have the same value"
             for guess in self.guesses
         ]
         return said
