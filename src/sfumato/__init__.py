@@ -1,4 +1,4 @@
-"""Publish tables about people so that nobody in them can be picked out and the table is still worth having.
+"""Publish tables about people under a stated privacy model, with what a release costs in privacy and utility.
 
 import sfumato as sf
 study = sf.Study.load("study.yaml")

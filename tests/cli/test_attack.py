@@ -16,10 +16,11 @@ def test_people_are_looked_up(released, run):
     found = run("attack", "link", "k5", "--against", released)
     assert found.code == 0
     assert "120 people were looked up" in found.out and "exactly one candidate record" in found.out
+    assert "0 of 120 (0 %) have exactly one candidate record" in found.out
     assert "never publish" in found.err
     assert "p17" not in found.out
     told = run("attack", "link", "k5", "--against", released, "--json").json
-    assert told["unique"] == 0 and told["quantiles"]["0.0"] >= 5
+    assert told["unique"] == told["unique_people"] == 0 and told["quantiles"]["0.0"] >= 5
     assert [guess["attribute"] for guess in told["guesses"]] == ["ill"]
     assert "owner_only" in told
 
@@ -43,6 +44,7 @@ def test_two_releases_are_put_together(released, run):
     found = run("attack", "intersect", "k5", "cut", "--against", released, "--k", "4")
     assert found.code == 0
     assert "exposed only by the two together" in found.out and "fewer than 4" in found.out
+    assert " of 120 (" in found.out
     told = run("attack", "intersect", "k5", "buckets", "--against", released, "--attribute", "ill", "--json").json
     assert told["in_both"] == told["people"] == 120 and told["contradicted"] == 0
     assert told["newly_exposed"] <= told["one_value"]

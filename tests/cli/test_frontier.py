@@ -1,6 +1,7 @@
 """`sfumato frontier`: a table of releases, the choice, and files."""
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,31 @@ def test_a_figure_on_a_public_table_says_what_to_give(folder, run, monkeypatch):
     assert found.code == 4
     assert "does not hold the records of the American Community Survey" in found.err
     assert run("reproduce", "li-2a", "--data", folder).code == 2
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_nobody_else_may_read_what_a_frontier_finds(swept, run):
+    """The numbers come from raw records: folders and files are as private as `owner/`, whatever the umask."""
+    assert run("frontier", swept, "--sweep", "sizes", "--workers", "1").code == 0
+    folder = swept.parent / "frontier"
+    made = [folder, *folder.rglob("*")]
+    assert {mode(path) for path in made if path.is_dir()} == {0o700}
+    assert {mode(path) for path in made if path.is_file()} == {0o600}
+    page = folder / "sizes" / "frontier.html"
+    page.chmod(0o644)  # as an earlier version wrote it
+    assert run("frontier", swept, "--sweep", "sizes", "--workers", "1").code == 0
+    assert mode(page) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_folder_that_was_there_keeps_its_mode(swept, run):
+    mine = swept.parent / "mine"
+    mine.mkdir(mode=0o755)
+    mine.chmod(0o755)
+    assert run("frontier", swept, "--sweep", "sizes", "--workers", "1", "--out", "mine").code == 0
+    assert mode(mine) == 0o755 and mode(mine / "points") == 0o700
+    assert {mode(path) for path in mine.rglob("*") if path.is_file()} == {0o600}

@@ -126,7 +126,9 @@ def test_worth(study, run):
     assert (found["release"], found["protocol"], found["runs"]) == ("table", "folds", 2)
     assert list(found["accuracy"]) == ["decision-tree", "svm"]
     for one in found["accuracy"].values():
-        assert set(one) == {"ca", "ba", "la"} and set(one["ca"]) == {"mean", "deviation"}
+        assert set(one) == {"ca", "ba", "la"}
+        assert set(one["ca"]) == {"mean", "deviation", "balanced_accuracy", "auc"}
+        assert set(one["ca"]["auc"]) == {"mean", "deviation"} and one["la"]["auc"]["mean"] == 0.5
         assert 0 <= one["ca"]["mean"] <= 1
     assert "there is no protocol called 'thirds'" in run("worth", study, "table", "--protocol", "thirds").err
 

@@ -1,7 +1,12 @@
 """`sfumato measure`: numbers with what they mean, refusals with reasons, and a warning."""
 
-import pytest
+import io
+import re
 
+import pytest
+from rich.console import Console
+
+from sfumato.cli import show
 from sfumato.measure import MEASURES
 from tests.cli.test_partition import study  # noqa: F401 - a fixture
 
@@ -91,3 +96,41 @@ def test_a_folder_that_is_not_there_is_a_wrong_call_and_no_failed_check(study, r
 def test_a_folder_without_a_manifest_does_not_verify(study, run):  # noqa: F811 - the fixture
     (study.parent / "empty").mkdir()
     assert run("verify", "empty").code == 8
+
+
+def test_a_guess_is_shown_beside_its_baseline(bundle, run):
+    found = run("measure", "out", "--against", bundle, "--only", "guessed-values")
+    assert re.search(r"guessed-values  0\.\d+ share \(baseline 0\.\d+\)", found.out)
+
+
+def lines_of(width, monkeypatch):
+    """What `measure --list` prints, to a terminal so wide or, without a width, to a pipe."""
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=width is not None, width=width or 80, highlight=False, soft_wrap=True)
+    monkeypatch.setattr(show, "out", console)
+    from sfumato.cli.measuring import _listed
+    from sfumato.pipeline.measuring import chosen_measures
+
+    _listed(chosen_measures(None), json=False)
+    return re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
+
+
+def test_in_a_pipe_every_measure_is_one_line(monkeypatch):
+    lines = lines_of(None, monkeypatch)
+    assert len(lines) == 1 + len(MEASURES)
+    assert sorted(line.split("  ")[0] for line in lines[1:]) == list(MEASURES)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+def test_in_a_terminal_no_name_and_no_word_is_broken(width, monkeypatch):
+    from sfumato.measure import range_words
+
+    lines = lines_of(width, monkeypatch)
+    words = " ".join(" ".join(lines).split())
+    for name in MEASURES:
+        one = MEASURES[name]()
+        assert sum(line.startswith(f"{name}  ") for line in lines) == 1
+        assert f"{range_words(one)} {one.unit}" in words
+        assert all(word in words for word in one.summary.split())
+    if width >= 80:
+        assert max(map(len, lines)) <= width

@@ -16,7 +16,7 @@ from sfumato.core.shown import shown_counts, shown_records
 from sfumato.core.unit import RecordUnit
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.publish import Made, Told, counts_report, partition_report
-from sfumato.publish.report_chart import nice, pairs, percent, plane
+from sfumato.publish.report_chart import nice, pairs, percent, plane, powers
 from sfumato.publish.report_distributions import distributions
 from sfumato.publish.report_told import number
 from tests.publish.conftest import AGE, DAY, INCOME, JOB, PAY
@@ -364,3 +364,18 @@ def test_numbers_of_measures_are_told_truly():
     assert [text for _, text in risk.more] == ["100 %", "100 %", "1", "1", "1,200 %"]
     assert number(9.9999, "share") == "1,000 %" and number(1e-9, "share") == "< 0.001 %"
     assert number(999.7, "records") == "1,000 records"
+
+
+def test_an_attribute_of_one_region_has_a_bar_that_is_seen():
+    chart = powers(
+        [("one", 1, "1 of 2,000,001"), ("two", 2, "2 of 9"), ("many", 40_000, "40,000 of 50,000")], title="", axis=""
+    )
+    lengths = [bar.length for _, [bar] in chart.rows]
+    assert lengths[0] > 0.1 and lengths == sorted(lengths) and lengths[-1] <= 1
+    assert chart.ticks[0] == (lengths[0], "1"), "the bar ends where the axis says 1"
+    assert powers([], title="", axis="").rows == ()
+    page = PAGES["counts"].split("Regions by attribute", 1)[1]
+    assert all(
+        float(width) > 5 for width in re.findall(r'<rect class="after" x="0" y="\d+" width="([\d.]+)%', page)[:4]
+    )
+    assert re.search(r">\d+ of \d+<", page), "how many regions, of how many values"

@@ -3,6 +3,7 @@
 import json
 import re
 from fractions import Fraction
+from html import unescape
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_plan_manifest_and_readme_say_span_and_filter_in_words(tmp_path, method)
         done = released(opened, method, tmp_path / purpose, purpose)
         manifest = json.loads((done.bundle / "manifest.json").read_text(encoding="utf-8"))
         assert says in manifest["rules"]
-        assert says[1:] in (done.bundle / "README.md").read_text(encoding="utf-8")
+        assert says[1:] in unescape((done.bundle / "README.md").read_text(encoding="utf-8"))
         assert manifest["selection"] == (
             {"time": "day", "span": SPANS["thirteen"], "where": None}
             if purpose == "thirteen"

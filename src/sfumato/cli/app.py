@@ -35,7 +35,7 @@ def sfumato(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Publish tables about people so that nobody in them can be picked out and the table is still worth having."""
+    """Publish tables about people under a stated privacy model, with what a release costs in privacy and utility."""
 
 
 @app.command()

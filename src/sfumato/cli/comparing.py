@@ -75,8 +75,9 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
 
 def save_all(found: "Frontier", chosen: "Choice") -> list[Path]:
     """The plot as a page and as pictures, and all points, in the frontier's folder."""
-    folder = found.folder or Path()
-    folder.mkdir(parents=True, exist_ok=True)
+    from sfumato.stores.private_files import private_folder
+
+    folder = private_folder(found.folder or Path())
     return [found.save(folder / name, chosen) for name in FILES]
 
 

@@ -21,7 +21,7 @@ _SWEEP, _PURPOSE = "few", "survey"
 
 
 def run_demo(out: Path | None, *, json: bool) -> None:
-    """Copy the study, plan, release at ε = 1, verify, ask, measure CA, BA and LA, and compare with other releases."""
+    """Copy the study, plan, release at ε = 1, verify, ask, measure accuracy, and compare with other releases."""
     began = time.monotonic()
     folder = _fresh(out)
     with as_file(files("sfumato") / "data" / "adult") as packaged:
@@ -67,7 +67,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say()
     show.say(f"What it is worth to somebody who learns from it ({_RUNS} runs; 2/3 released, 1/3 to test on):")
     show.accuracies(compared)
-    show.say("  (These three look at raw records: they are for the owner and are not in the bundle.)")
+    show.say("  (These numbers look at raw records: they are for the owner and are not in the bundle.)")
     show.say()
     show.say(f"Other releases, of the attributes of purpose '{_PURPOSE}', and what each costs (for the owner, too):")
     print_frontier(others, chosen)

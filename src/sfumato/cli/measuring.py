@@ -82,7 +82,7 @@ def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") 
     for one in measures:
         reading = found[one.name]
         if isinstance(reading, Reading):
-            rows.append([one.name, f"{_number(reading.value)} {one.unit}", one.better, f"{one.title}: {one.summary}"])
+            rows.append([one.name, _value(one, reading), one.better, f"{one.title}: {one.summary}"])
     if rows:
         show.table(["measure", "value", "better", "what it means"], rows)
     for one in measures:
@@ -120,6 +120,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _value(one: "Measure", reading: "Reading") -> str:
+    """The number with its unit, and the baseline where the measure has one: what is to be had without it."""
+    baseline = reading.details.get("baseline")
+    beside = "" if baseline is None else f" (baseline {_number(baseline)})"
+    return f"{_number(reading.value)} {one.unit}{beside}"
 
 
 def _number(value: float) -> str:

@@ -298,10 +298,10 @@ def worth(
     ] = None,
     json: Json = False,
 ) -> None:
-    """For the owner: how well one predicts the class after learning from such releases (CA).
+    """For the owner: accuracy of a classifier trained on such releases, next to raw data and majority class.
 
-    Beside it: after learning from the raw table (BA), and by the most frequent class alone (LA). It looks at raw
-    records: nothing is published or spent, and what it prints is not covered by any promise.
+    With balanced accuracy and AUC. In the DiffGen paper they are CA, BA and LA. It looks at raw records: nothing
+    is published or spent, and what it prints is not covered by any promise.
     """
     from sfumato.api import Study
 
@@ -324,7 +324,7 @@ def worth(
         )
         return
     parts = "splits, 2/3 to learn on and 1/3 to test" if protocol == "split" else "stratified folds"
-    show.say(f"Accuracy on records that were not learnt from ({runs} {parts}):")
+    show.say(f"On records that were not learnt from ({runs} {parts}):")
     for learner, compared in found.items():
         show.say(f"  {learner}")
         show.accuracies(compared)

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -17,8 +19,12 @@ from sfumato.core.progress import silent
 from sfumato.core.words import sentence
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
-    from sfumato.measure import Comparison
+    from sfumato.measure import Comparison, Spread
     from sfumato.publish import Estimate
+
+_GAP = 2  # spaces between columns of a table
+_ENOUGH = 30  # columns that text needs to be read beside a table
+_BELOW = 4  # spaces before text that stands below its row
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -35,16 +41,32 @@ def say(text: str = "") -> None:
 
 
 def table(names: list[str], rows: list[list[str]]) -> None:
-    """Rows under names, as wide as the terminal; the last column takes what is left and wraps."""
-    from rich.table import Table
+    """Rows under names. In a pipe a row is a line, however long.
 
-    found = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names[:-1]:
-        found.add_column(name, no_wrap=True)
-    found.add_column(names[-1], overflow="fold", ratio=1)
-    for row in rows:
-        found.add_row(*(Text(cell) for cell in row))
-    out.print(found, soft_wrap=False)
+    In a terminal the last column takes what is left of the width and wraps between words; where too little is left, it
+    stands below its row. All other columns stay whole, so that a name or a number is never broken.
+    """
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[at]) for row in [names, *rows]) for at in range(len(names))]
+    left = out.width - sum(widths[:-1]) - _GAP * (len(names) - 1)
+    lines = [[*row] for row in [names, *rows]]
+    for number, row in enumerate(lines):
+        style = "bold" if number == 0 else ""
+        whole = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
+        start = (" " * _GAP).join([*whole, ""])
+        if not out.is_terminal or widths[-1] <= left:
+            out.print(Text((start + row[-1]).rstrip(), style=style))
+        elif left >= _ENOUGH:
+            told = wrap(row[-1], left, break_on_hyphens=False) or [""]
+            out.print(
+                Text("\n".join([start + told[0], *(" " * cell_len(start) + more for more in told[1:])]), style=style)
+            )
+        else:
+            out.print(Text(start.rstrip(), style=style))
+            below = wrap(row[-1], max(out.width - _BELOW, _ENOUGH), break_on_hyphens=False) if number else []
+            for more in below:
+                out.print(Text(" " * _BELOW + more))
 
 
 def bullets(lines: tuple[str, ...] | list[str]) -> None:
@@ -137,19 +159,36 @@ def estimate_json(found: "Estimate") -> Mapping[str, Any]:
 
 
 def accuracies(found: "Comparison") -> None:
-    """BA, CA and LA, a line each."""
-    for name, accuracy, meaning in (
-        ("BA", found.ba, "learnt on the raw table: the most there is to get"),
-        ("CA", found.ca, "learnt on a release like this one"),
-        ("LA", found.la, "the most frequent class: what one gets for nothing"),
-    ):
-        if accuracy is not None:
-            say(f"  {name}  {100 * accuracy.mean:5.2f} % ± {100 * accuracy.deviation:.2f}  {meaning}")
+    """Accuracy, balanced accuracy and AUC: on raw data, on the release, and of the majority class."""
+    rows = [
+        [name, *(_percent(part) for part in (score, score.balanced)), _area(score.auc)]
+        for name, score in (
+            ("  on raw data (BA)", found.ba),
+            ("  on the release (CA)", found.ca),
+            ("  of the majority class (LA)", found.la),
+        )
+        if score is not None
+    ]
+    table(["", "accuracy", "balanced accuracy", "AUC"], rows)
 
 
-def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, float] | None]:
+def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, Any] | None]:
     """The same as JSON."""
     return {
-        name: None if accuracy is None else {"mean": accuracy.mean, "deviation": accuracy.deviation}
-        for name, accuracy in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
+        name: None
+        if score is None
+        else {**_spread(score), "balanced_accuracy": _spread(score.balanced), "auc": _spread(score.auc)}
+        for name, score in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
     }
+
+
+def _spread(found: "Spread") -> Mapping[str, float | None]:
+    return {"mean": found.mean if isfinite(found.mean) else None, "deviation": found.deviation}
+
+
+def _percent(found: "Spread") -> str:
+    return f"{100 * found.mean:5.2f} % ± {100 * found.deviation:.2f}"
+
+
+def _area(found: "Spread") -> str:
+    return f"{found.mean:.3f} ± {found.deviation:.3f}" if isfinite(found.mean) else "none: one class alone"

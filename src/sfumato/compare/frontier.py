@@ -12,6 +12,7 @@ from sfumato.compare.efficient import efficient
 from sfumato.compare.point import Axis, Point
 from sfumato.compare.table import as_csv, columns
 from sfumato.errors import PublishError, UsageError
+from sfumato.stores.private_files import write_private
 
 if TYPE_CHECKING:
     import altair as alt
@@ -83,7 +84,10 @@ class Frontier:
         return page(self, chosen or self.knee)
 
     def save(self, path: str | os.PathLike[str], chosen: Choice | None = None) -> Path:
-        """Write the page (.html), the plot (.png, .svg, .json for Vega-Lite) or all points (.csv)."""
+        """Write the page (.html), the plot (.png, .svg, .json for Vega-Lite) or all points (.csv).
+
+        The numbers come from raw records, so only the owner of the file may read it.
+        """
         place = Path(path)
         match place.suffix.lower():
             case ".csv":
@@ -99,7 +103,7 @@ class Frontier:
                     f"a frontier is not saved as '{other}'", "end the name in .html, .png, .svg, .csv or .json"
                 )
         try:
-            place.write_bytes(found if isinstance(found, bytes) else found.encode("utf-8"))
+            write_private(place, found if isinstance(found, bytes) else found.encode("utf-8"))
         except OSError as error:
             raise PublishError(
                 f"'{place}' cannot be written ({error.strerror})", "name a file in a folder you may write to"

@@ -191,7 +191,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
     starts, stops = (np.stack([pair[n] for pair in ends], axis=1) if place else distinct for n in (0, 1))
     own = np.arange(rows)
     target = csr_array((counts, (row, groups.classes)), shape=(rows, len(draft.view.classes)))
-    values = {draft.view.target.name: Values(own, target)}
+    values = {draft.view.target.name: Values(own, target)} if draft.view.targeted else {}
     for index, cut in enumerate(groups.cuts):
         if index in place:
             continue

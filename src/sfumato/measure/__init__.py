@@ -33,6 +33,7 @@ from sfumato.measure.risk import (
     RecordsAtRisk,
     SampleUniques,
 )
+from sfumato.measure.scoring import Spread
 from sfumato.measure.utility_loss import UtilityLoss
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "Refused",
     "SampleUniques",
     "SmallQueryError",
+    "Spread",
     "Suppressed",
     "Tried",
     "TwoWayDistance",

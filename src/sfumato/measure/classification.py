@@ -1,15 +1,17 @@
 """Classification accuracy: what a release is worth to somebody who learns from it (Mohammed et al. 2011, section 5).
 
-CA: learn on the release of one part of the table, predict the rest, generalised by the same cut or regions. BA: learn
-on the raw records, the most there is to get. LA: predict the most frequent class, what one gets without any attribute.
-All three look at raw records, so they are for the owner only and never go into a bundle. They say something of a
-method: for each run a release is made of the part to learn on, and thrown away.
+Accuracy on the release (CA): learn on the release of one part of the table, predict the rest, generalised by the same
+cut or regions. Accuracy on raw data (BA): the same learner with the same columns in the same encoding, on the raw
+records of that part. Accuracy of the majority class (LA): predict the most frequent class, without any attribute. BA
+is no upper bound: coarser values can keep a learner from fitting noise. Beside each stand balanced accuracy and AUC,
+since accuracy says little where one class is rare. All of them look at raw records, so they are for the owner only
+and never go into a bundle. They say something of a method: for each run a release is made of the part to
+learn on, and thrown away.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -19,36 +21,46 @@ from sfumato.core.progress import Progress, silent
 from sfumato.core.view import View
 from sfumato.errors import UsageError
 from sfumato.measure.classifiers import CLASSIFIERS, Classifier, Integers, Own
-from sfumato.measure.lessons import Codes, CountsLessons, GroupsLessons, Lesson, RawSets, lessons
+from sfumato.measure.lessons import Codes, Columns, CountsLessons, GroupsLessons, Lesson, RawSets, lessons
 from sfumato.measure.protocols import Parts, parts_of
+from sfumato.measure.scoring import Scored, Spread, by_score, class_scores, score
 
 _WORTH_STARTING = 200_000  # records learnt from in all, below which one process is done before others have started
 
 
+_NONE = Spread(())
+
+
 @dataclass(frozen=True)
-class Accuracy:
-    """The share of test records whose class is predicted, a number a run."""
+class Accuracy(Spread):
+    """The share of test records whose class is predicted, a number a run, with balanced accuracy and AUC beside it."""
 
-    runs: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The average over the runs."""
-        return fmean(self.runs)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation over the runs."""
-        return stdev(self.runs) if len(self.runs) > 1 else 0.0
+    balanced: Spread = _NONE
+    auc: Spread = _NONE
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """CA against what could be had at best (BA) and for nothing (LA)."""
+    """Accuracy on the release (CA), on raw data (BA) and of the majority class (LA)."""
 
     ca: Accuracy
     ba: Accuracy | None
     la: Accuracy
+
+    @property
+    def on_release(self) -> Accuracy:
+        """Accuracy on the release, the paper's CA."""
+        return self.ca
+
+    @property
+    def on_raw(self) -> Accuracy | None:
+        """Accuracy on raw data, the paper's BA."""
+        return self.ba
+
+    @property
+    def of_majority(self) -> Accuracy:
+        """Accuracy of the majority class, the paper's LA."""
+        return self.la
 
 
 def classification(  # noqa: PLR0913 - all but the first come by keyword
@@ -90,17 +102,19 @@ def classifications(  # noqa: PLR0913 - all but the first come by keyword
     workers: int | None = 1,
     progress: Progress = silent,
     sets: RawSets | None = None,
+    columns: Columns = "published",
 ) -> Mapping[str, Comparison]:
     """Accuracy of several classifiers (all of them, if none is named) that learn from the same drafts.
 
     ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as runs).
     ``workers`` processes share the runs; None takes one a processor where that pays. ``sets`` are the raw sets of
-    attributes that a `PartitionView` has as categories: BA learns from those.
+    attributes that a `PartitionView` has as categories: BA learns from those. ``columns`` says what is learnt from,
+    of a release of groups and of raw records beside it: all published columns, or the quasi-identifiers alone.
     """
     names = list(dict.fromkeys(CLASSIFIERS if classifiers is None else classifiers))
     return _compared(
-        lessons(view, codes, make, sets), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol, runs=runs,
-        seed=seed, baseline=baseline, workers=workers, progress=progress,
+        lessons(view, codes, make, sets, columns), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol,
+        runs=runs, seed=seed, baseline=baseline, workers=workers, progress=progress,
     )  # fmt: skip
 
 
@@ -117,28 +131,34 @@ def _compared(
 ) -> dict[str, Comparison]:
     truth = subject.truth
     parts = parts_of(protocol, truth, runs, seed)
-    ca: dict[str, list[float]] = {name: [] for name in chosen}
-    ba: dict[str, list[float]] = {name: [] for name in chosen}
-    la: list[float] = []
+    ca: dict[str, list[Scored]] = {name: [] for name in chosen}
+    ba: dict[str, list[Scored]] = {name: [] for name in chosen}
+    la: list[Scored] = []
     what = "learning from releases"
     progress(what, 0, runs)
     work = [(subject, chosen, part, baseline) for part in parts]
     for done, (here, raw) in enumerate(_each(work, _workers(workers, len(truth), runs))):
         train, test = parts[done]
-        la.append(float(np.mean(truth[test] == np.bincount(truth[train]).argmax())))
+        la.append(_majority(truth[train], truth[test]))
         for name in chosen:
             ca[name].append(here[name])
             ba[name] += [raw[name]] if baseline else []
         progress(what, done + 1, runs)
     return {
         name: Comparison(
-            Accuracy(tuple(ca[name])), Accuracy(tuple(ba[name])) if baseline else None, Accuracy(tuple(la))
+            Accuracy(*by_score(ca[name])), Accuracy(*by_score(ba[name])) if baseline else None, Accuracy(*by_score(la))
         )
         for name in chosen
     }
 
 
-Found = tuple[dict[str, float], dict[str, float]]
+def _majority(learnt: Integers, truth: Integers) -> Scored:
+    """The most frequent class of one part, predicted for all of another."""
+    said = np.full(len(truth), np.bincount(learnt).argmax(), dtype=np.int64)
+    return score(truth, said, np.zeros((len(truth), 1)))
+
+
+Found = tuple[dict[str, Scored], dict[str, Scored]]
 Work = tuple[CountsLessons | GroupsLessons, Mapping[str, Classifier | Own], Parts, bool]
 
 
@@ -147,11 +167,14 @@ def _once(work: Work) -> Found:
     subject, chosen, (train, test), baseline = work
     truth = subject.truth[test]
     made: Any = subject.release(train)
-    ca = {name: _accuracy(subject.lesson(made, test, c.reads), truth, c) for name, c in chosen.items()}
+    ca = {name: _scored(subject.lesson(made, test, c.reads), truth, c) for name, c in chosen.items()}
     if not baseline:
         return ca, {}
-    raw = subject.raw(train, test)
-    return ca, {name: _accuracy(raw, truth, c) for name, c in chosen.items()}
+    if isinstance(subject, GroupsLessons):
+        raw = {reads: subject.raw(train, test, reads, made.form) for reads in {c.reads for c in chosen.values()}}
+    else:
+        raw = dict.fromkeys({c.reads for c in chosen.values()}, subject.raw(train, test, "values"))
+    return ca, {name: _scored(raw[c.reads], truth, c) for name, c in chosen.items()}
 
 
 def _workers(asked: int | None, records: int, runs: int) -> int:
@@ -183,14 +206,27 @@ def predicted(lesson: Lesson, classifier: Classifier | Own) -> Integers:
     Of a release without records the first class is predicted; without features, or where only one class is left, the
     weightiest one.
     """
-    known = np.bincount(lesson.classes, weights=lesson.weights, minlength=1)
-    if not lesson.learn.shape[1] or np.count_nonzero(known) <= 1:
-        return np.full(len(lesson.test), known.argmax(), dtype=np.int64)
-    model = classifier.estimator(lesson.numbers)
-    model.fit(lesson.learn, lesson.classes, sample_weight=lesson.weights)
+    model = _learnt(lesson, classifier)
+    if isinstance(model, int):
+        return np.full(len(lesson.test), model, dtype=np.int64)
     found: Integers = model.predict(lesson.test)
     return found
 
 
-def _accuracy(lesson: Lesson, truth: Integers, classifier: Classifier | Own) -> float:
-    return float(np.mean(predicted(lesson, classifier) == truth))
+def _learnt(lesson: Lesson, classifier: Classifier | Own) -> Any:
+    """A model that has learnt, or the one class that is all there is to say."""
+    known = np.bincount(lesson.classes, weights=lesson.weights, minlength=1)
+    if not lesson.learn.shape[1] or np.count_nonzero(known) <= 1:
+        return int(known.argmax())
+    model = classifier.estimator(lesson.numbers)
+    model.fit(lesson.learn, lesson.classes, sample_weight=lesson.weights)
+    return model
+
+
+def _scored(lesson: Lesson, truth: Integers, classifier: Classifier | Own) -> Scored:
+    model = _learnt(lesson, classifier)
+    classes = 1 + int(max(lesson.classes.max(initial=0), truth.max(initial=0)))
+    if isinstance(model, int):
+        return score(truth, np.full(len(truth), model, dtype=np.int64), np.zeros((len(truth), classes)))
+    said: Integers = np.asarray(model.predict(lesson.test), dtype=np.int64)
+    return score(truth, said, class_scores(model, lesson.test, said, classes))

@@ -6,6 +6,7 @@ value is among the values of her candidates in one, and among those in the other
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse import csr_array
 from sfumato.core.counts import Cells
 from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Integers, Shown
+from sfumato.core.words import count_of
 from sfumato.errors import StudyError, UsageError
 from sfumato.measure.alike import by_row, containing
 
@@ -48,15 +50,16 @@ class Intersection:
 
     def sentences(self) -> list[str]:
         """The findings in words."""
-        one, two = (f"{share:.2%}" for share in self.one_value_alone)
-        few, less = (f"{share:.2%}" for share in self.below_k_alone)
+        said = partial(count_of, total=self.in_both)
+        one, two = map(said, self.one_value_alone)
+        few, less = map(said, self.below_k_alone)
         first, second = self.values_alone
         name = self.attribute
         return [
             f"{self.people:,} people were looked up; {self.in_both:,} have candidates in both releases",
-            f"{self.one_value:.2%} have a single value of '{name}' left; by the releases alone {one} and {two}",
-            f"{self.newly_exposed:.2%} are exposed only by the two together",
-            f"{self.below_k:.2%} have fewer than {self.k} candidates left; by the releases alone {few} and {less}",
+            f"{said(self.one_value)} have a single value of '{name}' left; by the releases alone {one} and {two}",
+            f"{said(self.newly_exposed)} are exposed only by the two together",
+            f"{said(self.below_k)} have fewer than {self.k} candidates left; by the releases alone {few} and {less}",
             f"on average {self.values_left:.2f} values are left, of {first:.2f} and {second:.2f}",
         ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from sfumato.measure.classifiers import Floats, Integers, Mask, Reads
 
 Codes = Mapping[str, NDArray[np.int64]]
 """Records, one array of codes an attribute; those of sets come with their dictionary (`SetCodes`)."""
+
+Columns = Literal["published", "quasi-identifiers"]
+"""What is learnt from: all published columns, or the quasi-identifiers alone."""
 
 RawSets = Mapping[str, tuple[SetDomain, SetCodes]]
 """Attributes that are sets, by name."""
@@ -73,9 +76,9 @@ class CountsLessons:
             features.numbers,
         )  # fmt: skip
 
-    def raw(self, train: Integers, test: Integers) -> Lesson:
-        """What the records themselves teach."""
-        return _raw(self.view.predictors, self.codes, self._sets, self.truth, train, test)
+    def raw(self, train: Integers, test: Integers, reads: Reads) -> Lesson:  # noqa: ARG002 - as `lesson`
+        """What the records themselves teach, encoded as the release is."""
+        return _raw(self.view.predictors, self.codes, self._sets, self.truth, train, test, "values")
 
     @property
     def _sets(self) -> RawSets:
@@ -93,14 +96,18 @@ class CountsLessons:
 class GroupsLessons:
     """Lessons from records in groups: a record to be tested on is given the smallest region it lies in, or the nearest.
 
-    Only quasi-identifiers are learnt from. Buckets publish them exactly, so there records stay what they are. Sets are
-    categories here, as they are published; ``sets`` has what they are in the table.
+    All columns are learnt from that stand in a published row as a person's own, as in `RecordsRelease.to_training`:
+    the quasi-identifiers as regions (buckets publish them exactly, so there records stay what they are), and exactly
+    what is published exactly: insensitive attributes, and sensitive ones unless they are shuffled in buckets. With
+    ``columns`` of `quasi-identifiers` those alone. Raw records teach by the same columns in the same encoding. Sets
+    are categories here, as they are published; ``sets`` has what they are in the table.
     """
 
     view: PartitionView
     codes: Codes
     make: Callable[[PartitionView, Cells], PartitionDraft]
     sets: RawSets = field(default_factory=dict)
+    columns: Columns = "published"
 
     @property
     def target(self) -> str:
@@ -129,35 +136,66 @@ class GroupsLessons:
         """What such a draft teaches."""
         partition, quasi = made.partition, [a.name for a in self.view.quasi]
         kept = partition.group != SUPPRESSED
-        asked = np.stack([self.codes[name][test] for name in quasi], axis=1)
+        asked = self._codes(self.view.quasi, test)
         if made.form == "generalised":
             column = [partition.boxes.attributes.index(name) for name in quasi]
             starts, stops = partition.boxes.starts[:, column], partition.boxes.stops[:, column]
             sizes = np.array([self.view.domain(name).size for name in quasi])
-            table, numbers = self._features(starts, stops, reads)
-            learn, tested = table[partition.group[kept]], table[nearest(starts, stops, asked, sizes)]
+            home, near = partition.group[kept], nearest(starts, stops, asked, sizes)
+            learn, tested = (starts[home], stops[home]), (starts[near], stops[near])
         else:
             exact = np.stack([partition.column(name)[kept] for name in quasi], axis=1)
-            learn, numbers = self._features(exact, exact + 1, reads)
-            tested, _ = self._features(asked, asked + 1, reads)
+            learn, tested = (exact, exact + 1), (asked, asked + 1)
+        others = self._exact(made.form)
+        shown = [partition.column(a.name)[kept] for a in others]
+        given = (*self.view.quasi, *others)
+        rows, numbers = features_of(given, *_beside(learn, shown), reads)
+        rows_tested, _ = features_of(given, *_beside(tested, [self.codes[a.name][test] for a in others]), reads)
         classes, weights = partition.column(self.target)[kept], partition.cells.counts[kept].astype(np.float64)
-        return Lesson(learn, classes, weights, tested, numbers)
+        return Lesson(rows, classes, weights, rows_tested, numbers)
 
-    def raw(self, train: Integers, test: Integers) -> Lesson:
-        """What the records themselves teach."""
-        return _raw(self.view.quasi, self.codes, self.sets, self.truth, train, test)
+    def raw(self, train: Integers, test: Integers, reads: Reads, form: str = "generalised") -> Lesson:
+        """What the records themselves teach, by the columns that a release of such a form has."""
+        given = (*self.view.quasi, *self._exact(form))
+        return _raw(given, self.codes, self.sets, self.truth, train, test, reads)
 
-    def _features(self, starts: Integers, stops: Integers, reads: Reads) -> tuple[Floats, Mask]:
-        if reads == "regions":
-            return region_features(starts, stops)
-        return value_features([_domain(a) for a in self.view.quasi], starts, stops)
+    def _exact(self, form: str) -> tuple[Attribute, ...]:
+        """The attributes that are published exactly in a person's own row, without the class."""
+        if self.columns == "quasi-identifiers":
+            return ()
+        own = self.view.sensitive if form == "generalised" else ()
+        return (*own, *(a for a in self.view.others if a.role is not Role.CLASS))
+
+    def _codes(self, attributes: Sequence[Attribute], records: Integers) -> Integers:
+        return np.stack([self.codes[a.name][records] for a in attributes], axis=1)
+
+
+def _beside(regions: tuple[Integers, Integers], exact: Sequence[Integers]) -> tuple[Integers, Integers]:
+    """Regions with columns of exact codes beside them."""
+    starts, stops = regions
+    return np.column_stack([starts, *exact]), np.column_stack([stops, *(codes + 1 for codes in exact)])
 
 
 def lessons(
-    view: View | PartitionView, codes: Codes, make: Callable[..., Any], sets: RawSets | None = None
+    view: View | PartitionView,
+    codes: Codes,
+    make: Callable[..., Any],
+    sets: RawSets | None = None,
+    columns: Columns = "published",
 ) -> CountsLessons | GroupsLessons:
     """Lessons from the kind of release that is made of such a view."""
-    return CountsLessons(view, codes, make) if isinstance(view, View) else GroupsLessons(view, codes, make, sets or {})
+    if isinstance(view, View):
+        return CountsLessons(view, codes, make)
+    return GroupsLessons(view, codes, make, sets or {}, columns)
+
+
+def features_of(
+    attributes: Sequence[Attribute], starts: Integers, stops: Integers, reads: Reads
+) -> tuple[Floats, Mask]:
+    """Regions, a column an attribute, as a classifier reads them; a raw value is a region of one code."""
+    if reads == "regions":
+        return region_features(starts, stops)
+    return value_features([_domain(a) for a in attributes], starts, stops)
 
 
 def region_features(starts: Integers, stops: Integers) -> tuple[Floats, Mask]:
@@ -198,11 +236,17 @@ def _shares(start: Integers, stop: Integers, size: int) -> Floats:
 
 
 def _raw(
-    predictors: Sequence[Attribute], codes: Codes, sets: RawSets, truth: Integers, train: Integers, test: Integers
-) -> Lesson:  # fmt: skip
+    predictors: Sequence[Attribute],
+    codes: Codes,
+    sets: RawSets,
+    truth: Integers,
+    train: Integers,
+    test: Integers,
+    reads: Reads,
+) -> Lesson:
     plain = [a for a in predictors if a.name not in sets]
     rows = np.stack([codes[a.name] for a in plain], axis=1) if plain else np.zeros((len(truth), 0), dtype=np.int64)
-    table, numbers = value_features([_domain(a) for a in plain], rows, rows + 1)
+    table, numbers = features_of(plain, rows, rows + 1, reads)
     held = [_nodes_held(*sets[a.name]) for a in predictors if a.name in sets]
     table = np.hstack([table, *held])
     numbers = np.append(numbers, np.ones(table.shape[1] - len(numbers), dtype=bool))  # nodes stand each by itself

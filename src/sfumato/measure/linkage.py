@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from sfumato.core.counts import Cells
 from sfumato.core.set_cut import Sets
 from sfumato.core.shown import Floats, Integers, Shown
+from sfumato.core.words import count_of
 from sfumato.errors import SourceError
 from sfumato.measure.alike import candidates, containing, told_by_row
 from sfumato.measure.evidence import Evidence, bounded
@@ -57,8 +58,8 @@ class Linkage:
     def sentences(self) -> list[str]:
         """The findings in words."""
         said = [
-            f"{self.people:,} people were looked up; {self.found:.1%} have candidates among the published records",
-            f"{self.unique:.2%} have exactly one candidate record",
+            f"{self.people:,} people were looked up; {self._told(self.found)} have published records as candidates",
+            f"{self._told(self.unique)} have exactly one candidate record",
         ]
         if self.quantiles:
             said.append(
@@ -66,11 +67,15 @@ class Linkage:
                 f"and {self.quantiles[0.0]:,.0f} in the worst"
             )
         said += [
-            f"the best guess of '{guess.attribute}' is right for {guess.right:.1%} of them; without the link, for "
-            f"{guess.baseline:.1%}; {guess.certain:.2%} have candidates that all have the same value"
+            f"the best guess of '{guess.attribute}' is right for {self._told(guess.right)}; the commonest value "
+            f"alone, for {self._told(guess.baseline)}; {self._told(guess.certain)} have candidates that "
+            "all have the same value"
             for guess in self.guesses
         ]
         return said
+
+    def _told(self, share: float) -> str:
+        return count_of(share, self.people)
 
     def as_json(self) -> dict[str, Any]:
         """The findings as plain values."""
@@ -78,6 +83,7 @@ class Linkage:
             "people": self.people,
             "found": self.found,
             "unique": self.unique,
+            "unique_people": round(self.unique * self.people),
             "below": {str(few): share for few, share in self.below.items()},
             "quantiles": {str(share): found for share, found in self.quantiles.items()},
             "guesses": [

@@ -153,11 +153,14 @@ class MarketerRisk(_Risk):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleUniques(_Risk):
-    """Published records that look like no other."""
+    """Published records that are alone in their equivalence class."""
 
     name: ClassVar[str] = "sample-uniques"
-    title: ClassVar[str] = "Unique records"
-    summary: ClassVar[str] = "the share of published records that look like no other published record"
+    title: ClassVar[str] = "Records unique on quasi-identifiers"
+    summary: ClassVar[str] = (
+        "the share of published records that share their published quasi-identifier values with no other; exact "
+        "columns beside them are not looked at"
+    )
     unit: ClassVar[str] = "share"
 
     def read(self, evidence: Evidence) -> Reading:

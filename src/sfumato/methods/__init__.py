@@ -7,7 +7,7 @@ from sfumato.methods.capped_confidence import ConfidenceCap
 from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen import DiffGen
 from sfumato.methods.full_domain import FullDomain
-from sfumato.methods.method import METHODS, Forecast, Method, PartitionMethod, is_partition
+from sfumato.methods.method import METHODS, Forecast, Method, PartitionMethod, is_partition, method_needs_class
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.scores import SCORES
 from sfumato.methods.tds import Tds
@@ -28,5 +28,6 @@ __all__ = [
     "Tds",
     "build",
     "is_partition",
+    "method_needs_class",
     "recipe_of",
 ]

@@ -30,11 +30,13 @@ class ContingencyTable:
     """Noise on the count of every combination of leaf values, present or not: DiffGen with no limit on h.
 
     Neighbours differ by one record, so the vector of counts changes by 1 in one place (Δ = 1) and all of ε goes there.
+    It needs no class; where there is one, it is counted like any other attribute.
     Sets are counted by the sets of nodes at their declared level, or of leaves; a record has one of them.
     The cross product is usually astronomical; the release costs only what it publishes (see `noisy_sparse`).
     """
 
     name: ClassVar[str] = "contingency"
+    needs_class: ClassVar[bool] = False
     summary: ClassVar[str] = "noisy counts of every combination of the finest values"
     epsilon: Exact
     threshold: int | str = "auto"

@@ -110,9 +110,10 @@ def count_sentences(
     ``epsilon`` is the whole budget for records, ``scale`` the noise of the counts.
     """
     deviation = sqrt(2) * float(scale)
+    classes, by_class = (f" × {len(view.classes)} classes", " × classes") if view.targeted else ("", "")
     sentences = [
         (
-            f"every group × {len(view.classes)} classes gets a noisy count, the empty ones too: discrete Laplace noise "
+            f"every group{classes} gets a noisy count, the empty ones too: discrete Laplace noise "
             f"of scale about {float(scale):.4g} (standard deviation {deviation:.3g})"
         )
     ]
@@ -121,7 +122,7 @@ def count_sentences(
         least, most = noise_rows(low, 1, scale), noise_rows(high, 1, scale)
         facts |= {"groups_least": low, "groups_most": high, "noise_rows_least": least, "noise_rows_most": most}
         sentences.append(
-            f"the cuts make {_between(low, high)} groups × classes, so {_rows(least, most)} of noise alone would be "
+            f"the cuts make {_between(low, high)} groups{by_class}, so {_rows(least, most)} of noise alone would be "
             "published without a threshold"
         )
         if most > MOST_NOISE_ROWS:

@@ -6,8 +6,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeGuard
 
+import numpy as np
+
 from sfumato.core.attribute import observed
 from sfumato.core.counts import Cells, Counter
+from sfumato.core.cut import Cut
 from sfumato.core.draft import Draft
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress, silent
@@ -98,6 +101,11 @@ def is_partition(method: object) -> TypeGuard[PartitionMethod]:
     return bool(getattr(method, "partition", False))
 
 
+def method_needs_class(method: object) -> bool:
+    """Whether a method of noisy counts needs a class: it does unless it says otherwise."""
+    return bool(getattr(method, "needs_class", True))
+
+
 def refuse_observed(view: View) -> None:
     """A domain read off the data is not public: a differentially private method may not use it."""
     names = observed((*view.attributes, *view.selection.attributes))
@@ -109,12 +117,26 @@ def refuse_observed(view: View) -> None:
 
 
 def refuse_one_class(view: View) -> None:
-    """With one class there is nothing to predict."""
+    """With one class, or without any, there is nothing to predict."""
+    if not view.targeted:
+        raise StudyError(
+            "the release has no class attribute, and this method needs one",
+            "give one attribute the role `class` with its `values`, or use the method `contingency`, which needs none",
+        )
     if len(view.classes) < 2:  # noqa: PLR2004 - two classes are the least there can be
         raise StudyError(
             f"the class '{view.target.name}' has {len(view.classes)} declared value, so there is nothing to predict",
             "declare all the values the class may take",
         )
+
+
+def cells_by_class(counter: Counter, cuts: Sequence[Cut], view: View) -> Cells:
+    """The occupied groups: region numbers of the cuts in their order, then the class; without one, 0 for all."""
+    cells = counter.cells([*cuts, *view.class_cuts])
+    if view.targeted:
+        return cells
+    none = np.zeros(len(cells), dtype=np.int64)
+    return Cells((*cells.attributes, view.target.name), np.column_stack([cells.codes, none]), cells.counts)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from sfumato.dp.mechanisms.laplace import noisy_counts, scale_for
 from sfumato.dp.mechanisms.sparse import expected_survivors, noisy_sparse, threshold_for
 from sfumato.dp.sampling import RandomSource
 from sfumato.errors import StudyError
-from sfumato.methods.method import NOISE_ON
+from sfumato.methods.method import NOISE_ON, cells_by_class
 from sfumato.methods.post import POSTS, post_process
 
 _WORD = 2**62  # flat numbers of groups up to this fit machine integers with room for sums
@@ -256,7 +256,7 @@ class Finish:
         total = groups * classes
         crowded = self.threshold == "auto" and noise_rows(total, 1, noise_scale(accountant.left)) > MOST_NOISE_ROWS
         progress("counting groups", 0, 1)
-        cells = counter.cells([*cuts, Cut.finest(view.target.name, classes)])
+        cells = cells_by_class(counter, cuts, view)
         totals: Totals | None = None
         summed = self.needs == "classes" and not buys_totals(groups, accountant.budget, accountant.left)
         if self.needs == "classes" and not summed:

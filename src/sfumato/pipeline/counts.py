@@ -15,6 +15,7 @@ from typing import Any
 from sfumato.core.attribute import Unfit
 from sfumato.core.domain import Grid
 from sfumato.core.draft import Draft
+from sfumato.core.formulas import formula_words
 from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
@@ -24,7 +25,7 @@ from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, SourceTable, open_source
 from sfumato.errors import SourceError, StudyError
-from sfumato.methods import Method
+from sfumato.methods import Method, method_needs_class
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
 from sfumato.pipeline.left_out import guard, with_left_out
@@ -54,7 +55,7 @@ def plan_counts(
     study: Study, recipe: Recipe, method: Method, *, ledger: Ledger | None = None, check: bool = False
 ) -> Plan:
     """Say in words what a release would do, what it costs and what is left; with ``check`` it looks at the table."""
-    view = tailor(study, recipe.purpose)
+    view = tailor(study, recipe.purpose, needs_class=method_needs_class(method))
     forecast = method.forecast(view)
     epsilon = method.spends
     book = ledger or ledger_of(study)
@@ -62,11 +63,16 @@ def plan_counts(
     sentences = [
         *ledger_words(study, book),
         (
-            f"method '{recipe.method}' on {len(view.predictors)} attributes and the class '{view.target.name}' "
-            f"({', '.join(view.classes)})"
+            f"method '{recipe.method}' on {len(view.predictors)} attributes"
+            + (
+                f" and the class '{view.target.name}' ({', '.join(view.classes)})"
+                if view.targeted
+                else ", without a class"
+            )
         ),
         *view.selection.sentences(),
         *unfit_sentences(view),
+        *formula_words(view.attributes),
         *forecast.sentences,
     ]
     if epsilon is not None:
@@ -112,7 +118,7 @@ def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: Vie
 def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Published:
     """Make, re-check and publish groups with noisy counts, and enter the release into the ledger."""
     progress = run.progress
-    view = tailor(study, recipe.purpose)
+    view = tailor(study, recipe.purpose, needs_class=method_needs_class(method))
     method.check(view)
     spends = method.spends
     if spends is None or study.budget is None:
@@ -121,7 +127,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         )
     promise = DifferentialPrivacy(epsilon=spends, unit=unit_words(view.unit)).sentence()
     refuse_over_budget(study, run.ledger, epsilon=spends, unit=view.unit, span=view.selection.span, at=run.clock())
-    warnings = [*budget_words(study, run.ledger), *swept(study, recipe)]
+    warnings = [*budget_words(study, run.ledger), *swept(study, recipe), *formula_words(view.attributes)]
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit, private=True) as table:
         refuse_guesses(table)
@@ -204,7 +210,7 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=(*view.selection.sentences(), *unfit_sentences(view)),
+        rules=(*view.selection.sentences(), *unfit_sentences(view), *formula_words(view.attributes)),
         selection=view.selection.as_json(),
         facts=draft.facts,
     )

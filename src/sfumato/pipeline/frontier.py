@@ -167,7 +167,7 @@ def _workers(asked: int | None) -> int:
 def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
     view = measuring_view(study, purpose)
-    for_counts = _view_or_error(lambda: tailor(study, purpose))
+    for_counts = _view_or_error(lambda: tailor(study, purpose, needs_class=False))
     progress("reading the table", 0, 1)
     with open_source(study.source, base=study.base) as table:
         counter, raw, cells = both_records(study, view, table)

@@ -23,7 +23,7 @@ from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, UnfitReport, open_source
 from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import Comparison, Finding, audit, classifications, events_of
-from sfumato.methods import Method, PartitionMethod, build, is_partition
+from sfumato.methods import Method, PartitionMethod, build, is_partition, method_needs_class
 from sfumato.pipeline.partitions import drafted, refuse_unfit
 from sfumato.pipeline.population import with_population
 from sfumato.pipeline.set_views import categories, foreseen
@@ -144,7 +144,7 @@ def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: P
     cuts and the noisy counts of the groups that these records are in.
     """
     method = _private(recipe)
-    view = tailor(study, recipe.purpose)
+    view = tailor(study, recipe.purpose, needs_class=method_needs_class(method))
     method.check(view)
     spends = method.spends
     assert spends is not None, "see `_private`"
@@ -176,7 +176,8 @@ def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDA
             continue
         whole[attribute.name] = np.array([0] * 5 + [attribute.domain.size - 1] * more, dtype=np.int64)
     last = len(view.classes) - 1
-    whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
+    if view.targeted:
+        whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
     return whole, {name: codes[:5] for name, codes in whole.items()}
 
 

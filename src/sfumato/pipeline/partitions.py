@@ -13,12 +13,14 @@ from typing import Any
 from sfumato.core.attribute import Attribute, Unfit, observed
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
+from sfumato.core.formulas import formula_words
 from sfumato.core.left_out import LeftOut
 from sfumato.core.partition import PartitionDraft, PartitionView
 from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
 from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
+from sfumato.core.uniqueness import exact_words
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, count_left_out, open_source
@@ -73,6 +75,7 @@ def plan_partition(
         *_rules(asked),
         *set_rules(asked.attributes),
         *_stops(view),
+        *formula_words(asked.attributes),
     ]
     if names := observed(asked.attributes):
         sentences.append(f"domains read off the table are published with it, for {named(names, len(view.attributes))}")
@@ -117,7 +120,12 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             draft = drafted(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
-            warnings = [*budget_words(study, run.ledger), *overlaps(study, run.ledger, view), *swept(study, recipe)]
+            warnings = [
+                *budget_words(study, run.ledger),
+                *overlaps(study, run.ledger, view),
+                *swept(study, recipe),
+                *formula_words(asked.attributes),
+            ]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
     with given_back(run.folder), entered.making():
         progress("publishing", 0, 1)
@@ -130,7 +138,12 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             chosen=recipe.chosen.value,
             versions=versions(),
             date=run.clock().date().isoformat(),
-            rules=(*view.selection.sentences(), *_rules(asked), *set_rules(asked.attributes)),
+            rules=(
+                *view.selection.sentences(),
+                *_rules(asked),
+                *set_rules(asked.attributes),
+                *formula_words(asked.attributes),
+            ),
             selection=view.selection.as_json(),
             secure=run.source.secure or (draft.form == "generalised" and draft.rate == 1),
             ledger=entered.entry.hash,
@@ -248,10 +261,8 @@ def _changes(view: PartitionView, form: str) -> list[str]:
     quasi = ", ".join(_as_published(a) for a in view.quasi)
     names = ", ".join(a.name for a in view.quasi)
     hidden = ", ".join(a.name for a in view.sensitive)
-    stay = [f"{a.name} ({a.role.value.replace('_', ' ')})" for a in view.others]
     if form == "generalised":
         found = [f"these columns are generalised, each group of records alike: {quasi}"]
-        stay = [*(f"{a.name} (sensitive)" for a in view.sensitive), *stay]
     elif form == "anatomy":
         found = [
             f"these columns stay exact, with a bucket for each record: {names}",
@@ -262,9 +273,7 @@ def _changes(view: PartitionView, form: str) -> list[str]:
             f"these columns stay exact, with a bucket for each record: {names}",
             f"the values of these are put into random order within each bucket: {hidden}",
         ]
-    if stay:
-        found.append(f"these leave as they are: {', '.join(stay)}")
-    return found
+    return [*found, *exact_words(view, form)]
 
 
 def _as_published(attribute: Attribute) -> str:

@@ -20,6 +20,7 @@ from sfumato.core.set_cut import Sets
 from sfumato.core.unit import Unit
 from sfumato.errors import PublishError
 from sfumato.recipe import Recipe
+from sfumato.stores.private_files import private_folder
 
 
 def fingerprint(
@@ -100,7 +101,7 @@ class PointFiles:
         told = {"key": self._key(what), "of": self.of, **what, **found}
         text = json.dumps(told, ensure_ascii=False, indent=1, default=str)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder)  # and a temporary file is its owner's alone from the start
             with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
                 file.write(text)
             os.replace(file.name, self._place(what))  # noqa: PTH105 - replaces a file in one step

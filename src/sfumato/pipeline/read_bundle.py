@@ -22,7 +22,7 @@ from sfumato.core.shown import Shown, Values, shown_counts
 from sfumato.core.span import Span
 from sfumato.core.study import Study
 from sfumato.core.unit import RecordUnit
-from sfumato.core.view import View
+from sfumato.core.view import NO_TARGET, View
 from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.measure import Evidence
 from sfumato.measure.evidence import alike
@@ -71,7 +71,7 @@ class ReadBundle:
         """A bundle of noisy counts as the draft that it was, by what is published."""
         release, view = self.release, self.view
         assert isinstance(release, CountsRelease), "asked of counts alone"
-        target = next(a for a in view.others if a.name == release.layout.class_name)
+        target = next((a for a in view.others if a.name == release.layout.class_name), NO_TARGET)
         predictors = tuple(_attribute(view, name) for name in release.layout.names)
         return Draft(view=View(predictors=predictors, target=target, unit=view.unit), groups=release.groups)
 
@@ -89,7 +89,7 @@ def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadB
         domains = {column.name: column.sets or column.domain for column in columns}
         view = _agreed(study, domains, {column.name: column.role for column in columns})
     elif isinstance(release, CountsRelease):
-        view = _agreed(study, release.domains, {release.layout.class_name: "class"})
+        view = _agreed(study, release.domains, {release.layout.class_name: "class"} if release.layout.targeted else {})
     else:
         raise OursError(f"a bundle of the form '{release.form}' cannot be measured")
     _refuse_name(study, str(release.manifest["study"]), was)

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from sfumato.core.cut import Cut, Range
+from sfumato.core.cut import Range
 from sfumato.core.domain import Categories
 from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.core.draft import Draft
 from sfumato.core.set_cut import SetCut
 from sfumato.core.sets import SetDomain
+from sfumato.core.view import NO_TARGET
 from sfumato.dp.budget import show
 from sfumato.errors import OursError
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
@@ -83,9 +84,9 @@ def layout_of(draft: Draft) -> Layout:
         names=names,
         domains=tuple(domain for domain in domains if domain is not None),
         cuts=draft.groups.cuts,
-        class_name=view.target.name,
+        class_name=view.target.name if view.targeted else "",
         class_domain=view.target.domain,
-        count=count_column([*names, view.target.name]),
+        count=count_column([a.name for a in view.attributes]),
     )
 
 
@@ -107,7 +108,7 @@ def manifest(facts: ManifestFacts, layout: Layout, *, listed: int, files: Mappin
         "method": {"name": facts.method, "parameters": plain(facts.parameters), "facts": plain(facts.facts)},
         "rules": list(facts.rules),
         "attributes": _attributes(layout),
-        "class_column": layout.class_name,
+        "class_column": layout.class_name or None,
         "count_column": layout.count,
         "groups": {
             "listed": listed,
@@ -140,7 +141,9 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     entries = content["attributes"]
     roles = [entry["role"] for entry in entries]
     names = tuple(entry["name"] for entry in entries)
-    if roles.count("class") != 1 or roles[-1] != "class" or names[-1] != content["class_column"]:
+    targeted = content["class_column"] is not None
+    declared = roles.count("class") == 1 and roles[-1] == "class" and names[-1] == content["class_column"] != ""
+    if (targeted and not declared) or (not targeted and "class" in roles):
         raise broken("the manifest does not declare its class last among the attributes")
     if len({*names, content["count_column"]}) != len(names) + 1:
         raise broken("two columns of the manifest have the same name")
@@ -155,6 +158,12 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
             raise broken(f"the cut of '{name}' is of sets of another size")
         if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
             raise broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
+    if not targeted:
+        assert NO_TARGET.domain is not None, "it has one value"
+        return Layout(
+            names=names, domains=domains, cuts=cuts, class_name="", class_domain=NO_TARGET.domain,
+            count=content["count_column"],
+        )  # fmt: skip
     if not cuts[-1].is_finest:
         raise broken("the class is cut into groups of values")
     return Layout(
@@ -187,13 +196,10 @@ def _privacy(facts: ManifestFacts) -> Json:
 
 
 def _attributes(layout: Layout) -> list[Json]:
-    names = (*layout.names, layout.class_name)
-    domains = (*layout.domains, layout.class_domain)
-    cuts = (*layout.cuts, Cut.finest(layout.class_name, layout.class_domain.size))
     roles = (*("predictor" for _ in layout.names), "class")
     return [
-        {"name": name, "role": role, "domain": domain_to_json(domain), "cut": cut_to_json(cut)}
-        for name, role, domain, cut in zip(names, roles, domains, cuts, strict=True)
+        {"name": name, "role": role, "domain": domain_to_json(domain), "cut": cut_to_json(labels.cut)}
+        for (name, domain), labels, role in zip(layout.attributes, layout.labels, roles, strict=False)
     ]
 
 

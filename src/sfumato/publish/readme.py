@@ -1,13 +1,15 @@
 """README.md of a bundle: what its receiver needs to know, without a manual."""
 
 from collections.abc import Mapping, Sequence
+from json import dumps
 from math import exp
 from typing import Any, Final
 
 from sfumato.core.cut import Cut
-from sfumato.core.domain import Domain, Grid
+from sfumato.core.domain import Categories, Domain, Grid
 from sfumato.core.sets import SetDomain
 from sfumato.core.words import sentence
+from sfumato.publish.markdown import code, inline
 from sfumato.publish.table import Layout
 
 _MOST_SHOWN: Final = 6
@@ -40,13 +42,16 @@ How to read it:
   all, and the noise reaches every one of them.
 {bias}- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
 {rules}
+{use}"""
+
+_TRAIN = """\
 ## Load it and train on it
 
 Give learners the counts as weights. With Sfumato the columns become numbers (the middle of an interval, a column a
 node), and `encoder()` does the same to new raw records:
 
 ```python
-from sfumato.publish import Release
+from sfumato import Release
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -54,7 +59,7 @@ release = Release.open(".")                  # this folder
 X, y, w = release.to_training()
 model = make_pipeline(release.encoder(), LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w))
 model.predict(new_records)                   # raw values, as before the release
-release.query("{example}")
+release.query({example})
 release.sample()                             # plain records, drawn inside the groups
 ```
 
@@ -66,6 +71,27 @@ import pandas as pd
 table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_default_na=False)
 X = pd.get_dummies(table.drop(columns=[{class_name!r}, {count!r}]))
 y, w = table[{class_name!r}], table[{count!r}]
+```
+"""
+
+_COUNT = """\
+## Load it and use it
+
+```python
+from sfumato import Release
+
+release = Release.open(".")                  # this folder
+table = release.to_pandas()                  # or to_arrow(), to_polars()
+release.query({example})
+release.sample()                             # synthetic records, drawn inside the groups
+```
+
+Without Sfumato:
+
+```python
+import pandas as pd
+
+table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_default_na=False)
 ```
 """
 
@@ -105,22 +131,23 @@ def readme(  # noqa: PLR0913 - a gap in the text each
 ) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
-    example = f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
+    use = (_TRAIN if layout.targeted else _COUNT).format(
+        example=literal(_example(layout)), class_name=layout.class_name, count=layout.count
+    )
     return _TEXT.format(
-        study=study,
-        release=release,
+        study=inline(study),
+        release=inline(release),
         date=date,
         guarantee_heading="**Guarantee:**",
-        guarantee=guarantee,
+        guarantee=inline(guarantee),
         odds=f"\n{odds}\n" if odds else "",
         listed=f"{listed:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
         bias="".join(f"- {line}\n" for line in bias_words(facts, combinations)),
         columns="\n".join(_rows(layout)),
         count=layout.count,
-        class_name=layout.class_name,
-        rules=_SETS * sets + "".join(f"- {sentence(rule)}.\n" for rule in rules),
-        example=example.replace("\\", "\\\\").replace('"', '\\"'),
+        use=use,
+        rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in rules),
     )
 
 
@@ -139,14 +166,28 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
     return [f"{_TOO_HIGH} If all groups were empty, the rows would add up to {excess:,.0f} records."]
 
 
+def _example(layout: Layout) -> str:
+    """A condition that any receiver can ask for: one value of the class, or the first column."""
+    if layout.targeted:
+        return f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
+    name, domain = layout.attributes[0]
+    if isinstance(domain, SetDomain):
+        return f"{quoted(name)} contains {quoted(domain.taxonomy.labels[domain.taxonomy.kids(0)[0]])}"
+    if isinstance(domain, Grid):
+        return f"{quoted(name)} >= {domain.text(domain.value(domain.points // 2))}"
+    assert isinstance(domain, Categories), "there are three kinds"
+    return f"{quoted(name)} = {quoted(domain.taxonomy.leaves[0])}"
+
+
 def _rows(layout: Layout) -> list[str]:
     rows = [
-        f"| {cell(name)} | {_kind(domain)} in {_many(domain, cut)} | {cell(_shown(domain, cut))} |"
+        f"| {code(name)} | {_kind(domain)} in {_many(domain, cut)} | {code(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
-    rows.append(f"| {cell(layout.class_name)} | the class | {cell(_shown(layout.class_domain, target))} |")
-    rows.append(f"| {cell(layout.count)} | whole number | how many records, after noise |")
+    if layout.targeted:
+        rows.append(f"| {code(layout.class_name)} | the class | {code(_shown(layout.class_domain, target))} |")
+    rows.append(f"| {code(layout.count)} | whole number | how many records, after noise |")
     return rows
 
 
@@ -170,9 +211,9 @@ def _shown(domain: Domain, cut: Cut) -> str:
     return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
 
 
-def cell(text: str) -> str:
-    """Text that cannot break out of a cell of the table."""
-    return "`" + " ".join(text.replace("`", "'").replace("|", "\\|").split()) + "`"
+def literal(text: str) -> str:
+    """A text as Python writes it, on one line."""
+    return dumps(text, ensure_ascii=False)
 
 
 def quoted(text: str) -> str:

@@ -64,7 +64,7 @@ def _write(partial: Path, layout: RecordLayout, records: Records, draft: Partiti
 
     content = told(files)  # for its words and numbers
     package = record_package(layout, content, files)
-    text = record_readme(layout, content)
+    text = record_readme(layout, content, records)
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))
     return write_file(partial / "manifest.json", lambda out: out.write(render(told(files)))).sha256

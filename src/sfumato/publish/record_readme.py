@@ -5,9 +5,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from sfumato.core.domain import Categories, Grid
+from sfumato.core.uniqueness import Uniqueness, count_unique
 from sfumato.core.words import sentence
-from sfumato.publish.readme import cell, quoted
+from sfumato.publish.markdown import code, inline
+from sfumato.publish.readme import literal, quoted
 from sfumato.publish.record_table import Column, RecordLayout
+from sfumato.publish.records import Records
 
 _MOST_SHOWN: Final = 6
 
@@ -35,11 +38,11 @@ How to read it:
 ## Load it and use it
 
 ```python
-from sfumato.publish import Release
+from sfumato import Release
 
 release = Release.open(".")                  # this folder
 table = release.to_pandas()                  # or to_arrow(), to_polars()
-release.query("{example}")   # an estimate
+release.query({example})   # an estimate
 ```
 
 Without Sfumato:
@@ -52,7 +55,8 @@ table = pd.read_parquet("{data}.parquet")
 """
 
 _REGIONS = """\
-- **A group** is all records with the same quasi-identifiers. Which of them is whose cannot be told from the table.
+- **An equivalence class** (group) is all records with the same published quasi-identifier values. The promise is about
+  these groups.
 - **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
   the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
   values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
@@ -70,15 +74,16 @@ _SETS = """
   there is a code. The encoder takes new records with raw codes."""
 
 
-def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
-    """The text of README.md; ``content`` is the manifest."""
+def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Records) -> str:
+    """The text of README.md; ``content`` is the manifest. All numbers come from the published ``records``."""
     tables = list(layout.tables)
     numbers = content["records"]
     first = layout.columns[0]
     reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
     )
-    if names := [cell(column.name) for column in layout.columns if column.sets is not None]:
+    reading += _unique(layout, records)
+    if names := [code(column.name) for column in layout.columns if column.sets is not None]:
         reading += _SETS.format(names=", ".join(names))
     if layout.suppressed is not None:
         reading += (
@@ -94,9 +99,9 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
             f"this one by {content['sampled']}; shares stay as they are."
         )
     return _TEXT.format(
-        release=content["release"],
-        study=content["study"],
-        promise=content["promise"],
+        release=inline(content["release"]),
+        study=inline(content["study"]),
+        promise=inline(content["promise"]),
         date=content["date"],
         s="s" if len(tables) > 1 else "",
         tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
@@ -104,20 +109,41 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any]) -> str:
         suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
-        rules="".join(f"- {sentence(rule)}.\n" for rule in content["rules"]),
-        example=_example(first).replace("\\", "\\\\").replace('"', '\\"'),
+        rules="".join(f"- {inline(sentence(rule))}.\n" for rule in content["rules"]),
+        example=literal(_example(first)),
         data=tables[0],
     )
 
 
+def _unique(layout: RecordLayout, records: Records) -> str:
+    """What the published table says of records that are unique over all columns that are a person's own."""
+    found = unique_published(layout, records)
+    if not found.exact:
+        return ""
+    names = ", ".join(code(name) for name in found.exact)
+    return (
+        f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
+        f"published columns together, {found.words} are unique. Whoever knows the exact values of a person can single "
+        "out rows; the promise does not cover that."
+    )
+
+
+def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
+    """How many published records are unique, from the published table alone; values by bucket are nobody's own."""
+    own = [c for c in layout.in_rows if layout.form == "generalised" or c.role != "sensitive"]
+    exact = tuple(c.name for c in own if not c.regions)
+    unique = count_unique([records.columns[c.name].places for c in own], records.times)
+    return Uniqueness(unique, len(records), exact)
+
+
 def _rows(layout: RecordLayout) -> list[str]:
-    rows = [f"| {cell(column.name)} | {_kind(column, layout)} | {cell(_shown(column))} |" for column in layout.columns]
+    rows = [f"| {code(column.name)} | {_kind(column, layout)} | {code(_shown(column))} |" for column in layout.columns]
     if layout.group is not None:
-        rows.append(f"| {cell(layout.group)} | whole number | the bucket; numbers were given at random |")
+        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were given at random |")
     if layout.suppressed is not None:
-        rows.append(f"| {cell(layout.suppressed)} | truth value | whether the record is suppressed |")
+        rows.append(f"| {code(layout.suppressed)} | truth value | whether the record is suppressed |")
     if layout.count is not None:
-        rows.append(f"| {cell(layout.count)} | whole number | how many records of the bucket have the value |")
+        rows.append(f"| {code(layout.count)} | whole number | how many records of the bucket have the value |")
     return rows
 
 

@@ -171,13 +171,12 @@ class CountsRelease(Release):
     @property
     def domains(self) -> dict[str, Domain]:
         """The public domain of every attribute, the class too."""
-        names = (*self.layout.names, self.layout.class_name)
-        return dict(zip(names, (*self.layout.domains, self.layout.class_domain), strict=True))
+        return dict(self.layout.attributes)
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The class values, in code order."""
-        return self.layout.labels[-1].all
+        """The class values, in code order; none where no class is published."""
+        return self.layout.labels[-1].all if self.layout.targeted else ()
 
     @refuse_unexpected()
     def to_arrow(self) -> pa.Table:
@@ -192,6 +191,11 @@ class CountsRelease(Release):
         categorical one a 0/1 column a region; an attribute in one region says nothing and is left out. As NumPy arrays,
         or ``as_frame`` as pandas objects.
         """
+        if not self.layout.targeted:
+            raise UsageError(
+                "the release has no class, so there is nothing to train on",
+                "use `to_arrow()` for the counts, or `sample()` for synthetic records with columns to choose from",
+            )
         X = self.features.matrix(self.groups.regions)  # noqa: N806 - what scikit-learn calls it
         y: NDArray[np.object_] = np.array(self.classes, dtype=object)[self.groups.classes]
         w = self.groups.counts.astype(np.float64)

@@ -17,6 +17,8 @@ from sfumato.core.set_cut import Sets
 from sfumato.core.sets import SetDomain
 from sfumato.core.shown import Shown
 from sfumato.core.statistics import Statistics
+from sfumato.core.uniqueness import exact_words, unique_words, uniqueness
+from sfumato.core.words import sentence
 from sfumato.models import title
 from sfumato.models.sensitive import Sensitive, Strain
 from sfumato.publish.ranges import range_text
@@ -53,7 +55,7 @@ def partition_report(
         Page(
             made=made,
             promised=[model.sentence() for model in draft.models],
-            not_promised=list(dict.fromkeys([LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))])),
+            not_promised=_not_promised(draft),
             tiles=_tiles(draft, groups, sets),
             published=_published(draft),
             left_out=_left_out(draft),
@@ -77,6 +79,14 @@ def partition_report(
             unmeasured=unmeasured,
         )
     )
+
+
+def _not_promised(draft: PartitionDraft) -> list[str]:
+    """What the models do not cover, with what exact columns tell of single records."""
+    limits = [LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))]
+    exact = [f"{sentence(said)}." for said in exact_words(draft.view, draft.form)]
+    unique = [f"{sentence(said)}." for said in unique_words(uniqueness(draft))]
+    return list(dict.fromkeys([*limits, *exact, *unique]))
 
 
 def _what(draft: PartitionDraft) -> str:
@@ -109,6 +119,15 @@ def _tiles(draft: PartitionDraft, groups: Statistics, sets: Mapping[str, SetDoma
                 "of each attribute's domain is covered by a published value on average (0: exact, 1: nothing left)",
             )
         )
+    alone = uniqueness(draft)
+    if alone.exact:
+        found.append(
+            Tile(
+                percent(alone.share),
+                f"of the published records ({alone.unique:,}) are unique over all published columns, the exact ones "
+                "included",
+            )
+        )
     return found
 
 
@@ -117,7 +136,7 @@ def _published(draft: PartitionDraft) -> str:
         "generalised": "Records are published one by one. The quasi-identifiers of a record are replaced by a region "
         "that all records of its group share; all other attributes stay as they are.",
         "bucketized": "Records are published with their exact quasi-identifiers. The sensitive values are put into "
-        "random order within each bucket, so that nobody can tell whose is whose there.",
+        "random order within each bucket: they belong to the bucket and not to the row.",
         "anatomy": "Records are published with their exact quasi-identifiers and the number of their bucket; a second "
         "table says how often each sensitive value occurs in each bucket.",
     }.get(draft.form, "")

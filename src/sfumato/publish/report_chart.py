@@ -5,9 +5,10 @@ All places are shares of the width, so that a chart fits any screen and its text
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import ceil, floor, log10
 
 _FINE = (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)  # steps at which an axis of points may end
+_TICKS = 4  # steps of a logarithmic axis
 _ROOM = 0.86  # of the width for bars; the rest is for the number behind the longest
 
 
@@ -68,6 +69,21 @@ def counts(rows: Sequence[tuple[str, int]], *, title: str, axis: str) -> Chart:
     most = nice(max([1, *(value for _, value in rows)]))
     found = tuple((name, (Bar("after", value / most, f"{value:,}"),)) for name, value in rows)
     return Chart(title, axis, found, ((0.0, "0"), (0.5, f"{most / 2:,.10g}"), (1.0, f"{most:,.10g}")))
+
+
+def powers(rows: Sequence[tuple[str, int, str]], *, title: str, axis: str) -> Chart:
+    """A whole number of at least 1 a name, with its text, on a logarithmic axis.
+
+    The axis has a tenth before the 1, so that a bar of 1 has the length of a factor of ten and is seen.
+
+    >>> [bar.length for _, [bar] in powers([("a", 1, "1"), ("b", 100, "100")], title="", axis="").rows]
+    [0.3333333333333333, 1.0]
+    """
+    most = max(1, *(ceil(log10(max(value, 1))) for _, value, _ in rows)) if rows else 1
+    found = tuple((name, (Bar("after", (1 + log10(max(value, 1))) / (1 + most), text),)) for name, value, text in rows)
+    step = max(1, -(-most // _TICKS))
+    ticks = tuple(((1 + power) / (1 + most), f"{10**power:,}") for power in range(0, most + 1, step))
+    return Chart(title, axis, found, ticks)
 
 
 def pairs(rows: Sequence[tuple[str, float, float]], *, title: str, axis: str) -> Chart:

@@ -12,7 +12,7 @@ from sfumato.core.partition import PartitionView
 from sfumato.core.set_cut import SetCut, Sets
 from sfumato.core.shown import Shown
 from sfumato.publish.report import facts_table
-from sfumato.publish.report_chart import shares
+from sfumato.publish.report_chart import powers
 from sfumato.publish.report_distributions import distributions
 from sfumato.publish.report_frontier import frontier_plane, frontier_rows
 from sfumato.publish.report_page import Made, Page, Tile, render
@@ -57,21 +57,19 @@ def counts_report(  # noqa: PLR0913 - all but the first two by keyword
             not_promised=(_ONE, _OTHERS, _RAW),
             tiles=_tiles(draft, left),
             published=(
-                "Groups are published with a noisy count each. A group is a region of every attribute together with a "
-                "class; a group that is not listed has count 0. No record is published."
+                "Groups are published with a noisy count each. A group is a region of every attribute"
+                f"{' together with a class' * draft.view.targeted}; a group that is not listed has count 0. No record "
+                "is published."
             ),
             left_out=_left_out(facts),
-            losses=shares(
-                [
-                    (f"{cut.attribute} ({len(cut.starts):,} of {cut.size:,})", len(cut.starts) / cut.size)
-                    for cut in draft.groups.cuts
-                ],
+            losses=powers(
+                [(cut.attribute, len(cut.starts), f"{len(cut.starts):,} of {cut.size:,}") for cut in draft.groups.cuts],
                 title="Regions by attribute",
-                axis="regions as a share of the values of the domain",
+                axis="number of regions, on a logarithmic axis",
             ),
             losses_mean=(
                 "In how many regions an attribute is published, of how many values it has. One region says nothing of "
-                "the attribute; 100 % is exact." + (_SETS if some else "")
+                "the attribute; as many regions as values are exact." + (_SETS if some else "")
             ),
             distributions=() if beside is None else distributions(*beside, sets),
             worst_missing=(

@@ -41,7 +41,8 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
         else plain_values(domain, _codes(cut, plain_numbers(cut, groups.regions[rows, place]), rng))
         for place, (domain, cut) in enumerate(zip(layout.domains, layout.cuts, strict=True))
     ]
-    columns.append(plain_values(layout.class_domain, groups.classes[rows]))
+    if layout.targeted:
+        columns.append(plain_values(layout.class_domain, groups.classes[rows]))
     return pa.table(columns, names=list(layout.columns[:-1]))
 
 

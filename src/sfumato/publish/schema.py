@@ -98,7 +98,7 @@ class Manifest(Strict):
     rules: list[str]
     selection: SelectionEntry | None = None  # bundles of the whole table do not say it
     attributes: list[AttributeEntry]
-    class_column: str
+    class_column: str | None  # None: no class is published
     count_column: str
     groups: GroupNumbers
     files: dict[str, FileEntry]

@@ -34,23 +34,33 @@ class Layout:
     names: tuple[str, ...]  # the predictors, in order
     domains: tuple[Domain, ...]
     cuts: tuple[Cut, ...]
-    class_name: str
+    class_name: str  # empty where there is no class: then there is no such column
     class_domain: Domain
     count: str
+
+    @property
+    def targeted(self) -> bool:
+        """Whether a class is published."""
+        return bool(self.class_name)
+
+    @property
+    def attributes(self) -> tuple[tuple[str, Domain], ...]:
+        """The name and domain of every column but the count."""
+        pairs = tuple(zip(self.names, self.domains, strict=True))
+        return (*pairs, (self.class_name, self.class_domain)) if self.targeted else pairs
 
     @cached_property
     def labels(self) -> tuple[Labels, ...]:
         """How each column but the count reads; the class is published as it is."""
-        finest = Cut.finest(self.class_name, self.class_domain.size)
-        return (
-            *(Labels(domain, cut) for domain, cut in zip(self.domains, self.cuts, strict=True)),
-            Labels(self.class_domain, finest),
-        )
+        found = tuple(Labels(domain, cut) for domain, cut in zip(self.domains, self.cuts, strict=True))
+        if not self.targeted:
+            return found
+        return (*found, Labels(self.class_domain, Cut.finest(self.class_name, self.class_domain.size)))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns in order."""
-        return (*self.names, self.class_name, self.count)
+        return (*(name for name, _ in self.attributes), self.count)
 
     @property
     def combinations(self) -> int:
@@ -62,7 +72,8 @@ class Layout:
 
     def table(self, groups: Groups) -> pa.Table:
         """The groups as a table, in the order they have."""
-        numbers = [*(plain_numbers(*pair) for pair in zip(self.cuts, groups.regions.T, strict=True)), groups.classes]
+        numbers = [plain_numbers(*pair) for pair in zip(self.cuts, groups.regions.T, strict=True)]
+        numbers += [groups.classes] if self.targeted else []
         arrays = [label.column(column) for label, column in zip(self.labels, numbers, strict=True)]
         return pa.table([*arrays, pa.array(groups.counts, pa.int64())], names=list(self.columns))
 
@@ -76,8 +87,9 @@ class Layout:
         if len(table) and (pc.min(counts).as_py() < 1 or pc.max(counts).as_py() > _MOST_COUNTED // len(table)):
             raise VerifyError("a count is below 1, or too large to be added up", "get the bundle again")
         numbers = [_numbers(label, table.column(place)) for place, label in enumerate(self.labels)]
-        regions = np.stack(numbers[:-1], axis=1) if self.names else np.empty((len(table), 0), dtype=np.int64)
-        return Groups(self.cuts, regions, numbers[-1], counts.to_numpy().astype(np.int64))
+        classes = numbers.pop() if self.targeted else np.zeros(len(table), dtype=np.int64)
+        regions = np.stack(numbers, axis=1) if self.names else np.empty((len(table), 0), dtype=np.int64)
+        return Groups(self.cuts, regions, classes, counts.to_numpy().astype(np.int64))
 
     def read_parquet(self, path: Path, limits: ParquetLimits) -> pa.Table:
         """The table of a Parquet file, each label once."""

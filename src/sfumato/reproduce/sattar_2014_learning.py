@@ -1,7 +1,8 @@
 """Sattar et al. 2014: Figures 5 and 9, what releases of Adult are worth to classifiers.
 
 Six quasi-identifiers (the paper's Table 4 has a birth place of 41 values, which is Adult's native country), the salary
-in two classes as the sensitive attribute and as what is predicted. Ten stratified folds, the same ones for everything.
+in two classes as the sensitive attribute and as what is predicted, so quasi-identifiers alone are learnt from. Ten
+stratified folds, the same ones for everything.
 A record to be tested on is put into the smallest region that holds it, or the nearest. The paper's J48, which is C4.5,
 is scikit-learn's tree here, and its SVM is linear.
 
@@ -172,7 +173,7 @@ class SattarFigure5:
             learning = partial(_told, progress, f"learning from {name}", done, len(makes))
             each = classifications(
                 who.view, who.codes, make, classifiers=FOUR, protocol="folds", runs=self.folds, baseline=name == CAPPED,
-                workers=workers, progress=learning,
+                workers=workers, progress=learning, columns="quasi-identifiers",
             )  # fmt: skip
             found += _learnt(name, k, each)
         found.sort(key=lambda one: one.release == RAW)  # last in the legend
@@ -258,7 +259,7 @@ class SattarFigure9:
         say = partial(_told, progress, "learning from releases", 0, 1 + len(PRIVATE))
         ours = classifications(
             who.view, who.codes, _capped, classifiers=tree, protocol="folds", runs=self.folds, workers=workers,
-            progress=say,
+            progress=say, columns="quasi-identifiers",
         )  # fmt: skip
         found = _learnt(CAPPED, None, ours)
         for done, (name, method) in enumerate(PRIVATE.items()):

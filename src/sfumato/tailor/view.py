@@ -5,21 +5,24 @@ from dataclasses import replace
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.selection import EVERYTHING, Selection, selected
 from sfumato.core.study import Study
-from sfumato.core.view import View
+from sfumato.core.view import NO_TARGET, View
 from sfumato.errors import StudyError
 
 # What may leave the house at all: identifiers never do, and time only selects records.
 _LEAVES = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
 
 
-def tailor(study: Study, purpose: str | None = None) -> View:
+def tailor(study: Study, purpose: str | None = None, *, needs_class: bool = True) -> View:
     """The predictors, class and unit of a recipe.
 
-    Without a purpose every declared attribute that may leave takes part. Identifiers never do.
+    Without a purpose every declared attribute that may leave takes part. Identifiers never do. Where no class is
+    needed, there is none if the study declares none or the purpose leaves it out.
     """
     wanted = wanted_by(study, purpose)
-    target = study.target
-    if wanted is not None and target.name not in wanted:
+    declared = study.with_role(Role.CLASS)
+    absent = not declared or (len(declared) == 1 and wanted is not None and declared[0].name not in wanted)
+    target = NO_TARGET if absent and not needs_class else study.target
+    if needs_class and wanted is not None and target.name not in wanted:
         raise StudyError(
             f"purpose '{purpose}' leaves out the class '{target.name}'", f"add '{target.name}' to its attributes"
         )
@@ -27,7 +30,7 @@ def tailor(study: Study, purpose: str | None = None) -> View:
     refuse_uncoded(predictors)
     if not predictors:
         raise StudyError(
-            f"no attribute of the study '{study.name}' is left to publish beside the class",
+            f"no attribute of the study '{study.name}' is left to publish{' beside the class' * bool(declared)}",
             "declare at least one quasi_identifier, sensitive or insensitive attribute",
         )
     return View(predictors=predictors, target=target, unit=study.unit, selection=selection(study, purpose))
