@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sfumato.dp.sampling import InsecureSource, SecureSource
 from tests.error_rates import Guard
 
 ROOT = Path(__file__).parents[1]
@@ -31,3 +32,11 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared tables are not here: put them in ../shared/data, or name the folder in SFUMATO_SHARED")
     return folder
+
+
+@pytest.fixture
+def seeded(monkeypatch) -> InsecureSource:
+    """Whatever asks for a secure source in this process gets this one: a test that always draws the same."""
+    source = InsecureSource(20_140)
+    monkeypatch.setattr(SecureSource, "__new__", lambda _: source)
+    return source
