@@ -14,6 +14,7 @@ from pathlib import Path
 
 FILE = "SFUMATO_TESTS_DRAWS"  # the environment variable that names the file of a child's notes
 IN_CHILDREN = Path(__file__).parent / "in_children"
+ROOT = str(Path(__file__).parents[1])
 
 
 def _always(*_, **__):
@@ -24,13 +25,19 @@ def _without_seed(seed=None, **_):
     return seed is None
 
 
+def _from_here(*_, **__):
+    """Whether the repository itself calls: behind this function and the watching one."""
+    return sys._getframe(2).f_code.co_filename.startswith(ROOT)
+
+
 # Module, the class in it (or none), what is called there, and whether the call draws what no seed repeats.
 WATCHED = (
     ("sfumato.dp.sampling", "SecureSource", ("bits", "uint64"), _always),
     ("opendp.mod", "Measurement", ("__call__", "invoke"), _always),
     ("numpy.random", None, ("default_rng",), _without_seed),
-    ("random", "SystemRandom", ("random", "getrandbits", "randbytes"), _always),
-    ("secrets", None, ("randbelow", "randbits", "choice"), _always),  # tokens are names of files, nothing is read off them
+    # Libraries use them for what shows nowhere. No tokens: they name temporary files, and nothing is read off them.
+    ("random", "SystemRandom", ("random", "getrandbits"), _from_here),
+    ("secrets", None, ("randbelow", "randbits", "choice"), _from_here),
 )
 
 
@@ -85,11 +92,11 @@ class _WatchedOnImport(MetaPathFinder):
 def asked_from():
     """The file and line of the repository that asked for a draw: the nearest one that is not about watching."""
     watching = (__file__, str(Path(__file__).with_name("error_rates.py")))
-    root, frame = str(Path(__file__).parents[1]), sys._getframe(1)
+    frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(root) and file not in watching:
-            return f"{file[len(root) + 1 :]}:{frame.f_lineno}"
+        if file.startswith(ROOT) and file not in watching:
+            return f"{file[len(ROOT) + 1 :]}:{frame.f_lineno}"
         frame = frame.f_back
     return "outside the repository"
 
