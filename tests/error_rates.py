@@ -3,7 +3,7 @@
     @pytest.mark.error_rate(1e-9, reason="a chi-square test with this alarm")
     @pytest.mark.error_rate(0, reason="holds for every draw")
 
-A test that draws without the mark fails here, and tests/contracts/test_error_rates.py adds the stated rates up. What a
+A default test that draws without the mark fails here, and tests/contracts/test_error_rates.py adds the stated rates up. What a
 wider fixture drew counts for every test that asks for the fixture. The global generators of `random` and numpy start
 from the same seed in each test; hypothesis takes the same examples in each run (tests/conftest.py).
 """
@@ -140,7 +140,7 @@ class Guard:
     def pytest_runtest_call(self, item):
         found = yield  # a test that fails by itself is left to tell why
         drew = self.drawn() or next((self.fixtures[one] for one in _fixtures(item) if one in self.fixtures), None)
-        if drew and Stated.of(item) is None:
+        if drew and Stated.of(item) is None and item.get_closest_marker("slow") is None:
             pytest.fail(MESSAGE.format(what=drew), pytrace=False)
         return found
 

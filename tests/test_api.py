@@ -13,6 +13,8 @@ import sfumato as sf
 from sfumato.errors import BudgetError, StudyError, UsageError
 from sfumato.recipe import Chosen
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 JOBS = ["Engineer", "Dancer", "Lawyer", "Writer"]
 TABLE = pa.table(
     {
@@ -97,6 +99,7 @@ def test_a_seed_repeats_the_noise_and_takes_the_promise_away():
     assert tables[0].guarantee.startswith("none")
 
 
+@pytest.mark.usefixtures("seeded")
 def test_the_owners_own_looks():
     people = study()
     assert all(report.fits for report in people.check())

@@ -10,6 +10,8 @@ import sfumato as sf
 from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.publish import Release, verify_bundle
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 TREE = {"Any": {"1*": ["15", "16", "17"], "3*": ["31", "32"], "5*": ["51", "52"]}}
 RNG = np.random.default_rng(5)
 SIZE = 3_000

@@ -14,6 +14,8 @@ from sfumato.reproduce.sattar_2014 import SIZES, THRESHOLDS, needed
 from sfumato.reproduce.sattar_2014_mondrian import TABLE_5, K
 from tests.reproduce.made_survey import made_survey
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 MADE = (400, 900)
 
 
