@@ -22,11 +22,15 @@ def _always(*_, **__):
 
 
 def _from_here(*_, **__):
-    """Whether the repository itself calls: libraries draw, when they are imported, what shows nowhere."""
+    """Whether no library calls: those draw, when they are imported, what shows nowhere."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return frame.f_code.co_filename.startswith(ROOT)
+    return not _of_a_library(frame.f_code.co_filename)
+
+
+def _of_a_library(file):
+    return file.startswith(("<frozen", os.path.dirname(os.__file__))) or "site-packages" in file  # noqa: PTH120 - quick
 
 
 def _without_seed(seed=None, **_):
@@ -98,7 +102,7 @@ def asked_from():
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(ROOT) and file not in watching:
+        if file.startswith(ROOT) and not _of_a_library(file) and file not in watching:
             return f"{file[len(ROOT) + 1 :]}:{frame.f_lineno}"
         frame = frame.f_back
     return "outside the repository"

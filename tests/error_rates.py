@@ -3,9 +3,9 @@
     @pytest.mark.error_rate(1e-9, reason="a chi-square test with this alarm")
     @pytest.mark.error_rate(0, reason="holds for every draw")
 
-A default test that draws without the mark fails here, and tests/contracts/test_error_rates.py adds the stated rates up. What a
-wider fixture drew counts for every test that asks for the fixture. The global generators of `random` and numpy start
-from the same seed in each test; hypothesis takes the same examples in each run (tests/conftest.py).
+A default test that draws without the mark fails here, and tests/contracts/test_error_rates.py adds the stated rates up.
+What a wider fixture drew counts for every test that asks for the fixture. The global generators of `random` and numpy
+start from the same seed in each test; hypothesis takes the same examples in each run (tests/conftest.py).
 """
 
 import os

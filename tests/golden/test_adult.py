@@ -52,7 +52,7 @@ def test_a_seeded_release_is_the_same_twice_and_verifies(study, tmp_path):
     assert released(study, tmp_path / "three", seed=2).sha256 != one.sha256
     told = json.loads((one.bundle / "manifest.json").read_text(encoding="utf-8"))
     assert told["guarantee"] == "none (seeded for testing)"
-    assert str(RECORDS) not in json.dumps(told)
+    assert not re.search(rf"(?<![0-9a-f]){RECORDS}(?![0-9a-f])", json.dumps(told)), "hashes may hold any digits"
 
 
 def interval(label):
@@ -128,6 +128,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from sfumato import pipeline
+from sfumato.dp.sampling import InsecureSource
 from sfumato.read import load_study
 from sfumato.recipe import Recipe
 from sfumato.stores import open_ledger
@@ -135,7 +136,8 @@ from sfumato.stores import open_ledger
 study = load_study(Path(sys.argv[1]))
 recipe = Recipe(name="dp", method="diffgen", parameters={"epsilon": "1", "h": 25})
 planned = pipeline.plan(study, recipe, ledger=open_ledger("memory:"))
-done = pipeline.release(study, recipe, folder=Path(sys.argv[2]), ledger=open_ledger("memory:"))
+noise = InsecureSource(1)  # how many groups there are depends on what is drawn
+done = pipeline.release(study, recipe, folder=Path(sys.argv[2]), ledger=open_ledger("memory:"), source=noise)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 groups = done.draft.facts["groups"]
 print(json.dumps({"peak": peak, "rows": len(done.draft.groups), "groups": groups, "planned": dict(planned.numbers)}))

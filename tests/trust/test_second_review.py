@@ -21,6 +21,8 @@ from sfumato.methods.capped_confidence import thinned
 from sfumato.pipeline.made import unit_words
 from sfumato.publish.sealed import render, seal
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 TREE = {"Any": {"1*": ["15", "16", "17"], "3*": ["31", "32"]}}
 
 
@@ -53,6 +55,7 @@ def test_no_counter_takes_the_places_of_sets_for_their_codes():
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis's own call
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_a_day_does_not_depend_on_the_zone_of_the_session():
     """One moment, two sessions: spans that the ledger takes for disjoint must not both hold the record."""
     found = []
@@ -85,6 +88,7 @@ def test_no_more_than_the_stated_share_is_drawn(records, rate):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("given", [{"ill": {"c": "0.3"}}, {"age": {"[0, 10)": "0.2"}, "ill": {"c": "0.01"}}], ids=str)
+@pytest.mark.usefixtures("seeded")
 def test_the_cap_holds_where_statistics_are_given_for_some_attributes(tmp_path, seed, given):
     """By them, and by what the release shows of the others: the two together are what a receiver has."""
     rng = np.random.default_rng(seed)
@@ -106,6 +110,7 @@ def capped(ages, values):
     )
 
 
+@pytest.mark.usefixtures("seeded")
 def test_verify_sees_that_more_was_drawn_than_the_cap_rests_on(tmp_path):
     rng = np.random.default_rng(3)
     study = capped(rng.integers(0, 20, 400), rng.choice(["a", "b", "c"], 400))
