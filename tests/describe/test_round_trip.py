@@ -12,6 +12,8 @@ from sfumato.core.domain import Categories, Grid
 from sfumato.core.unit import PersonUnit
 from sfumato.publish import verify_bundle
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 DAYS = [(1 + n % 28, 1 + n % 12, 2010 + n % 6) for n in range(400)]
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
