@@ -225,6 +225,7 @@ def test_codes_of_sets_keep_their_dictionary_in_another_process():
 
 
 @pytest.mark.parametrize("role", ["quasi_identifier", "insensitive"])
+@pytest.mark.error_rate(0, reason="seeded here; of what the other processes draw nothing is looked at")
 def test_worth_of_every_classifier_and_in_processes(role):
     clinic = study(role=role)
     method = sf.DiffGen(epsilon=100_000, h=4, score="gini")
