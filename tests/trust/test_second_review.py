@@ -88,7 +88,6 @@ def test_no_more_than_the_stated_share_is_drawn(records, rate):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("given", [{"ill": {"c": "0.3"}}, {"age": {"[0, 10)": "0.2"}, "ill": {"c": "0.01"}}], ids=str)
-@pytest.mark.usefixtures("seeded")
 def test_the_cap_holds_where_statistics_are_given_for_some_attributes(tmp_path, seed, given):
     """By them, and by what the release shows of the others: the two together are what a receiver has."""
     rng = np.random.default_rng(seed)
@@ -110,7 +109,6 @@ def capped(ages, values):
     )
 
 
-@pytest.mark.usefixtures("seeded")
 def test_verify_sees_that_more_was_drawn_than_the_cap_rests_on(tmp_path):
     rng = np.random.default_rng(3)
     study = capped(rng.integers(0, 20, 400), rng.choice(["a", "b", "c"], 400))
