@@ -15,6 +15,8 @@ from sfumato.api import next_folder
 from sfumato.errors import BudgetError, StudyError, UsageError
 from sfumato.recipe import Chosen, Recipe
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 JOBS = ["Engineer", "Dancer", "Lawyer", "Writer"]
 TABLE = pa.table(
     {
@@ -110,6 +112,7 @@ def test_a_seed_repeats_the_noise_and_takes_the_promise_away():
     assert tables[0].guarantee.startswith("none")
 
 
+@pytest.mark.usefixtures("seeded")
 def test_the_owners_own_looks():
     people = study()
     assert all(report.fits for report in people.check())

@@ -23,6 +23,7 @@ def rows(test):
     return sum(test(row) for row in table().to_pylist())
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_without_noise_the_counts_are_right():
     opened = study(budget=10**8)
     assert opened.ask("job = Lawyer and age >= 40", epsilon=EXACT).count == rows(
@@ -40,6 +41,7 @@ def test_without_noise_the_counts_are_right():
     assert len(ages) == 100 and sum(ages.values()) == 220
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_records_that_do_not_fit_are_left_out_as_in_releases():
     odd = table().to_pylist()
     odd[0]["job"], odd[1]["job"] = None, "Pirate"
@@ -49,6 +51,7 @@ def test_records_that_do_not_fit_are_left_out_as_in_releases():
     assert opened.ask("age >= 0", epsilon=EXACT).count == 220
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_a_persons_records_are_bounded_and_the_noise_is_that_of_a_share():
     opened = study(unit={"person": "who", "at_most": 2}, budget=10**8)
     assert opened.ask("age >= 0", epsilon=EXACT).count == 140
@@ -56,6 +59,7 @@ def test_a_persons_records_are_bounded_and_the_noise_is_that_of_a_share():
     assert (record.within, person.within) == (30, 60)
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_every_answer_is_an_entry_of_its_cost():
     opened = study()
     answer = opened.ask("age >= 40", epsilon="0.1", span="[2013-01-01, 2014-01-01)")
@@ -75,6 +79,7 @@ def test_every_answer_is_an_entry_of_its_cost():
     assert len(opened.ledger.entries("clinic")) == 2
 
 
+@pytest.mark.error_rate(1e-9, reason="five draws alike, at most 0.005 to the fourth")
 def test_all_cells_of_a_histogram_cost_once_and_all_get_noise():
     opened = study()
     answers = [opened.ask(epsilon="0.01", by="job").counts for _ in range(5)]
@@ -149,6 +154,7 @@ def test_the_stated_error_holds_and_is_the_smallest(scale):
 
 
 @pytest.mark.parametrize(("unit", "scale"), [("record", 4), ({"person": "who", "at_most": 3}, 12)])
+@pytest.mark.error_rate(4 * ALARM, reason="the mean size, with its skewness 2e-9; misses; a share beyond 6 deviations")
 def test_the_noise_has_its_scale(unit, scale):
     """Cells of one histogram over a domain nobody is in: pure noise of scale 1/ε, for persons m/ε.
 

@@ -4,6 +4,8 @@ import pytest
 
 from tests.cli.test_partition import study  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 
 @pytest.fixture
 def released(study, run):  # noqa: F811 - the fixture

@@ -11,6 +11,8 @@ import pytest
 
 from tests.methods.slow_cap import slow_broken, slow_own, slow_shown
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 STUDY = """\
 name: clinic
 source: clinic.csv
@@ -61,6 +63,7 @@ def ages(text):
     return int(low), int(high) + text.endswith("]")
 
 
+@pytest.mark.usefixtures("seeded")
 def test_the_cap_holds_when_somebody_else_counts_the_bundle(study, run):
     made = run("release", study, "cap", "--out", "out")
     assert made.code == 0, made.err
@@ -172,6 +175,7 @@ def test_any_table_is_checked_and_the_share_of_records_told(study, run):
     assert whole.code == 0, whole.out
 
 
+@pytest.mark.usefixtures("seeded")
 def test_max_k_tells_the_smallest_k_found_and_the_average_group(study, run):
     said = run("max-k", study, "--to", "300", "--json")
     assert said.code == 0, said.err

@@ -3,12 +3,16 @@
 import sqlite3
 from fractions import Fraction
 
+import pytest
+
 from sfumato import pipeline
 from sfumato.core.progress import silent
 from sfumato.dp.accountant import Accountant
 from sfumato.methods import ContingencyTable
 from sfumato.read import load_study, study_from_text
 from sfumato.recipe import recipe_from_study
+
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
 
 def test_wrong_usage_is_the_parsers_to_tell(folder, run):
@@ -112,6 +116,7 @@ def test_an_empty_ledger_and_a_changed_one(study, run):
     assert "does NOT verify" in found.out
 
 
+@pytest.mark.usefixtures("seeded")
 def test_an_audit_finds_a_method_that_spends_more_than_it_says(study, run, monkeypatch):
     class Cheat(ContingencyTable):
         def run(self, view, counter, *, accountant, source, progress=silent):
@@ -135,6 +140,7 @@ def test_an_audit_of_persons_adds_a_whole_person(study, monkeypatch):
     assert [len(codes["job"]) for codes in tables] == [8, 5]
 
 
+@pytest.mark.usefixtures("seeded")
 def test_an_audit_opens_no_table(study, run):
     (study.parent / "people.csv").unlink()
     found = run("audit", study, "table", "--runs", "400")

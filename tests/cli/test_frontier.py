@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 
 @pytest.fixture
 def swept(study):
@@ -89,6 +91,7 @@ def test_the_figures_are_listed(folder, run):
     assert "there is no figure called 'li-9'" in found.err
 
 
+@pytest.mark.usefixtures("seeded")
 def test_a_figure_says_how_long_it_takes_and_what_came_out(folder, run):
     found = run("reproduce", "zaman-2", "--out", folder / "figure")
     assert found.code == 0

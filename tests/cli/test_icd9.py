@@ -1,9 +1,13 @@
 """`sfumato taxonomy icd9`: a taxonomy of diagnosis codes, and a study that names it."""
 
+import pytest
+
 import sfumato as sf
 from sfumato.core.taxonomy_text import from_csv
 from sfumato.publish import verify_bundle
 from sfumato.read import icd9_taxonomy
+
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
 
 def test_the_command_writes_a_file_that_a_study_can_name(tmp_path, run):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 
 def test_describe(folder, run):
     found = run("describe", "people.csv", "--json").json
@@ -57,6 +59,7 @@ def test_verify_and_query(study, run):
     assert 0 <= answer["share"] <= 1
 
 
+@pytest.mark.usefixtures("seeded")
 def test_audit(study, run):
     found = run("audit", study, "table", "--runs", "400", "--json")
     assert found.code == 0
@@ -78,6 +81,7 @@ def test_taxonomies(study, run):
     assert made == {"wrote": "jobs.csv", "leaves": 4, "depth": 2}
 
 
+@pytest.mark.usefixtures("seeded")
 def test_demo(folder, run):
     found = run("demo", "--out", "demo", "--json")
     assert found.code == 0

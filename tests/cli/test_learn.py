@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from tests.trust.studies import on_disk
+
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
 
 def test_a_model_is_learnt_written_and_paid_for(tmp_path, run):
@@ -47,6 +51,7 @@ def test_a_plan_spends_nothing_and_says_the_cost(tmp_path, run):
     assert "no release yet" in run("ledger", study).out
 
 
+@pytest.mark.usefixtures("seeded")
 def test_an_audit_says_a_bound_and_spends_nothing(tmp_path, run):
     study = on_disk(tmp_path)
     told = json.loads(run("learn", study, "--epsilon", "1", "--depth", "1", "--audit", "--runs", "400", "--json").out)

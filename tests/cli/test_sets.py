@@ -9,6 +9,8 @@ from sfumato.publish import Release
 from tests.pipeline import plain_sets as plain
 from tests.pipeline.plain_sets import ILLS, LEAVES, WARDS
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 SIZE = 240
 STUDY = """\
 name: clinic

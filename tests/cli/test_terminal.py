@@ -13,6 +13,8 @@ from rich.console import Console
 import sfumato
 from sfumato.cli import show
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 # typer itself takes pydantic to read the arguments of a command
 HEAVY = ("duckdb", "ibis", "numpy", "opendp", "pandas", "polars", "pyarrow", "scipy", "sklearn", "sqlalchemy")
 CALL = "import sys; from sfumato.cli import main; main()"

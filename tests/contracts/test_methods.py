@@ -59,6 +59,7 @@ def is_node(domain, region):
 @EVERY
 @settings(max_examples=25)
 @given(table=coded_tables(), epsilon=EPSILONS)
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
     of, codes = table
     _, accountant = run(kind(epsilon=epsilon), of, codes)
@@ -70,6 +71,7 @@ def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
 @EVERY
 @settings(max_examples=10)
 @given(table=coded_tables())
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_for_persons_a_record_gets_its_part(kind, table):
     of, codes = table
     persons = type(of)(predictors=of.predictors, target=of.target, unit=PersonUnit("id", 4))
@@ -80,6 +82,7 @@ def test_for_persons_a_record_gets_its_part(kind, table):
 @EVERY
 @settings(max_examples=25)
 @given(table=coded_tables(), epsilon=EPSILONS)
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_publishes_groups_of_its_cuts_and_nothing_else(kind, table, epsilon):
     of, codes = table
     draft, _ = run(kind(epsilon=epsilon), of, codes)
@@ -125,6 +128,7 @@ def test_an_observed_class_is_refused_too(kind):
 @EVERY
 @settings(max_examples=15)
 @given(table=coded_tables(), epsilon=EPSILONS)
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_its_forecast_is_in_words_and_its_noise_is_no_less_than_what_is_drawn(kind, table, epsilon):
     of, codes = table
     method = kind(epsilon=epsilon)
@@ -174,6 +178,7 @@ def test_only_epsilon_has_to_be_given(kind):
 
 
 @EVERY
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_never_spends_what_it_was_not_given(kind):
     """An accountant with less than ε stops it, or it makes do with less: never more."""
     of = view(job=JOB, age=grid(0, 9))
@@ -197,6 +202,7 @@ def test_a_seeded_run_repeats(kind, table, seed):
 
 
 @EVERY
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_its_release_is_in_the_ledger_with_its_recipe(kind, tmp_path):
     (tmp_path / "t.csv").write_text("age,ill\n" + "3,n\n7,y\n" * 20, encoding="utf-8")
     study = study_from_text(

@@ -15,6 +15,8 @@ import pytest
 
 from sfumato.cli import main
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?P<before>[^\n]*)\n```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -6,6 +6,7 @@ from sfumato.dp.sampling import InsecureSource, SecureSource, below, permutation
 
 
 @pytest.mark.parametrize("source", [SecureSource(), InsecureSource(1)], ids=["secure", "insecure"])
+@pytest.mark.error_rate(1e-13, reason="two of 1,000 words alike: 2.7e-14; 100 leading zeros: 1e-30")
 def test_bits_and_words_have_their_range(source):
     assert source.bits(0) == 0
     assert {source.bits(1) for _ in range(200)} == {0, 1}
@@ -17,6 +18,7 @@ def test_bits_and_words_have_their_range(source):
     assert len(np.unique(words)) == 1000
 
 
+@pytest.mark.error_rate(1e-38, reason="128 bits alike")
 def test_a_seed_repeats_and_the_secure_source_does_not():
     assert InsecureSource(5).uint64(4).tolist() == InsecureSource(5).uint64(4).tolist()
     assert InsecureSource(5).bits(64) != InsecureSource(6).bits(64)

@@ -19,6 +19,8 @@ from sfumato.reproduce.acs import OCCUPATION, Survey
 from sfumato.reproduce.adult import SIX, occupations
 from sfumato.stores.memory import MemoryLedger
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 GRID = list(product(("0.5", "0.9", "1"), ("0.3", "0.6", "1")))
 ROOTS = ("Any", "*")
 

@@ -192,6 +192,7 @@ NAMES = ("records-over-confidence", "confidence-excess")
 
 
 @pytest.mark.parametrize("population", [None, {"job": {"a": "0.4", "b": "0.4"}, "ill": {"x": "0.2"}}])
+@pytest.mark.usefixtures("seeded")
 def test_a_release_that_caps_confidence_has_none_above_it(population, tmp_path):
     study = sf.Study.from_mapping(STUDY)
     made = study.release(sf.ConfidenceCap(rate="0.8", population=population), out=tmp_path / "out")
@@ -213,6 +214,7 @@ def test_a_release_that_caps_confidence_has_none_above_it(population, tmp_path):
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("seeded")
 def test_every_form_of_release_is_measured(method, tmp_path):
     study = sf.Study.from_mapping(STUDY)
     made = study.release(method, out=tmp_path / "out")

@@ -28,6 +28,7 @@ def run(method, of, codes, source=None):
     score=st.sampled_from(list(SCORES)),
     post=st.sampled_from(["none", "scale", "least_squares"]),
 )
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_any_run_spends_exactly_its_epsilon_and_publishes_groups_of_its_cuts(table, epsilon, h, score, post):
     of, codes = table
     draft, accountant = run(DiffGen(epsilon=epsilon, h=h, score=score, post=post), of, codes)
@@ -43,6 +44,7 @@ def test_any_run_spends_exactly_its_epsilon_and_publishes_groups_of_its_cuts(tab
 
 @settings(max_examples=30)
 @given(table=coded_tables())
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e9")
 def test_without_noise_every_choice_is_a_best_one_and_the_counts_are_true(table):
     """ε → ∞ equals the non-private specialization, checked by a slow second implementation."""
     of, codes = table
@@ -73,6 +75,7 @@ def best_score(domain, codes, classes):
     return max(scores, default=None)
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_stops_when_nothing_is_left_and_gives_the_rest_to_the_counts():
     of = view(job=flat("a", "b"))
     draft, accountant = run(DiffGen(epsilon=1, h=50), of, {"job": [0, 1, 1], "class": [0, 1, 1]})
@@ -82,6 +85,7 @@ def test_it_stops_when_nothing_is_left_and_gives_the_rest_to_the_counts():
     assert counts.epsilon == Fraction(199, 200)
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_an_empty_table_and_a_single_record_are_released_like_any_other():
     of = view(job=JOB, age=grid(0, 99))
     for records in (0, 1):
@@ -91,6 +95,7 @@ def test_an_empty_table_and_a_single_record_are_released_like_any_other():
         assert len(draft.facts["specializations"]) == 4
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_constant_attributes_and_records_all_alike_are_no_error():
     of = view(job=JOB, one=flat("only"), point=grid(7, 7))
     codes = {"job": [0] * 9, "one": [0] * 9, "point": [0] * 9, "class": [0] * 9}
@@ -138,6 +143,7 @@ def test_an_unknown_score_names_those_there_are():
         DiffGen(epsilon=1, score="entropy")
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_persons_with_several_records_get_that_much_more_noise():
     one = DiffGen(epsilon=1, h=2).forecast(view(job=JOB)).numbers["noise_scale"]
     three = DiffGen(epsilon=1, h=2).forecast(view(PersonUnit("id", 3), job=JOB)).numbers["noise_scale"]
@@ -226,6 +232,7 @@ def test_the_fitting_threshold_is_the_smallest_that_fits(groups, scale, size):
     assert threshold == 1 or mass(threshold - 1) > max(size, 1) / 10
 
 
+@pytest.mark.error_rate(1e-99, reason="1,500 rows of noise where some 300 are expected: Chernoff")
 def test_a_contingency_table_over_an_astronomical_domain_costs_what_it_publishes():
     of = view(a=grid(0, 10**9), b=grid(0, 10**9), c=grid(0, 10**9))
     rng = np.random.default_rng(5)

@@ -79,6 +79,7 @@ def test_all_split_points_between_neighbouring_ages_share_one_run():
     assert scores.tolist() == one_by_one
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_shares_are_those_of_line_3():
     """ε' = ε/(2(|A_num| + 2h)): with one numerical attribute and h = 2, a tenth of ε a step."""
     accountant = Accountant(Fraction(1))
@@ -88,6 +89,7 @@ def test_shares_are_those_of_line_3():
     assert counts.epsilon == 1 - len(steps) * Fraction(1, 10) >= Fraction(1, 2)
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_groups_are_the_cross_product_of_the_cuts():
     """With noise off, the counts of all groups are the true ones (Example 3 goes on to publish them)."""
     draft = DiffGen(epsilon=10**6, h=2).run(

@@ -116,6 +116,7 @@ def test_the_root_is_specialized_by_subsets_and_a_node_by_the_subsets_of_those_t
 
 
 @pytest.mark.parametrize("h", [1, 2, 3, 10])
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_without_noise_diffgen_counts_exactly(h):
     draft = DiffGen(epsilon=10**6, h=h).run(
         VIEW, COUNTER, accountant=Accountant(Fraction(10**6)), source=SecureSource()
@@ -126,6 +127,7 @@ def test_without_noise_diffgen_counts_exactly(h):
     assert draft.groups.counts.tolist() == exact.counts.tolist()
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_without_noise_the_contingency_table_counts_exactly():
     method = ContingencyTable(epsilon=10**6)
     draft = method.run(VIEW, COUNTER, accountant=Accountant(Fraction(10**6)), source=SecureSource())

@@ -134,6 +134,7 @@ def test_a_file_that_was_spoilt_is_made_again(made, tmp_path):
     assert len(made) == 10
 
 
+@pytest.mark.usefixtures("seeded")
 def test_a_failure_is_kept_apart_and_says_why(made, tmp_path):
     sweep = (
         SMALL + sf.sweep("mondrian", k=[10_000]) + sf.sweep("mondrian", q=[1]) + sf.sweep("diffgen", epsilon="1", h=2)
@@ -168,6 +169,7 @@ def test_a_sweep_of_which_nothing_can_be_made():
         sf.frontier(declared(), sf.sweep("mondrian", k=[10_000]))
 
 
+@pytest.mark.usefixtures("seeded")
 def test_differentially_private_drafts_are_measured_and_spend_nothing():
     study = declared()
     found = sf.frontier(study, sf.sweep(sf.DiffGen, epsilon=["0.5", "5"], h=3), workers=1)
@@ -177,6 +179,7 @@ def test_differentially_private_drafts_are_measured_and_spend_nothing():
     assert all(point.has("ploss", "uloss") for point in found.points)
 
 
+@pytest.mark.usefixtures("seeded")
 def test_values_that_do_not_fit_stop_groups_and_not_noise():
     rows = table().to_pylist()
     rows[0]["job"] = "Astronaut"
@@ -187,6 +190,7 @@ def test_values_that_do_not_fit_stop_groups_and_not_noise():
     assert "Astronaut" not in why
 
 
+@pytest.mark.usefixtures("seeded")
 def test_people_with_several_records():
     people = table().append_column("id", [[f"p{n // 3}" for n in range(600)]])
     study = declared(people, privacy={"unit": {"person": "id", "at_most": 2}, "budget": 1})

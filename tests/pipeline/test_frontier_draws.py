@@ -20,6 +20,7 @@ def kept(folder):
     return [one for one in found if "method" in one]
 
 
+@pytest.mark.usefixtures("seeded")
 def test_what_is_random_is_drawn_several_times_and_the_rest_once(made, tmp_path):
     found = sf.frontier(declared(), BOTH, folder=tmp_path, workers=1, repeats=3)
     assert [p.draws for p in found.tried] == [1, 1, 3, 3]
@@ -34,6 +35,7 @@ def test_what_is_random_is_drawn_several_times_and_the_rest_once(made, tmp_path)
             assert point.spread[name].most > point.spread[name].least, "noise differs"
 
 
+@pytest.mark.usefixtures("seeded")
 def test_draws_are_kept_and_more_are_added(made, tmp_path):
     first = sf.frontier(declared(), NOISE, folder=tmp_path, workers=1, repeats=2)
     again = sf.frontier(declared(), NOISE, folder=tmp_path, workers=1, repeats=2)
@@ -47,6 +49,7 @@ def test_draws_are_kept_and_more_are_added(made, tmp_path):
     assert len(made) <= 7, "a draw that is missing is made alone"
 
 
+@pytest.mark.usefixtures("seeded")
 def test_five_by_default_and_progress_counts_draws():
     told = []
     found = sf.frontier(declared(), BOTH, workers=1, progress=lambda *what: told.append(what))
@@ -58,12 +61,14 @@ def test_five_by_default_and_progress_counts_draws():
             sf.frontier(declared(), BOTH, repeats=wrong)
 
 
+@pytest.mark.usefixtures("seeded")
 def test_samples_and_drawn_buckets_are_random_too():
     sweep = sf.sweep("capped-confidence", rate="0.5", distortion="0.9") + sf.sweep("anatomy", l=2)
     found = sf.frontier(declared(), sweep, workers=1, repeats=2)
     assert [p.draws for p in found.tried] == [2, 2]
 
 
+@pytest.mark.error_rate(1e-30, reason="no draw is left without groups: 600 records, and noise of scale 4")
 def test_several_processes_make_the_draws(monkeypatch):
     monkeypatch.setattr(running, "_SMALL", 0)
     found = sf.frontier(declared(), NOISE, workers=2, repeats=3)
@@ -102,6 +107,7 @@ def swept(folder, name):
     return sf.frontier(sf.Study.load(folder / "study.yaml"), name, workers=1, repeats=1)
 
 
+@pytest.mark.usefixtures("seeded")
 def test_a_population_file_that_changed_makes_its_points_again(folder, made):
     first = swept(folder, "capped")
     assert first.failures == () and len(made) == 1
@@ -124,6 +130,7 @@ def test_a_population_file_that_changed_makes_its_points_again(folder, made):
 
 
 @pytest.mark.parametrize(("sweep", "change"), [("sizes", {"above": "Desk"}), ("capped", {"width": ", at_least: 10"})])
+@pytest.mark.usefixtures("seeded")
 def test_a_taxonomy_file_or_a_width_that_changed_makes_points_again(sweep, change, folder, made):
     swept(folder, sweep)
     swept(folder, sweep)

@@ -9,6 +9,7 @@ from sfumato.core.span import Span
 from tests.trust.studies import spanned
 
 
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_tree_for_a_span_costs_the_span(tmp_path):
     study = sf.Study.load(spanned(tmp_path))
     tree = study.learn(sf.DiffPC45(epsilon="1", depth=2), purpose="some")

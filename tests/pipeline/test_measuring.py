@@ -53,6 +53,7 @@ def study(**changes):
 
 
 @pytest.mark.parametrize("name", METHODS)
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_bundle_shows_what_its_draft_shows(name, tmp_path):
     clinic = study()
     made = clinic.release(METHODS[name], out=tmp_path / "out")
@@ -81,6 +82,7 @@ def test_a_purpose_is_measured_on_its_attributes(tmp_path):
     assert clinic.measure(made)["uloss"] == measure(evidence_of_draft(clinic.declared, "few", made.draft))["uloss"]
 
 
+@pytest.mark.usefixtures("seeded")
 def test_all_records_of_a_person_are_measured(tmp_path):
     people = study(privacy={"unit": {"person": "id", "at_most": 2}, "budget": 4})
     made = people.release(sf.ContingencyTable(epsilon=2), purpose="few", out=tmp_path / "out")

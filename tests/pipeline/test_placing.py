@@ -65,6 +65,7 @@ def test_a_release_is_drawn_among_the_candidates(clinic):
     assert "It is on the frontier" in words and "this release" in words
 
 
+@pytest.mark.usefixtures("seeded")
 def test_noise_and_a_run_are_drawn_too(clinic):
     sf.frontier(clinic, SIZES + sf.sweep("diffgen", epsilon="1", h=2), workers=1, repeats=2)
     [ran] = clinic.run(["noise"], runs=1)
@@ -130,6 +131,7 @@ def test_nothing_of_it_is_in_the_bundle(clinic):
     ("failure", "told"),
     [(ValueError("the record of Ada, 36"), "ValueError"), (SourceError("the table is gone", "find it"), "is gone")],
 )
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_release_that_cannot_be_measured_keeps_its_owner_folder(clinic, monkeypatch, name, failure, told):
     """The bundle is out by then: whatever fails, the owner has the notes, and a warning says how to try again."""
 

@@ -42,6 +42,7 @@ def study(tmp_path):
     return make
 
 
+@pytest.mark.usefixtures("seeded")
 def test_every_release_is_made_and_disjoint_purposes_share_the_budget(study):
     opened = study("1")
     found = opened.run(runs=2)
@@ -68,6 +69,7 @@ def test_one_that_fails_on_its_way_does_not_stop_the_others(study):
     assert groups.verified
 
 
+@pytest.mark.usefixtures("seeded")
 def test_the_command_says_what_came_of_each(study, tmp_path, run):  # noqa: F811 - the fixture
     study("1", "  huge: {purpose: early, method: mondrian, k: 4000}\n")
     told = run("run", tmp_path / "study.yaml", "--runs", 2, "--only", "first")

@@ -10,6 +10,8 @@ import sfumato as sf
 from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.publish import Release, verify_bundle
 
+pytestmark = pytest.mark.error_rate(1e-30, reason="any noise at all, at an ε of 100 or more")
+
 TREE = {"Any": {"1*": ["15", "16", "17"], "3*": ["31", "32"], "5*": ["51", "52"]}}
 RNG = np.random.default_rng(5)
 SIZE = 3_000
@@ -144,6 +146,7 @@ def test_a_changed_set_is_found(folder):
         Release.open("out")
 
 
+@pytest.mark.usefixtures("seeded")
 def test_plan_check_worth_and_audit_know_sets():
     clinic = study(unit={"person": "who", "at_most": 2})
     assert clinic.plan(sf.DiffGen(epsilon=1, h=2)).fits
@@ -192,6 +195,7 @@ def test_two_levels_are_a_taxonomy_of_sets():
     assert above["15, 31"] == "1*, 3*" and above["1*, 3*"] == "Any" and above["(none)"] == "(none)"
 
 
+@pytest.mark.usefixtures("seeded")
 def test_capped_confidence_takes_sets():
     release = released(sf.ConfidenceCap(rate="0.9", attribute="codes"), level=1, role="sensitive")
     assert "1*" in release.to_arrow()["codes"].to_pylist()
@@ -223,6 +227,8 @@ def test_codes_of_sets_keep_their_dictionary_in_another_process():
 
 
 @pytest.mark.parametrize("role", ["quasi_identifier", "insensitive"])
+@pytest.mark.error_rate(0, reason="seeded here; of what the other processes draw nothing is looked at")
+@pytest.mark.usefixtures("seeded")
 def test_worth_of_every_classifier_and_in_processes(role):
     clinic = study(role=role)
     method = sf.DiffGen(epsilon=100_000, h=4, score="gini")
@@ -232,6 +238,7 @@ def test_worth_of_every_classifier_and_in_processes(role):
     assert apart.ba.runs == here["decision-tree"].ba.runs
 
 
+@pytest.mark.usefixtures("seeded")
 def test_worth_of_groups_learns_from_sets_of_nodes_and_baseline_from_codes():
     found = study(level=1).worths(sf.Mondrian(k=5), runs=2, classifiers=["decision-tree", "naive-bayes"])
     # BA sees the code 31 itself, Mondrian's groups no more than 3*: the class follows 31.
@@ -249,6 +256,7 @@ def test_the_owners_report_tells_of_sets(folder, role):
     assert "Not measured" in report and "Of a person on average, the release tells" in report
 
 
+@pytest.mark.usefixtures("seeded")
 def test_the_owners_report_of_sets_alone(folder):
     alone = sf.Study.from_mapping(
         {

@@ -19,6 +19,8 @@ from sfumato.pipeline.measuring import measuring_view, raw_records
 from tests.pipeline import plain_sets as plain
 from tests.pipeline.plain_sets import ILLS, LEAVES, TREE, WARDS
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 FEW = settings(
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )

@@ -8,6 +8,8 @@ import pytest
 import sfumato as sf
 from sfumato.publish import verify_bundle
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 DAYS = [dt.date(2004, 1, 1) + dt.timedelta(days=130 * (n % 12)) for n in range(120)]
 
 

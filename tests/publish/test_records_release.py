@@ -11,6 +11,8 @@ from sfumato.models import DistinctLDiversity
 from sfumato.publish import RecordsRelease, Release
 from tests.publish.partitions import VIEW, draft_of, drafts, publish, small_draft
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 L1 = (DistinctLDiversity(l=1),)
 
 

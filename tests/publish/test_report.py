@@ -23,6 +23,8 @@ from tests.publish.conftest import AGE, DAY, INCOME, JOB, PAY
 from tests.publish.conftest import small_draft as counts_draft
 from tests.publish.partitions import VIEW, draft_of, drafts, small_draft
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 MADE = Made(
     study="clinic", release="k3", method="mondrian", date="2026-11-16", parameters={"k": 3},
     rules=["a missing value is a value of its own"], versions={"sfumato": "0"},

@@ -25,6 +25,8 @@ from sfumato.reproduce.mohammed_2011_accuracy import (
 )
 from tests.tables import JOB, grid, view
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 VIEW = view(job=JOB, age=grid(18, 65))
 
 

@@ -10,6 +10,8 @@ from sfumato.reproduce import mohammed_2011_time as figure
 from sfumato.reproduce.blowup import blown_up
 from sfumato.reproduce.mohammed_2011_time import Timed, facts_of
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 
 def times(records, seconds):
     return Timed(records, seconds / 2, seconds / 4, seconds / 4, 9.0, 100, 3)

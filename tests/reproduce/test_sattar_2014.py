@@ -10,9 +10,11 @@ from sfumato.errors import SourceError, UsageError
 from sfumato.reproduce import FIGURES, SattarFigure2, SattarFigure3, figure_on
 from sfumato.reproduce.acs import OCCUPATION, SALARY, Survey
 from sfumato.reproduce.parallel import side_by_side
-from sfumato.reproduce.sattar_2014 import SIZES, THRESHOLDS, needed
+from sfumato.reproduce.sattar_2014 import CHOSEN, SIZES, THRESHOLDS, Needed, Tried, _facts, needed
 from sfumato.reproduce.sattar_2014_mondrian import TABLE_5, K
 from tests.reproduce.made_survey import made_survey
+
+pytestmark = pytest.mark.usefixtures("seeded")
 
 MADE = (400, 900)
 
@@ -84,6 +86,15 @@ def test_figure_2_on_a_made_table(made, tmp_path):
     assert all(fact.why for fact in found.facts if fact.agrees is False)
     page = (tmp_path / "suppressed.html").read_text(encoding="utf-8")
     assert "<script src" not in page and "none" in page
+
+
+@pytest.mark.parametrize(("share", "agrees"), [(0.2, True), (0.05, False)])
+def test_suppressed_records_that_are_not_the_rare_ones_are_explained(share, agrees):
+    """A release of few suppressed records may hold none of the rare ones: the fact then differs, and says why."""
+    found = [Tried(SALARY, 400, "flat", each, 360, 10, 5, 70.0, share) for each in (CHOSEN, THRESHOLDS[-1])]
+    (fact,) = (f for f in _facts("Salary", found, found[:1], Needed(0.5, None, 0, 0), 0.1) if "who is" in f.what)
+    assert fact.agrees is agrees
+    assert fact.why
 
 
 def test_the_records_beyond_the_threshold_are_counted(made):

@@ -17,6 +17,8 @@ from sfumato.reproduce import sattar_2014_queries as queries
 from sfumato.reproduce.acs import SALARY
 from tests.reproduce.made_survey import made_survey
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 MADE = (1_500, 2_500)  # of fewer a release may not be feasible
 FILES = {".html", ".png", ".svg", ".csv"}
 

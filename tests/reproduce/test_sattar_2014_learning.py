@@ -9,6 +9,8 @@ from sfumato.reproduce import SattarFigure5, SattarFigure9
 from sfumato.reproduce import sattar_2014_learning as figure
 from sfumato.reproduce.sattar_2014_learning import CAPPED, FOUR, PRIVATE, RAW, Learnt, facts_5, facts_9, people
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 FILES = {"accuracy.html", "accuracy.png", "accuracy.svg", "accuracy.csv", "comparison.md", "comparison.json"}
 
 

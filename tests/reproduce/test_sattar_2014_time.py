@@ -8,6 +8,8 @@ from sfumato.reproduce import SattarFigure10
 from sfumato.reproduce.sattar_2014_time import CAPPED, MONDRIAN, THRESHOLDS, Timed, facts_of
 from tests.reproduce.made_survey import made_survey
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 
 def timed(records, release, distortion, seconds):
     return Timed(records, release, distortion, None, 0.0, seconds, seconds, 10, 1)

@@ -13,6 +13,8 @@ from sfumato.reproduce.zaman_2014_pipeline import CLASSES, PURPOSES, WIDE, Class
 from tests.papers import test_zaman_2014 as typed_again
 from tests.reproduce.made_encounters import made_encounters
 
+pytestmark = pytest.mark.usefixtures("seeded")
+
 
 def rows_of(path):
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

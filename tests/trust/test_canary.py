@@ -12,6 +12,8 @@ from sfumato.read import load_study
 from tests.trust.command import sfumato
 from tests.trust.studies import COLUMNS, csv_text, declared, everything, on_disk, recipe, records
 
+pytestmark = pytest.mark.error_rate(1e-12, reason="no release is without groups: 60 records, and noise of scale 2")
+
 __all__ = ["sfumato"]  # a fixture
 
 CANARY = "Kanarienvogel-7291"

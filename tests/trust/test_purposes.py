@@ -14,6 +14,8 @@ from sfumato.publish import verify_bundle
 from sfumato.read import dump_study, study_from_text
 from tests.trust.purposes import SPANS, study, table
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 HUGE = "1000000"  # so much ε that the noise is 0: what is published are the true counts
 
 
@@ -24,6 +26,7 @@ def released(opened, method, out, purpose=None):
 
 
 @pytest.mark.parametrize(("purpose", "records"), [("twelve", 40), ("thirteen", 60), (None, 220)])
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at a huge ε")
 def test_a_release_is_made_from_the_records_of_its_span_alone(tmp_path, purpose, records):
     opened = study(budget=10**7)
     done = released(opened, sf.ContingencyTable(epsilon=HUGE), tmp_path / "dp", purpose)
@@ -32,6 +35,7 @@ def test_a_release_is_made_from_the_records_of_its_span_alone(tmp_path, purpose,
     assert done.rows == records
 
 
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at a huge ε")
 def test_a_release_is_made_from_the_records_of_its_filter_alone(tmp_path):
     opened = study(budget=10**7)
     rows = [row for row in table().to_pylist() if row["job"] == "Lawyer" and 30 <= row["age"] < 60]

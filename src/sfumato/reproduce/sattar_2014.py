@@ -232,6 +232,7 @@ def _facts(name: str, found: Sequence[Tried], middle: Sequence[Tried], all_the_w
             printed="values of very low frequencies",
             ours=f"{100 * smallest.rare:.0f} % are widowed or separated, of all records {100 * rare:.0f} %",
             agrees=smallest.rare > rare if smallest.suppressed else None,
+            why="of few suppressed records chance decides who they are: the records of a release are drawn at random",
         ),
         Fact(
             what=f"{name}: suppressed at δ' = {CHOSEN} with one level more over marital status (ever, never married)",

@@ -37,6 +37,7 @@ def test_a_scale_that_is_too_small_is_refused_before_any_draw(epsilon):
 
 
 @SOURCES
+@pytest.mark.error_rate(1e-30, reason="over 600 values are expected, each draw changes one: McDiarmid")
 def test_noise_is_integer_and_every_count_gets_its_own(source):
     noisy = noised(np.zeros(5000), Fraction(1, 100), source)
     assert noisy.dtype == np.int64
@@ -46,9 +47,10 @@ def test_noise_is_integer_and_every_count_gets_its_own(source):
 
 
 @SOURCES
+@pytest.mark.error_rate(1e-39, reason="10,000 tails of exp(-100)")
 def test_counts_keep_their_places_over_many_chunks(source):
     counts = np.arange(10_000) * 1_000_000
-    assert np.abs(noised(counts, 1, source) - counts).max() < 100  # a miss has probability below 1e-39
+    assert np.abs(noised(counts, 1, source) - counts).max() < 100
 
 
 @SOURCES
@@ -57,10 +59,12 @@ def test_no_counts_is_fine(source):
 
 
 @SOURCES
+@pytest.mark.error_rate(1e-99, reason="any noise at all: exp(-1,000,000)")
 def test_with_a_huge_budget_the_counts_come_back(source):
     assert noised([5, 0, 7], 10**6, source).tolist() == [5, 0, 7]
 
 
+@pytest.mark.error_rate(1e-54, reason="two draws are alike with probability 0.28, a hundred times")
 def test_two_secure_runs_differ():
     assert noised(np.zeros(100), 1, SecureSource()).tolist() != noised(np.zeros(100), 1, SecureSource()).tolist()
 
