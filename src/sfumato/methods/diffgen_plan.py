@@ -144,7 +144,16 @@ def count_sentences(
             facts["rows_of_noise_at_threshold"] = noise_rows(high, int(threshold), scale)
     return [
         *sentences,
-        *_bias(low, high, scale=scale, threshold=threshold, post=post, epsilon=epsilon, facts=facts),
+        *_bias(
+            low,
+            high,
+            scale=scale,
+            threshold=threshold,
+            post=post,
+            epsilon=epsilon,
+            classes=len(view.classes),
+            facts=facts,
+        ),
     ], facts
 
 
@@ -156,15 +165,17 @@ def _bias(
     threshold: int | str,
     post: str,
     epsilon: Fraction,
+    classes: int,
     facts: dict[str, Any],
 ) -> list[str]:
     """What the post-processing does to the number of records and of each class, in words."""
     least = 1 if threshold == "auto" else int(threshold)
+    several = classes > 1
     if post == "none":
         said = (
             "post: none drops noisy counts below the threshold and keeps those that are too high: the counts add up to "
         )
-        rare = ", and a rare class gets more than its share of them"
+        rare = ", and a rare class gets more than its share of them" if several else ""
         if high is None:
             return [f"{said}too many records{rare}"]
         few, many = noise_records(low, least, scale), noise_records(high, least, scale)
@@ -174,15 +185,15 @@ def _bias(
     if post == "class_totals":
         facts["class_total_deviation"] = deviation = sqrt(2) * SHARE_OF_TOTALS / float(epsilon)
         said = (
-            "post: class_totals keeps the largest noisy counts of each class until they add up to its noisy total: the "
-            "expected bias of the number of records and of each class is 0. The totals have a standard deviation of at "
+            f"post: class_totals keeps the largest noisy counts{' of each class' * several} until they add up to its noisy "
+            f"total: the expected bias of the number of records{' and of each class' * several} is 0. The totals have a standard deviation of at "
             f"most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for them where sums of counts would be worse); "
             "groups that are small against the noise are not listed"
         )
     else:
         said = (
-            f"post: {post} makes the counts add up to a noisy number of records (expected bias 0). It does not repair "
-            "the shares of the classes: a rare class keeps more than its share"
+            f"post: {post} makes the counts add up to a noisy number of records (expected bias 0)"
+            + ". It does not repair the shares of the classes: a rare class keeps more than its share" * several
         )
     return [said]
 

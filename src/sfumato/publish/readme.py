@@ -102,9 +102,9 @@ _SETS = """\
 """
 
 _UNBIASED_CLASSES = (
-    "**Sums over all rows and over each class are unbiased.** Of each class the largest noisy counts are listed, until "
-    "they add up to a noisy total of the class, which is off by {deviation} records (standard deviation). Small groups "
-    "are missing, so a sum over a few rows is less certain than that: `release.query` gives its interval."
+    "**Sums over all rows{classes} are unbiased.** The largest noisy counts{of_each} are listed, until they add up to a "
+    "noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over a few "
+    "rows is less certain than that: `release.query` gives its interval."
 )
 _UNBIASED_TOTAL = (
     "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. Shares of the classes are "
@@ -155,7 +155,14 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
     """How far sums over the listed counts are off on average, for whoever adds them up."""
     post, threshold, totals = facts.get("post", "none"), int(facts.get("threshold", 1)), facts.get("noisy_totals")
     if post == "class_totals" and totals:
-        return [_UNBIASED_CLASSES.format(deviation=f"{totals['deviation']:,.3g}")]
+        several = len(totals["counts"]) > 1
+        return [
+            _UNBIASED_CLASSES.format(
+                deviation=f"{totals['deviation']:,.3g}",
+                classes=" and over each class" * several,
+                of_each=" of each class" * several,
+            )
+        ]
     if post != "none":
         return [_UNBIASED_TOTAL]
     scale = facts.get("noise_scale")
