@@ -102,9 +102,9 @@ _SETS = """\
 """
 
 _UNBIASED_CLASSES = (
-    "**Sums over all rows{classes} are unbiased.** The largest noisy counts{of_each} are listed, until they add up to a "
-    "noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over a few "
-    "rows is less certain than that: `release.query` gives its interval."
+    "**Sums over all rows{classes} are unbiased.** The largest noisy counts{of_each} are listed, until they add up to "
+    "a noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over "
+    "a few rows is less certain than that: `release.query` gives its interval."
 )
 _UNBIASED_TOTAL = (
     "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. Shares of the classes are "
