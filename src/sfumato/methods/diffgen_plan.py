@@ -186,8 +186,8 @@ def _bias(
         facts["class_total_deviation"] = deviation = sqrt(2) * SHARE_OF_TOTALS / float(epsilon)
         said = (
             f"post: class_totals keeps the largest noisy counts{' of each class' * several} until they add up to a "
-            f"noisy total: the expected bias of the number of records{' and of each class' * several} is 0. A total has "
-            f"a standard deviation of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of "
+            f"noisy total: the expected bias of the number of records{' and of each class' * several} is 0. A total "
+            f"has a standard deviation of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of "
             "counts would be worse); groups that are small against the noise are not listed"
         )
     else:
