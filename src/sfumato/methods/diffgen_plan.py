@@ -184,11 +184,12 @@ def _bias(
     facts |= {"bias_least": 0.0, "bias_most": 0.0}
     if post == "class_totals":
         facts["class_total_deviation"] = deviation = sqrt(2) * SHARE_OF_TOTALS / float(epsilon)
+        each = " of each class" * several
         said = (
-            f"post: class_totals keeps the largest noisy counts{' of each class' * several} until they add up to a "
-            f"noisy total: the expected bias of the number of records{' and of each class' * several} is 0. A total "
-            f"has a standard deviation of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of "
-            "counts would be worse); groups that are small against the noise are not listed"
+            f"post: class_totals keeps the largest noisy counts{each} until they add up to a noisy total: the expected "
+            f"bias of the number of records{each.replace(' of', ' and of', 1)} is 0. A total has a standard deviation of "
+            f"at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of counts would be worse); "
+            "groups that are small against the noise are not listed"
         )
     else:
         said = (
