@@ -187,9 +187,9 @@ def _bias(
         each = " of each class" * several
         said = (
             f"post: class_totals keeps the largest noisy counts{each} until they add up to a noisy total: the expected "
-            f"bias of the number of records{each.replace(' of', ' and of', 1)} is 0. A total has a standard deviation of "
-            f"at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of counts would be worse); "
-            "groups that are small against the noise are not listed"
+            f"bias of the number of records{each.replace(' of', ' and of', 1)} is 0. A total has a standard deviation "
+            f"of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of counts would be "
+            "worse); groups that are small against the noise are not listed"
         )
     else:
         said = (

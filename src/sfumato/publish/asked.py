@@ -29,14 +29,15 @@ _YES_OR_NO: Final = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("no"), Nod
 
 
 class Reach(NamedTuple):
-    """At most which share of all regions there are satisfies a condition certainly, possibly, and certainly not."""
+    """At most which share of all regions satisfies a condition certainly, possibly, certainly not, and possibly not."""
 
     certain: float
     possible: float
     impossible: float
+    doubtful: float
 
 
-ANY: Final = Reach(1.0, 1.0, 1.0)
+ANY: Final = Reach(1.0, 1.0, 1.0, 1.0)
 
 
 class Asked(Protocol):
@@ -89,9 +90,10 @@ class Regions:
         """Shares of the cut's regions."""
         if self.cut.is_finest:
             share = sum(min(stop, self.cut.size) - start for start, stop in codes.ranges) / self.cut.size
-            return Reach(share, share, 1 - share)
+            return Reach(share, share, 1 - share, 1 - share)
         certain, possible = self._by_region(codes)
-        return Reach(float(certain.mean()), float(possible.mean()), float(1 - possible.mean()))
+        sure, may = float(certain.mean()), float(possible.mean())
+        return Reach(sure, may, 1 - may, 1 - sure)
 
     def _by_region(self, codes: Codes) -> Bounds:
         edges = np.array([*self.cut.starts, self.cut.size], dtype=np.int64)

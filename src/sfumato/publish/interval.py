@@ -8,7 +8,8 @@ from a cutoff t on; X is discrete Laplace noise of scale b, α = e^(−1/b).
 *From below.* Let y⁺ = y where y ≥ t and else 0, so that Z = Σ y⁺ is the sum of the listed counts. An empty group adds
 E[X·1(X ≥ t)] = β to it on average; a group that has records adds at most that much too much, since
 E[y⁺] − n = −E[(n + X)·1(n + X < t)] falls in n. So Z − Mβ, M the number of groups in the sum, listed or not, is on
-average at most T.
+average at most T. Or T = N − T′ as below, with a bound from above on T′, those that may not satisfy the condition: the
+better of the two.
 
 *From above*, the better of two. Of a group that is not listed n = y − X ≤ m − X, m the most that is not listed:
 T ≤ Z + u·m − ΣX with u groups that are not listed. And T = N − T′, N the number of records in all and T′ those that
@@ -78,7 +79,7 @@ class Bound:
     @property
     def least(self) -> float:
         """What it hardly ever lies under."""
-        return self.mean - _DEVIATIONS * sqrt(self.variance)
+        return self.mean - _DEVIATIONS * sqrt(self.variance) if self.variance < inf else -inf
 
     @property
     def most(self) -> float:
@@ -105,6 +106,9 @@ def interval(
         if len(noise.totals) == len(strata):
             total = Bound(float(max(noise.totals[number], 0)), noise.deviation**2)
             over = min(over, _less(total, against), key=lambda bound: bound.most)
+            others = stratum.from_above(~certain[mine], reach.doubtful)
+            rest = Bound(total.mean - others.mean, total.variance + others.variance)
+            below = max(below, rest, key=lambda bound: bound.least)
         low = low + below if below.least > 0 else low  # no count is below 0, whatever the noise
         opposite = opposite + against if against.least > 0 else opposite
         above = above + over

@@ -91,8 +91,8 @@ class Spreads:
         few = Reach(*(min(column) for column in zip(*each, strict=True)))
         many = Reach(*(min(1.0, sum(column)) for column in zip(*each, strict=True)))
         if every:
-            return Reach(few.certain, few.possible, many.impossible)
-        return Reach(many.certain, many.possible, few.impossible)
+            return Reach(few.certain, few.possible, many.impossible, many.doubtful)
+        return Reach(many.certain, many.possible, few.impossible, few.doubtful)
 
     def _by_cases(self, condition: Condition) -> Spread:
         """Σ over the cases of one attribute: P(case) · P(condition, given the case)."""
@@ -118,19 +118,19 @@ class Spreads:
 
 
 def _and(parts: Sequence[Reach]) -> Reach:
+    """All hold: shares of independent parts are multiplied; at least one fails: those that do not are."""
     return Reach(
-        float(np.prod([p.certain for p in parts])),
-        float(np.prod([p.possible for p in parts])),
-        float(1 - np.prod([1 - p.impossible for p in parts])),
+        float(np.prod([part.certain for part in parts])),
+        float(np.prod([part.possible for part in parts])),
+        float(1 - np.prod([1 - part.impossible for part in parts])),
+        float(1 - np.prod([1 - part.doubtful for part in parts])),
     )
 
 
 def _or(parts: Sequence[Reach]) -> Reach:
-    return Reach(
-        float(1 - np.prod([1 - p.certain for p in parts])),
-        float(1 - np.prod([1 - p.possible for p in parts])),
-        float(np.prod([p.impossible for p in parts])),
-    )
+    """Not all of the opposites hold."""
+    opposite = _and([Reach(part.impossible, part.doubtful, part.certain, part.possible) for part in parts])
+    return Reach(opposite.impossible, opposite.doubtful, opposite.certain, opposite.possible)
 
 
 def independent(parts: Sequence[Condition]) -> list[tuple[Condition, ...]]:
