@@ -40,7 +40,17 @@ def test_release_and_ledger(study, run):
     assert set(made) == {"bundle", "owner", "sha256", "rows", "epsilon", "left", "warnings", "left_out"}
     assert (made["epsilon"], made["left"]) == ("0.25", "1.75")
     book = run("ledger", study, "--json").json
-    assert set(book) == {"study", "entries", "spent", "budget", "left", "atoms", "verified", "problems"}
+    assert set(book) == {
+        "study",
+        "entries",
+        "spent",
+        "budget",
+        "left",
+        "atoms",
+        "budget_raised",
+        "verified",
+        "problems",
+    }
     assert (book["spent"], book["left"], book["verified"], book["problems"]) == ("0.25", "1.75", None, [])
     (entry,) = book["entries"]
     assert (entry["state"], entry["bundle"], entry["purpose"]) == ("done", made["sha256"], "jobs")
