@@ -126,7 +126,8 @@ def test_progress_is_told():
     told = []
     study().release("dp", progress=lambda what, done, total: told.append((what, done, total)))
     assert told[0][0] == "opening the table"
-    assert told[-1] == ("publishing", 1, 1)
+    assert ("publishing", 1, 1) in told
+    assert told[-1][0] == "writing your report"
 
 
 def test_describe_takes_tables_and_paths(folder):

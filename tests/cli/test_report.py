@@ -7,6 +7,8 @@ import pytest
 from sfumato.pipeline import owner_report
 from sfumato.stores import open_ledger
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 
 @pytest.fixture
 def stopped(monkeypatch):

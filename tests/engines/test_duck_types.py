@@ -16,6 +16,8 @@ from sfumato.engines import CodedTable, open_source, profile_table
 from sfumato.errors import SourceError
 from tests.tables import flat, grid
 
+pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
+
 AGES = [float(age % 90) for age in range(300)]
 HOLES = (3, 50, 100, 200)
 WITH_NAN = [math.nan if place in HOLES else age for place, age in enumerate(AGES)]

@@ -48,6 +48,7 @@ def test_there_are_five():
         assert kind.title and kind.summary and kind.reads in {"regions", "values"}
 
 
+@pytest.mark.usefixtures("seeded")
 @KINDS
 def test_every_classifier_learns_from_either_kind_of_release(view, make):
     """The class follows the age, so each gets far beyond the most frequent class, from the release and from raw."""
@@ -60,6 +61,7 @@ def test_every_classifier_learns_from_either_kind_of_release(view, make):
     assert len({one.la.runs for one in found.values()}) == 1
 
 
+@pytest.mark.usefixtures("seeded")
 @KINDS
 def test_nothing_is_learnt_where_there_is_nothing(view, make):
     codes = people(600) | {"class": np.random.default_rng(2).integers(0, 2, 600)}

@@ -46,6 +46,7 @@ def test_an_estimator_without_scores_is_scored_by_what_it_predicts():
 
 
 @pytest.mark.parametrize(("view", "make"), [(OF, by_diffgen), (GROUPS, by_mondrian)], ids=["counts", "groups"])
+@pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("name", FIVE)
 def test_a_comparison_has_all_three_scores(view, make, name):
     """The class follows the age: the release and the raw table tell it, the majority class does not."""

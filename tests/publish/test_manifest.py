@@ -107,7 +107,7 @@ def test_the_readme_tells_the_receiver(bundle, manifest):
     text = (bundle / "README.md").read_text()
     assert manifest["guarantee"] in text
     assert "**A group that is not listed** had a noisy count that was too small" in text
-    assert "There are 96 groups in all" in text
+    assert "There are 96 groups in\n  all" in text
     assert "| `age` | numbers in 3 regions | `[0, 40), [40, 99], (missing)` |" in text
     assert "Records without a class are left out." in text
 

@@ -27,7 +27,7 @@ from sfumato.cli.main import main
 from sfumato.dp.mechanisms import sparse
 from sfumato.engines import CodedTable
 from sfumato.interactive import growing
-from sfumato.methods import diffgen
+from sfumato.methods import diffgen, noisy_groups
 from sfumato.pipeline import counts, frame, learning, partitions
 from sfumato.publish import bundle, record_bundle
 from sfumato.stores import sqlite
@@ -53,6 +53,7 @@ WATCHED = (
     (growing, "noisy_max"),
     (CodedTable, "cells"),
     (sparse, "with_laplace"),
+    (noisy_groups, "noisy_counts"),
     (counts, "write_bundle"),
     (partitions, "write_records"),
     (learning, "_put"),

@@ -20,6 +20,8 @@ from sfumato.publish.parquet_pages import read_footer, refuse_large_pages
 from sfumato.publish.untrusted import MOST_JSON_BYTES, open_regular, parse_json, refuse_unexpected
 from tests.trust.forged import FORMS, copy, files_of, forge, manifest, receive, write_manifest, write_sound
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 SECONDS = 60  # far above what any of these takes: a hang is an alarm, not a slow machine
 
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 ROOT = Path(__file__).parents[2]
 WRITING = ("after write_file", "before rename", "after rename", "before complete", "after write_owner")
 MOMENTS = {  # of each release of the study: where somebody must have been killed
-    "dp": ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after with_laplace", *WRITING),
+    "dp": ("after claim_folder", "before reserve", "after reserve", "after noisy_max", "after noisy_counts", *WRITING),
     "groups": (
         "after claim_folder",
         "after cells_and_rows",
@@ -316,7 +316,8 @@ def test_a_ledger_that_cannot_be_written_stops_the_release(tmp_path):
 
 def test_a_method_that_breaks_leaves_its_spend_in_the_ledger(tmp_path, monkeypatch):
     study = on_disk(tmp_path)
-    monkeypatch.setattr("sfumato.methods.noisy_groups.noisy_sparse", broken(errno.EIO))
+    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_counts", broken(errno.EIO))
+    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_all_counts", broken(errno.EIO))
     with pytest.raises(OSError, match="Input/output error"):
         released(study, tmp_path / "out")
     [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])

@@ -18,6 +18,8 @@ from sfumato.stores.sqlite import SqliteLedger
 from tests.stores.drafts import draft
 from tests.trust.studies import on_disk, spanned
 
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
 LEDGER, HEAD = "clinic.ledger.sqlite", "clinic.ledger.head"
 
 

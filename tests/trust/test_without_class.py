@@ -10,6 +10,8 @@ import sfumato as sf
 from sfumato.errors import StudyError, UsageError
 from sfumato.publish import Release
 
+pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
+
 SURE = "1000000"  # so much ε that the noise is 0, but for one draw in e^1000000
 ROWS = 60
 TABLE = pa.table(

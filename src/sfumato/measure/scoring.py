@@ -49,7 +49,7 @@ def score(truth: Integers, said: Integers, scores: Floats) -> Scored:
     """Accuracy, balanced accuracy and AUC of one run; ``scores`` has a column a class.
 
     >>> score(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([[3, 0], [2, 1], [1, 2], [0, 3.0]]))
-    Scored(accuracy=0.75, balanced=0.8333333333333334, auc=1.0)
+    Scored(accuracy=0.75, balanced=0.833333333333333..., auc=1.0)
     """
     right = said == truth
     return Scored(float(right.mean()), balanced_accuracy(truth, said), area_under_curve(truth, scores))

@@ -82,7 +82,7 @@ def with_left_out(
     if reads_once(study.source):
         return _also(plan, "the table can be read only once, so it was not compared with the study")
     try:
-        with open_source(study.source, base=study.base) as table:
+        with open_source(study.source, base=study.base, private=plan.epsilon is not None) as table:
             records = Records(table, tuple(attributes), unit=unit, selection=selection)
             found = _worse(count_left_out(records), _passed_over(table, selection))
     except SourceError as error:
