@@ -157,6 +157,7 @@ def test_every_step_of_a_level_stands_on_the_receipt():
     [pytest.param("values", 5, id="all five values at once"), pytest.param("taxonomy", 3, id="three groups of values")],
 )
 @pytest.mark.parametrize("many", [True, False])
+@pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_node_is_split_from_the_size_on_that_friedman_and_schuster_say(monkeypatch, branch, most, many):
     """N / (t·|C|) against √2/ε of a class count: three classes, two shares of ε/6 for a count, no noise on sizes."""
     monkeypatch.setattr(growing, "noisy_counts", lambda counts, **_: np.asarray(counts))

@@ -251,7 +251,7 @@ def test_worth_of_groups_learns_from_sets_of_nodes_and_baseline_from_codes():
 def test_the_owners_report_tells_of_sets(folder, role):
     study(role=role).release(sf.DiffGen(epsilon=100_000, h=4, score="gini", post="none"), out="out")
     report = next((folder / "out").rglob("report.html")).read_text()
-    assert "codes (" in report and "age, before and after" in report
+    assert "<title>codes: " in report and "age, before and after" in report
     assert ("codes, before and after" in report) == (role != "insensitive")
     assert "Not measured" in report and "Of a person on average, the release tells" in report
 

@@ -58,8 +58,8 @@ def counts_report(  # noqa: PLR0913 - all but the first two by keyword
             tiles=_tiles(draft, left),
             published=(
                 "Groups are published with a noisy count each. A group is a region of every attribute"
-                f"{' together with a class' * draft.view.targeted}; a group that is not listed has count 0. No record "
-                "is published."
+                f"{' together with a class' * draft.view.targeted}; a group that is not listed had too small a noisy "
+                "count. No record is published."
             ),
             left_out=_left_out(facts),
             losses=powers(
