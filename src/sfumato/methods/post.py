@@ -8,7 +8,7 @@ empty group), so unbiased totals need a number from outside the listed counts: n
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,30 +18,43 @@ from sfumato.core.registry import Registry
 from sfumato.errors import OursError
 
 Counts = NDArray[np.int64]
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """How published counts relate to the noisy ones: noisy = count / factor + shift, listed from ``cutoff`` on.
 
-    ``unlisted`` is the largest noisy count that a group which is not listed may have. One entry of ``cutoff``,
-    ``unlisted`` and ``factor`` a class. Of `class_totals` the one listed count of a class that is below its cutoff was
-    reduced from it, so that the sum is right. Intervals of queries are worked out from this.
+    ``unlisted`` is the largest noisy count that a group which is not listed may have, and ``slack`` is how far rounding
+    moved a noisy count at most. One entry of each but ``shift`` a class. Of `class_totals` the one listed count of a
+    class that is below its cutoff was reduced from it, so that the sum is right. Intervals of queries are worked out
+    from this.
     """
 
     cutoff: tuple[int, ...]
     unlisted: tuple[int, ...]
     factor: tuple[float, ...] = (1.0,)
     shift: float = 0.0
+    slack: tuple[float, ...] = (0.0,)
 
     def as_json(self) -> dict[str, Any]:
         """For the manifest."""
-        return {
-            "cutoff": list(self.cutoff),
-            "unlisted": list(self.unlisted),
-            "factor": list(self.factor),
-            "shift": self.shift,
-        }
+        each = {"cutoff": self.cutoff, "unlisted": self.unlisted, "factor": self.factor, "slack": self.slack}
+        return {**{name: list(values) for name, values in each.items()}, "shift": self.shift}
+
+    def for_classes(self, number: int) -> "Undo":
+        """With an entry for each of so many classes, where one speaks for all."""
+
+        def all_of(each: tuple[T, ...]) -> tuple[T, ...]:
+            return each * number if len(each) == 1 else each
+
+        return Undo(
+            cutoff=all_of(self.cutoff),
+            unlisted=all_of(self.unlisted),
+            factor=all_of(self.factor),
+            shift=self.shift,
+            slack=all_of(self.slack),
+        )
 
 
 Processed = tuple[Counts, Undo]
@@ -65,10 +78,7 @@ class Post:
     def apply(self, counts: Counts, classes: Counts, totals: Sequence[int], threshold: int, number: int) -> Processed:
         """The new counts, and how they relate to the noisy ones; ``number`` is how many classes there are."""
         found, undo = self._apply(counts, classes, totals, threshold)
-        cutoff = undo.cutoff * number if len(undo.cutoff) == 1 else undo.cutoff
-        unlisted = undo.unlisted * number if len(undo.unlisted) == 1 else undo.unlisted
-        factor = undo.factor * number if len(undo.factor) == 1 else undo.factor
-        return found, Undo(cutoff=cutoff, unlisted=unlisted, factor=factor, shift=undo.shift)
+        return found, undo.for_classes(number)
 
 
 def _none(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
@@ -85,10 +95,10 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
     all be of the first values of the first attribute.
 
     >>> _class_totals(np.array([9, 1, 4, 2]), np.array([0, 0, 0, 1]), [12, 5], 1)
-    (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0))
+    (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0, slack=(0.0, 0.4)))
     """
     found = np.zeros_like(counts)
-    cutoff, unlisted, factor = [], [], [1.0] * len(totals)
+    cutoff, unlisted, factor, slack = [], [], [1.0] * len(totals), [0.0] * len(totals)
     for number, total in enumerate(totals):
         mine = np.flatnonzero(classes == number)
         noisy = counts[mine]
@@ -97,6 +107,7 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
             unlisted.append(cutoff[-1] - 1)
         elif int(noisy.sum()) < total:
             factor[number] = total / int(noisy.sum())
+            slack[number] = 1 / factor[number]
             found[mine] = _rounded(noisy.astype(np.float64) * factor[number], total)
             cutoff.append(threshold)
             unlisted.append(threshold - 1)
@@ -113,7 +124,7 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
             found[taken[-1]] -= needed * least - short
             cutoff.append(least)
             unlisted.append(least if needed < len(alike) else least - 1)
-    return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor))
+    return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor), slack=tuple(slack))
 
 
 def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
@@ -125,9 +136,7 @@ def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: in
     total = max(totals[0], 0)
     factor = total / max(int(counts.sum()), 1)
     found = _rounded(counts.astype(np.float64) * factor, total)
-    # A count that is scaled to 0 is not listed.
-    cutoff = max(threshold, int(np.ceil(1 / factor))) if 0 < factor < 1 else threshold
-    return found, Undo(cutoff=(cutoff,), unlisted=(cutoff,), factor=(factor or 1.0,))
+    return found, _undo(counts, found, threshold, factor=factor or 1.0)
 
 
 def _least_squares(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001
@@ -146,19 +155,32 @@ def _least_squares(counts: Counts, classes: Counts, totals: Sequence[int], thres
     kept = np.nonzero(falling > excess)[0]
     shift = float(excess[kept[-1]]) if len(kept) else 0.0
     found = _rounded(np.maximum(counts - shift, 0.0), total)
-    cutoff = max(threshold, int(np.floor(shift)) + 1)
-    return found, Undo(cutoff=(cutoff,), unlisted=(cutoff,), shift=shift)
+    return found, _undo(counts, found, threshold, shift=shift)
+
+
+def _undo(counts: Counts, found: Counts, threshold: int, *, factor: float = 1.0, shift: float = 0.0) -> Undo:
+    """What rounding left: the smallest noisy count that is listed, and the largest that is not."""
+    listed = found > 0
+    cutoff = int(counts[listed].min()) if listed.any() else int(counts.max(initial=threshold - 1)) + 1
+    unlisted = int(counts[~listed].max(initial=threshold - 1))
+    return Undo(cutoff=(cutoff,), unlisted=(unlisted,), factor=(factor,), shift=shift, slack=(1 / factor,))
 
 
 def _rounded(values: NDArray[np.float64], total: int) -> Counts:
     """Whole numbers with the given sum, each within 1 of its value: largest remainders are rounded up.
 
-    Equal remainders go in order of position, which is the order of the published values.
+    Where only some of several equal remainders are needed, those are taken evenly from among them: the first ones would
+    all be of the first values of the first attribute.
     """
     whole = np.floor(values).astype(np.int64)
     short = min(max(total - int(whole.sum()), 0), len(values))
-    up = np.argsort(-(values - whole), kind="stable")[:short]
-    whole[up] += 1
+    if short:
+        rest = np.round(values - whole, 9)  # equal but for the last bits
+        least = np.sort(rest)[::-1][short - 1]
+        whole[rest > least] += 1
+        alike = np.flatnonzero(rest == least)
+        needed = short - int((rest > least).sum())
+        whole[alike[np.arange(needed) * len(alike) // needed]] += 1
     return whole
 
 

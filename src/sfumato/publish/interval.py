@@ -19,18 +19,22 @@ Deviations are added up as variances, of groups near the cutoff with what being 
 times, which is 97.5 % on each side for a single Laplace variable and for sums of many.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, sqrt
-from typing import Any, Final
+from math import ceil, exp, floor, inf, sqrt
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import VerifyError
 from sfumato.publish.asked import Mask, Reach
 
 CONFIDENCE: Final = 0.95
 _DEVIATIONS: Final = 2.3
+_MOST: Final = 2.0**53  # numbers beyond this are no counts
+
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,52 +43,90 @@ class Noise:
 
     scale: float
     groups: float  # of one class, listed or not
-    cutoff: tuple[int, ...]  # a class each
+    cutoff: tuple[int, ...]  # a class each, as those below
     unlisted: tuple[int, ...]
     factor: tuple[float, ...]
+    slack: tuple[float, ...]
     shift: float
     totals: tuple[int, ...] = ()  # a class each, or one in all
     deviation: float = 0.0
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any], *, groups: float, classes: int) -> "Noise | None":
-        """From a manifest's facts; None where no scale is published. Older releases say less."""
-        scale = facts.get("noise_scale")
-        if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not 0 < scale < inf:
-            return None
-        undo, totals = facts.get("noisy_counts") or {}, facts.get("noisy_totals") or {}
-        threshold = int(facts.get("threshold", 1))
+    def of_facts(cls, facts: Mapping[str, Any], *, groups: float, classes: int) -> "Noise":
+        """From a manifest's facts; releases from before there were intervals say less. Refuses what no release says."""
+        threshold = _whole(facts.get("threshold", 1), 1)
+        undo, totals = facts.get("noisy_counts", {}), facts.get("noisy_totals", {})
+        if not isinstance(undo, Mapping) or not isinstance(totals, Mapping):
+            raise _odd()
+        sums = totals.get("counts", [])
+        if not isinstance(sums, list) or len(sums) not in {0, 1, classes}:
+            raise _odd()
         return cls(
-            scale=float(scale),
+            scale=_number(facts.get("noise_scale"), 0, _MOST),
             groups=groups,
-            cutoff=tuple(undo.get("cutoff", ())) or (threshold,) * classes,
-            unlisted=tuple(undo.get("unlisted", ())) or (threshold - 1,) * classes,
-            factor=tuple(undo.get("factor", ())) or (1.0,) * classes,
-            shift=float(undo.get("shift", 0.0)),
-            totals=tuple(totals.get("counts", ())),
-            deviation=float(totals.get("deviation", 0.0)),
+            cutoff=_each(undo.get("cutoff"), classes, lambda value: _whole(value, 1), threshold),
+            unlisted=_each(undo.get("unlisted"), classes, lambda value: _whole(value, 0), threshold - 1),
+            factor=_each(undo.get("factor"), classes, lambda value: _number(value, 0, _MOST), 1.0),
+            slack=_each(undo.get("slack"), classes, lambda value: _number(value, -1, _MOST), 0.0),
+            shift=_number(undo.get("shift", 0.0), -_MOST, _MOST),
+            totals=tuple(_whole(value, -int(_MOST)) for value in sums),
+            deviation=_number(totals.get("deviation"), 0, _MOST) if sums else 0.0,
         )
+
+
+def _each(given: Any, classes: int, read: Callable[[Any], T], otherwise: T) -> tuple[T, ...]:
+    """A value for every class; one for all where nothing is said."""
+    if given is None:
+        return (otherwise,) * classes
+    if not isinstance(given, list) or len(given) != classes:
+        raise _odd()
+    return tuple(read(value) for value in given)
+
+
+def _number(value: Any, over: float, under: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not over < value < under:
+        raise _odd()
+    return float(value)
+
+
+def _whole(value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < _MOST:
+        raise _odd()
+    return value
+
+
+def _odd() -> VerifyError:
+    return VerifyError(
+        "the manifest does not tell the noise on the counts as a release does", "get the bundle again, and verify it"
+    )
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that is known up to a variance."""
+    """A number that is known up to a variance; ``slack`` is how far it may be off besides, on the safe side."""
 
     mean: float
     variance: float
+    slack: float = 0.0
 
     def __add__(self, other: "Bound") -> "Bound":
-        return Bound(self.mean + other.mean, self.variance + other.variance)
+        return Bound(self.mean + other.mean, self.variance + other.variance, self.slack + other.slack)
+
+    def __sub__(self, other: "Bound") -> "Bound":
+        return Bound(self.mean - other.mean, self.variance + other.variance, self.slack + other.slack)
 
     @property
-    def least(self) -> float:
-        """What it hardly ever lies under."""
-        return self.mean - _DEVIATIONS * sqrt(self.variance) if self.variance < inf else -inf
+    def reach(self) -> float:
+        """How far the number may lie from the truth. Of two bounds the one with the smaller reach is taken.
+
+        To take the better of two by their values would prefer the one whose noise was lucky.
+        """
+        return self.slack + self.half
 
     @property
-    def most(self) -> float:
-        """What it hardly ever lies over."""
-        return self.mean + _DEVIATIONS * sqrt(self.variance) if self.mean < inf and self.variance < inf else inf
+    def half(self) -> float:
+        """Half the width that the variance needs."""
+        return _DEVIATIONS * sqrt(self.variance) if self.variance < inf else inf
 
 
 def interval(
@@ -95,35 +137,38 @@ def interval(
     reaches: Sequence[Reach],
     noise: Noise,
 ) -> tuple[float, float]:
-    """From where to where the true answer lies, with `CONFIDENCE`; ``reaches`` has the condition given each class."""
-    strata = [_Stratum.of(noise, number, counts[classes == number]) for number in range(len(reaches))]
-    low, above, opposite = Bound(0.0, 0.0), Bound(0.0, 0.0), Bound(0.0, 0.0)
-    for number, (stratum, reach) in enumerate(zip(strata, reaches, strict=True)):
+    """From where to where the true answer lies, with `CONFIDENCE`; ``reaches`` has the condition given each class.
+
+    Ends are rounded outward: counts are whole, and a deviation of less than one record says nothing.
+    """
+    low, high, against = Bound(0.0, 0.0), Bound(0.0, 0.0), Bound(0.0, 0.0)
+    for number, reach in enumerate(reaches):
         mine = classes == number
-        below = stratum.from_below(certain[mine], reach.certain)
-        against = stratum.from_below(~possible[mine], reach.impossible)
-        over = stratum.from_above(possible[mine], reach.possible)
-        if len(noise.totals) == len(strata):
+        stratum = _Stratum.of(noise, number, counts[mine])
+        below = [stratum.from_below(certain[mine], reach.certain)]
+        above = [stratum.from_above(possible[mine], reach.possible)]
+        surely_not = stratum.from_below(~possible[mine], reach.impossible)
+        if len(noise.totals) == len(reaches):
             total = Bound(float(max(noise.totals[number], 0)), noise.deviation**2)
-            over = min(over, _less(total, against), key=lambda bound: bound.most)
-            others = stratum.from_above(~certain[mine], reach.doubtful)
-            rest = Bound(total.mean - others.mean, total.variance + others.variance)
-            below = max(below, rest, key=lambda bound: bound.least)
-        low = low + below if below.least > 0 else low  # no count is below 0, whatever the noise
-        opposite = opposite + against if against.least > 0 else opposite
-        above = above + over
-    if len(noise.totals) == 1 and len(strata) > 1:
+            above.append(total - surely_not)
+            below.append(total - stratum.from_above(~certain[mine], reach.doubtful))
+        low += min(below, key=_reach)
+        high += min(above, key=_reach)
+        against += surely_not
+    if len(noise.totals) == 1 < len(reaches):
         total = Bound(float(max(noise.totals[0], 0)), noise.deviation**2)
-        above = min(above, _less(total, opposite), key=lambda bound: bound.most)
-    least = max(low.least, 0.0)
-    return least, max(above.most, least)
+        high = min(high, total - against, key=_reach)
+    least = max(floor(low.mean - low.half), 0) if low.half < inf else 0
+    most = ceil(high.mean + high.half) if high.mean + high.half < inf else inf
+    if noise.totals:  # nothing is more than everything
+        whole = Bound(float(sum(max(total, 0) for total in noise.totals)), len(noise.totals) * noise.deviation**2)
+        most = min(most, ceil(whole.mean + whole.half))
+    most = max(most, 0)
+    return float(min(least, most)), float(max(least, most))
 
 
-def _less(total: Bound, against: Bound) -> Bound:
-    """What is left of a total; nothing is taken off it that is not surely there."""
-    if against.least <= 0:
-        return total
-    return Bound(total.mean - against.mean, total.variance + against.variance)
+def _reach(bound: Bound) -> float:
+    return bound.reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +176,7 @@ class _Stratum:
     """The groups of one class: the noisy counts of those that are listed, and what is known of the others."""
 
     noisy: NDArray[np.float64]
+    slack: float
     cutoff: int
     unlisted: int
     groups: float
@@ -138,28 +184,33 @@ class _Stratum:
 
     @classmethod
     def of(cls, noise: Noise, number: int, counts: NDArray[np.int64]) -> "_Stratum":
-        cutoff = noise.cutoff[number]
-        noisy = np.maximum(counts / noise.factor[number] + noise.shift, cutoff)
-        return cls(noisy, cutoff, noise.unlisted[number], noise.groups, exp(-1 / noise.scale))
+        cutoff, slack = noise.cutoff[number], noise.slack[number]
+        noisy = counts / noise.factor[number] + noise.shift
+        if not slack:  # the one count below the cutoff was reduced from it
+            noisy = np.maximum(noisy, cutoff)
+        return cls(noisy, slack, cutoff, noise.unlisted[number], noise.groups, exp(-1 / noise.scale))
 
     def from_below(self, chosen: Mask, share: float) -> Bound:
         """The least that the chosen groups hold; ``share`` of all groups are chosen, at most."""
-        groups = max(share * self.groups, float(chosen.sum()))
+        listed = float(chosen.sum())
+        groups = max(share * self.groups, listed)
         rate = self.alpha**self.cutoff / (1 + self.alpha)  # of empty groups that are listed
         mean = self.alpha / (1 - self.alpha)  # of what such a count has beyond the cutoff
         square = self.cutoff**2 + 2 * self.cutoff * mean + mean * (1 + self.alpha) / (1 - self.alpha)
         y = self.noisy[chosen]
         # Groups near the cutoff are listed or not by chance, and for each that is there is about one that is not.
-        lost = self.alpha ** (y - self.cutoff + 1) / (1 + self.alpha)
+        lost = np.minimum(self.alpha ** np.maximum(y - self.cutoff + 1, 0) / (1 + self.alpha), 0.5)
         near = float(np.sum(2 * y**2 * lost * (1 - lost)))
-        variance = groups * rate * square + len(y) * self._variance + near
-        return Bound(float(y.sum()) - groups * rate * (self.cutoff + mean), variance)
+        variance = groups * rate * square + listed * self._variance + near
+        off = groups * rate * (self.cutoff + mean) + listed * self.slack
+        return Bound(float(y.sum()) - off, variance, off)
 
     def from_above(self, chosen: Mask, share: float) -> Bound:
         """The most that the chosen groups hold; ``share`` of all groups are chosen, at most."""
-        groups = max(share * self.groups, float(chosen.sum()))
-        hidden = groups - float(chosen.sum())
-        return Bound(float(self.noisy[chosen].sum()) + hidden * self.unlisted, groups * self._variance)
+        listed = float(chosen.sum())
+        groups = max(share * self.groups, listed)
+        off = (groups - listed) * self.unlisted + listed * self.slack
+        return Bound(float(self.noisy[chosen].sum()) + off, groups * self._variance, off)
 
     @property
     def _variance(self) -> float:

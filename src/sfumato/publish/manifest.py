@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from sfumato.core.cut import Range
+from sfumato.core.cut import Range, cross_product
 from sfumato.core.domain import Categories
 from sfumato.core.domain_json import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.core.draft import Draft
@@ -19,6 +19,7 @@ from sfumato.errors import OursError
 from sfumato.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.publish.files import FileFacts
 from sfumato.publish.guarantee import guarantee
+from sfumato.publish.interval import Noise
 from sfumato.publish.parquet_file import ParquetLimits
 from sfumato.publish.record_manifest import record_layout_from, sampled_share
 from sfumato.publish.record_schema import RecordManifest
@@ -40,6 +41,8 @@ __all__ = [
 
 FORMS: Final[Mapping[str, type[BaseModel]]] = {"counts": Manifest, "records": RecordManifest}
 _MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number is given
+
+_MOST_GROUPS = 10**200  # more are as good as infinitely many, and this fits a float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +135,16 @@ def parse_manifest(raw: bytes) -> Json:
         record_layout_from(content)
         sampled_share(content)
     else:
-        layout_from(content)
+        layout = layout_from(content)
+        if "noise_scale" in content["method"]["facts"]:
+            noise_from(content, layout)
     return content
+
+
+def noise_from(content: Mapping[str, Any], layout: Layout) -> Noise:
+    """The noise on the counts that a manifest tells; refused where it cannot be that of a release."""
+    groups = float(min(cross_product(layout.cuts), _MOST_GROUPS))
+    return Noise.of_facts(content["method"]["facts"], groups=groups, classes=layout.class_domain.size)
 
 
 def layout_from(content: Mapping[str, Any]) -> Layout:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.cut import Cut, cross_product
+from sfumato.core.cut import Cut
 from sfumato.core.domain import Domain
 from sfumato.core.draft import Groups
 from sfumato.core.features import Features
 from sfumato.errors import UsageError, VerifyError
 from sfumato.publish.checks import DATA, MANIFEST, find_bundle
 from sfumato.publish.files import facts_if_as_told
-from sfumato.publish.interval import Noise
-from sfumato.publish.manifest import layout_from, parse_manifest, table_limits
+from sfumato.publish.manifest import layout_from, noise_from, parse_manifest, table_limits
 from sfumato.publish.query import Estimate, query
 from sfumato.publish.sample import sample
 from sfumato.publish.sealed import form_of
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sfumato.publish.encoder import RegionEncoder
-
-_MOST_GROUPS = 10**200  # more are as good as infinitely many, and this fits a float
 
 
 class Names(Protocol):
@@ -218,10 +215,7 @@ class CountsRelease(Release):
     @refuse_unexpected()
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.publish.query`."""
-        classes = self.layout.class_domain.size
-        groups = float(min(cross_product(self.layout.cuts), _MOST_GROUPS))
-        noise = Noise.of_facts(self.manifest["method"]["facts"], groups=groups, classes=classes)
-        return query(self.layout, self.groups, text, noise=noise)
+        return query(self.layout, self.groups, text, noise=noise_from(self.manifest, self.layout))
 
     @property
     def features(self) -> Features:

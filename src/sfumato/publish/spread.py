@@ -86,13 +86,17 @@ class Spreads:
         return _and(found) if condition.every else _or(found)
 
     def _joined_reach(self, every: bool, parts: Sequence[Condition]) -> Reach:  # noqa: FBT001 - Join has it so
-        """Parts with an attribute in common: at most the smallest of them, or all together."""
+        """Parts with an attribute in common: at most the smallest of them, or all together.
+
+        Together parts may decide a region that none of them decides: that at least one holds for certain is bounded by
+        that one holds possibly, and that all hold for certain not by that one possibly does not.
+        """
         each = [self.reach(part) for part in parts]
         few = Reach(*(min(column) for column in zip(*each, strict=True)))
         many = Reach(*(min(1.0, sum(column)) for column in zip(*each, strict=True)))
         if every:
-            return Reach(few.certain, few.possible, many.impossible, many.doubtful)
-        return Reach(many.certain, many.possible, few.impossible, few.doubtful)
+            return Reach(few.certain, few.possible, many.doubtful, many.doubtful)
+        return Reach(many.possible, many.possible, few.impossible, few.doubtful)
 
     def _by_cases(self, condition: Condition) -> Spread:
         """Σ over the cases of one attribute: P(case) · P(condition, given the case)."""
