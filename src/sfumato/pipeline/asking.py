@@ -14,7 +14,7 @@ import datetime as dt
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -27,7 +27,7 @@ from sfumato.core.attribute import Attribute, Role, observed
 from sfumato.core.cut import Cut
 from sfumato.core.domain import Categories
 from sfumato.core.progress import Progress, silent
-from sfumato.core.selection import Selection, selected
+from sfumato.core.selection import EVERYTHING, Selection, selected
 from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
 from sfumato.core.taxonomy import Node, Taxonomy
@@ -36,12 +36,11 @@ from sfumato.dp.budget import show
 from sfumato.dp.mechanisms import noisy_counts
 from sfumato.dp.mechanisms.laplace import scale_for
 from sfumato.dp.sampling import RandomSource, SecureSource
-from sfumato.engines import CodedTable, open_source
-from sfumato.errors import StudyError
+from sfumato.engines import CodedTable, Records, SourceTable, count_left_out, open_source
+from sfumato.errors import SourceError, StudyError
 from sfumato.methods.method import NOISE_ON
 from sfumato.models import DifferentialPrivacy
 from sfumato.pipeline.counts import refuse_guesses, refuse_over_budget
-from sfumato.pipeline.left_out import guard
 from sfumato.pipeline.made import ledger_of, left_over, unit_words, who
 from sfumato.publish.guarantee import NO_GUARANTEE
 from sfumato.recipe import Recipe
@@ -121,7 +120,8 @@ def ask(
     with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table:
         refuse_guesses(table)
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
-        guard(study, counter, anyway=anyway)
+        if not anyway:
+            _refuse_unreadable(study, table, counter.records.attributes)
         promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
         entry = book.reserve(
             NewEntry(
@@ -160,6 +160,24 @@ def ask(
         deviation=_deviation(scale),
         entry=entry.id,
     )
+
+
+def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[Attribute]) -> None:
+    """Refuse if too many records of the *whole* table have invalid values in the attributes that the question uses.
+
+    Not of the records that the question selects, and without a number: who asks may choose the condition, and counts of
+    chosen records would be exact answers for nothing. What is left is one fact about each attribute: whether more of
+    its values than the study's public limit are missing or invalid (see `left_out` for what that tells).
+    """
+    if study.most_invalid is None:
+        return
+    found = count_left_out(Records(table, tuple(attributes), unit=study.unit, selection=EVERYTHING))
+    if found.share > study.most_invalid:
+        raise SourceError(
+            "too many records have a missing or invalid value in the attributes that the question uses, so nothing was "
+            "asked and nothing was spent",
+            "look at the values with `sfumato check`; to ask all the same: `--anyway` (Python: `anyway=True`)",
+        )
 
 
 def error_bound(scale: float, sure: float = SURE) -> int:
