@@ -116,9 +116,9 @@ class Statistics:
     """Groups of records as a model sees them.
 
     ``table`` holds how often the values of each sensitive attribute occur in the table that the groups are compared
-    with; of a published table those are its own. ``population`` has, for δ-presence, how many people of the population fall into
-    each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has those of the
-    quasi-identifiers, too.
+    with; of a published table those are its own. ``population`` has, for δ-presence, how many people of the population
+    fall into each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has
+    those of the quasi-identifiers, too.
     """
 
     sizes: Integers
