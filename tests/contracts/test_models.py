@@ -14,7 +14,7 @@ from sfumato.core.statistics import Statistics
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.models import MODELS, DeltaPresence, all_hold, monotone, parse_models, promise_of, refuse_infeasible, title
 from sfumato.models.example import PATIENTS
-from tests.models.records import UNEVEN, table_of, tables, view
+from tests.models.records import UNEVEN, table_of, tables, totals, view
 from tests.tables import flat
 
 # Parameters as a study gives them, from mild to strict.
@@ -147,7 +147,7 @@ def test_a_model_about_one_attribute_leaves_the_others_alone(name):
         alone.statistics.sizes,
         {**alone.statistics.sensitive, "other": table_of([0, 0, 0, 0], [1, 1, 1]).statistics.sensitive["s"]},
         {**alone.domains, "other": UNEVEN, "q": flat("x", "y")},
-        {**alone.statistics.table, "other": np.array([4, 3, 0, 0, 0])},
+        {**alone.statistics.table, "other": totals(4, 3, 0, 0, 0)},
         boxes=Boxes(("q",), np.array([[0], [1]]), np.array([[1], [2]])),
     )
     only = replace(beside, sensitive=alone.statistics.sensitive, table=alone.statistics.table)

@@ -71,3 +71,13 @@ def test_keys_in_order_and_ranks(keys, small):
     ranks, rows = numbered(key, size)
     assert key[rows].tolist() == sorted(set(key.tolist()))
     assert key[rows][ranks].tolist() == key.tolist()
+
+
+def test_keys_of_columns_with_huge_domains_keep_their_order():
+    """Ranks of 600 values times 2⁵³ others do not fit into a word: ranks take the place of both."""
+    size, values = 2**53, np.random.default_rng(0).permutation(600)
+    one, two = values * (size // 600), np.where(values % 2, size - 1, 0)
+    key, room = joined(np.zeros(1_200, np.int64), 1, np.tile(one, 2), size)
+    key, room = joined(key, room, np.concatenate([two, size - 1 - two]), size)
+    ranks, _ = numbered(key, room)
+    assert ranks.tolist() == [*(2 * values + (two > 0)), *(2 * values + (two == 0))]

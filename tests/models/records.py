@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.domain import Categories
 from sfumato.core.partition import PartitionView
-from sfumato.core.statistics import Statistics
+from sfumato.core.statistics import Statistics, ValueTotals
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.core.unit import RecordUnit
 from tests.tables import JOB, flat, grid
@@ -69,6 +69,11 @@ def table_of(*groups, domain=None):
     """A table of one attribute from lists of codes, a group a list."""
     rows = [(place, code) for place, codes in enumerate(groups) for code in codes]
     return Table(len(groups), {"s": rows}, {"s": domain or flat("a", "b", "c", "d", "e")})
+
+
+def totals(*counts):
+    """How often each code of a small domain occurs in the table that groups are compared with."""
+    return ValueTotals.of(np.arange(len(counts)), np.array(counts, dtype=np.int64), len(counts))
 
 
 def view(domains, quasi=None):

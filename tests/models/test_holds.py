@@ -27,7 +27,7 @@ from sfumato.models import (
 from sfumato.models.distances import DISTANCES
 from sfumato.models.sensitive import Values
 from tests.models import slow
-from tests.models.records import LOST, UNEVEN, shares, table_of, tables
+from tests.models.records import LOST, UNEVEN, shares, table_of, tables, totals
 from tests.tables import flat, grid
 
 SHARES = st.fractions(0, 1, max_denominator=12)
@@ -199,7 +199,7 @@ class TestAtTheBound:
 class TestKnownNumbers:
     def test_the_salaries_of_li_et_al_2007(self):
         """The paper's example: 3k to 11k in nine steps; {3k, 4k, 5k} is 0.375 away, {6k, 8k, 11k} only 0.167."""
-        table = np.ones(9, dtype=np.int64)
+        table = totals(*[1] * 9)
         codes = np.array([0, 1, 2, 3, 5, 8])
         found = Statistics.of(
             np.array([0, 0, 0, 1, 1, 1]), np.ones(6, np.int64), {"s": codes}, {"s": grid(3, 11)}, groups=2,
@@ -211,7 +211,7 @@ class TestKnownNumbers:
     @pytest.mark.parametrize(("frequency", "loss"), [(0.0003, 0.692), (0.1331, 0.488)])
     def test_the_divergence_of_li_and_li_2009_when_a_value_is_revealed(self, frequency, loss):
         """Their section on the interpretation of privacy loss, for the occupations of Adult."""
-        table = np.array([round(frequency * 10_000), 10_000 - round(frequency * 10_000)])
+        table = totals(round(frequency * 10_000), 10_000 - round(frequency * 10_000))
         found = Statistics.of(
             np.array([0]), np.array([5]), {"s": np.array([0])}, {"s": flat("a", "b")}, groups=1, table={"s": table}
         )
@@ -222,8 +222,7 @@ class TestKnownNumbers:
         # a stands right below the root, c and d three edges down: a to c is 1, c to d is 1/3, b to c is 2/3.
         codes = UNEVEN.codes()
         for left, right, apart in [("a", "c", 1), ("c", "d", 1 / 3), ("b", "c", 2 / 3), ("d", "e", 1)]:
-            table = np.zeros(UNEVEN.size, dtype=np.int64)
-            table[[codes[left], codes[right]]] = 5
+            table = totals(*(5 * (code in {codes[left], codes[right]}) for code in range(UNEVEN.size)))
             found = Statistics.of(
                 np.array([0]),
                 np.array([4]),
@@ -243,7 +242,7 @@ class TestKnownNumbers:
 def test_a_value_that_the_table_does_not_have_breaks_every_promise_about_the_table():
     found = Statistics.of(
         np.array([0, 0]), np.array([1, 1]), {"s": np.array([0, 1])}, {"s": UNEVEN, "q": grid(0, 1)}, groups=1,
-        table={"s": np.array([2, 0, 0, 0, 0])}, boxes=Boxes(("q",), np.array([[0]]), np.array([[2]])),
+        table={"s": totals(2, 0, 0, 0, 0)}, boxes=Boxes(("q",), np.array([[0]]), np.array([[2]])),
     )  # fmt: skip
     named = {"t-closeness": "t", "delta-disclosure": "delta", "capped-confidence": "rate"}
     for name in MODELS:

@@ -110,7 +110,7 @@ def test_delta_disclosure(people, groups, attribute):
     """pycanon passes over values that a group does not have; for us they break the promise."""
     delta = anonymity.delta_disclosure(people, QUASI, [attribute])
     complete = groups.sensitive[attribute]
-    lacking = bool((np.diff(complete.first) < np.count_nonzero(groups.table[attribute])).any())
+    lacking = bool((np.diff(complete.first) < len(groups.table[attribute])).any())
     assert lacking, "in this sample some groups lack a value"
     assert not holds(groups, "delta-disclosure", delta=text(delta + SLACK), attribute=attribute)
 
@@ -135,7 +135,7 @@ def test_enhanced_beta_likeness(people, groups, attribute):
     """
     theirs = anonymity.enhanced_beta_likeness(people, QUASI, [attribute])
     basic = anonymity.basic_beta_likeness(people, QUASI, [attribute])
-    shares = groups.table[attribute][groups.table[attribute] > 0] / SAMPLE
+    shares = groups.table[attribute].counts / SAMPLE
     assert theirs == pytest.approx(max(min(basic, -math.log(p)) for p in shares))
     for beta in ("0.2", "1", "3", "10", "50"):
         if holds(groups, "enhanced-beta-likeness", beta=beta, attribute=attribute):

@@ -11,6 +11,56 @@ from sfumato.core.domain import Domain
 
 Integers = NDArray[np.int64]
 
+_KEYS = 1 << 62  # keys below it fit into a word
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueTotals:
+    """One attribute in a whole table: the values that occur, in order, with how often.
+
+    Memory is that of the values that occur, never that of the domain: a grid may have billions of points.
+    """
+
+    values: Integers  # increasing
+    counts: Integers  # none of them 0
+    size: int  # how many values the domain has
+
+    @classmethod
+    def of(cls, values: Integers, weights: Integers, size: int) -> "ValueTotals":
+        """Count rows of (value, weight); a value may stand several times.
+
+        >>> found = ValueTotals.of(np.array([7, 10**9, 7]), np.array([1, 4, 2]), 10**9 + 1)
+        >>> found.values.tolist(), found.counts.tolist(), found.at(np.array([7, 8])).tolist()
+        ([7, 1000000000], [3, 4], [3, 0])
+        """
+        if size <= len(values):
+            sums = np.bincount(values, weights=weights, minlength=size)
+            occurring = np.flatnonzero(sums)
+            return cls(occurring.astype(np.int64), sums[occurring].astype(np.int64), size)
+        distinct, place = np.unique(values, return_inverse=True)
+        sums = np.bincount(place.ravel(), weights=weights, minlength=len(distinct))
+        kept = sums > 0
+        return cls(distinct[kept].astype(np.int64), sums[kept].astype(np.int64), size)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def records(self) -> int:
+        """The number of records of the table."""
+        return int(self.counts.sum())
+
+    def at(self, codes: Integers) -> Integers:
+        """How often each of some values occurs; 0 where the table does not have it."""
+        if self.size <= len(codes):  # so many are asked for that a look-up table costs less than bisection
+            every = np.zeros(self.size, dtype=np.int64)
+            every[self.values] = self.counts
+            return every[codes]
+        if not len(self):
+            return np.zeros(len(codes), dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.values, codes), len(self) - 1)
+        return np.where(self.values[place] == codes, self.counts[place], 0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueCounts:
@@ -29,9 +79,13 @@ class ValueCounts:
         """Count rows of (group, value, weight).
 
         >>> found = ValueCounts.of(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([1, 4, 2]), groups=2, size=3)
-        >>> found.dense(0, 2).tolist()
-        [[4, 0, 0], [0, 0, 3]]
+        >>> found.first.tolist(), found.values.tolist(), found.counts.tolist()
+        ([0, 1, 2], [0, 2], [4, 3])
         """
+        if groups * size >= _KEYS:  # a key of group and value would overflow: ranks take the place of the values
+            occurring, ranks = np.unique(values, return_inverse=True)
+            found = cls.of(group, ranks.ravel(), weights, groups=groups, size=len(occurring))
+            return cls(found.first, occurring[found.values].astype(np.int64), found.counts, size)
         keys = group * size + values
         order = np.argsort(keys, kind="stable")
         sorted_keys = keys[order]
@@ -40,7 +94,7 @@ class ValueCounts:
         kept = sums > 0
         distinct, counts = sorted_keys[begins][kept], sums[kept]
         first = np.searchsorted(distinct, np.arange(groups + 1) * size)
-        return cls(first.astype(np.int64), distinct % size, counts.astype(np.int64), size)
+        return cls(first.astype(np.int64), distinct % max(size, 1), counts.astype(np.int64), size)
 
     @property
     def groups(self) -> int:
@@ -52,33 +106,25 @@ class ValueCounts:
         """The group of each pair."""
         return np.repeat(np.arange(self.groups), np.diff(self.first))
 
-    def total(self) -> Integers:
-        """The counts over all groups together, one a value of the domain."""
-        return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
-
-    def dense(self, start: int, stop: int) -> Integers:
-        """The full table of some groups: a row a group, a column a value."""
-        table = np.zeros((stop - start, self.size), dtype=np.int64)
-        pairs = slice(int(self.first[start]), int(self.first[stop]))
-        rows = np.repeat(np.arange(stop - start), np.diff(self.first[start : stop + 1]))
-        table[rows, self.values[pairs]] = self.counts[pairs]
-        return table
+    def total(self) -> ValueTotals:
+        """The counts over all groups together."""
+        return ValueTotals.of(self.values, self.counts, self.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
     """Groups of records as a model sees them.
 
-    ``table`` holds the counts of each sensitive attribute over the table that the groups are compared with; of a
-    published table those are its own. ``population`` has, for δ-presence, how many people of the population fall into
-    each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has those of the
-    quasi-identifiers, too.
+    ``table`` holds how often the values of each sensitive attribute occur in the table that the groups are compared
+    with; of a published table those are its own. ``population`` has, for δ-presence, how many people of the population
+    fall into each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has
+    those of the quasi-identifiers, too.
     """
 
     sizes: Integers
     sensitive: Mapping[str, ValueCounts]
     domains: Mapping[str, Domain]
-    table: Mapping[str, Integers]
+    table: Mapping[str, ValueTotals]
     population: NDArray[np.int64] | None = field(default=None)
     boxes: Boxes | None = field(default=None)
 
@@ -91,7 +137,7 @@ class Statistics:
         domains: Mapping[str, Domain],
         *,
         groups: int,
-        table: Mapping[str, Integers] | None = None,
+        table: Mapping[str, ValueTotals] | None = None,
         population: Integers | None = None,
         boxes: Boxes | None = None,
     ) -> "Statistics":

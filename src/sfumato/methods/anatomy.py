@@ -22,6 +22,7 @@ from sfumato.methods.partitioning import (
     in_order,
     refuse_hopeless,
     refuse_least_width,
+    totals,
     worded,
 )
 from sfumato.methods.ranges import tight_boxes
@@ -100,7 +101,7 @@ class Anatomy(Grouping):
         codes = cells.codes[record, len(view.quasi)]
         order = np.argsort(codes, kind="stable")
         progress("making buckets", 0, len(record))
-        bucket, buckets = anatomize(np.bincount(codes), self.l, source)
+        bucket, buckets = anatomize(np.unique(codes, return_counts=True)[1], self.l, source)
         record = record[order]
         back = np.lexsort((bucket, record))  # cell by cell; no cell is twice in a bucket, since no value is
         record, bucket = record[back], bucket[back]
@@ -119,7 +120,7 @@ class Anatomy(Grouping):
         except InfeasibleError as error:
             if not len(cells):
                 raise
-            most = np.bincount(cells.codes[:, len(view.quasi)], weights=cells.counts).max()
+            most = totals(view, cells, [sensitive.name])[sensitive.name].counts.max()
             raise InfeasibleError(
                 f"a value of '{sensitive.name}' has more than 1/{self.l} of the records, so some bucket would have it "
                 "twice",

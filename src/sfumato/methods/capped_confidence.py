@@ -206,10 +206,7 @@ class ConfidenceCap:
                 return given_by(name, view.domain(name), given[name])
             return Distribution.counted(column(cells, name), cells.counts, view.domain(name).size)
 
-        values = {}
-        for name in needed(view, self.models):
-            codes = np.arange(view.domain(name).size)
-            values[name] = of(name).share(codes, codes + 1)
+        values = {name: climb.value_shares(name, of(name)) for name in needed(view, self.models)}
         regions = tuple(
             of(a.name).share(steps.starts, steps.stops) for a, steps in zip(view.quasi, climb.steps, strict=True)
         )

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.boxes import Boxes
+from sfumato.core.shares import Distribution
 from sfumato.methods.capped_confidence_steps import Floats, Integers, Steps
 from sfumato.models.capped_confidence import Rule, replaced
 from sfumato.models.confidence import least_records
@@ -37,7 +38,7 @@ class Chances:
     """Probabilities from one source: of every region of each attribute, and of every sensitive value."""
 
     regions: tuple[Floats, ...]  # an attribute each: one a region of its steps
-    values: Mapping[str, Floats]  # a sensitive attribute each: one a code
+    values: Mapping[str, Floats]  # a sensitive attribute each: one a combination of values (kind)
 
 
 class Climb:
@@ -59,6 +60,8 @@ class Climb:
         self.steps, self.rate, self.limit, self.names = tuple(steps), rate, limit, names
         self.rules = rules
         self._sensitive = sensitive
+        # Ranks of the values that occur take their place wherever something is counted: a domain may have billions.
+        self._ranks = {name: np.unique(codes, return_inverse=True)[1].ravel() for name, codes in sensitive.items()}
         self._kinds = int(kind.max(initial=0)) + 1
         self._salt = _tables(steps)
         nodes = np.stack([of.first for of in steps])
@@ -146,11 +149,18 @@ class Climb:
         return Boxes(self.names, starts, stops)
 
     def values_shown(self) -> dict[str, Floats]:
-        """The share of each sensitive value among the published records."""
+        """The share that the value of each combination of sensitive values has of the published records."""
         return {
-            name: np.bincount(codes[self.kind], weights=self.counts) / max(self.published, 1)
-            for name, codes in self._sensitive.items()
+            name: (np.bincount(ranks[self.kind], weights=self.counts, minlength=len(ranks)) / max(self.published, 1))[
+                ranks
+            ]
+            for name, ranks in self._ranks.items()
         }
+
+    def value_shares(self, name: str, known: Distribution) -> Floats:
+        """The share that a distribution gives the value of each combination of sensitive values."""
+        codes = self._sensitive[name]
+        return known.share(codes, codes + 1)
 
     def weights(self, place: int) -> Floats:
         """How many records are published in each region of one attribute."""
@@ -182,9 +192,9 @@ class Climb:
             codes = of[kinds]
             counts = self.counts[rows]
             if len(self._sensitive) > 1:  # several combinations may have the same value
-                _, first, place = _distinct(groups * (int(of.max(initial=0)) + 1) + codes)
+                _, first, place = _distinct(groups * len(of) + self._ranks[name][kinds])
                 counts = np.bincount(place, weights=counts, minlength=len(first)).astype(np.int64)[place]
-            alone = chances.values[name][codes]
+            alone = chances.values[name][kinds]
             told = [(rule, self._matches(rule)[groups]) for rule in self.rules.get(name, ())]
             alone = replaced(alone, codes, told) if told else alone
             observed = self.rate * (counts / self.sizes[groups])

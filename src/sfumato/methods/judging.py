@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Domain
 from sfumato.core.partition import PartitionView
-from sfumato.core.statistics import Integers, Statistics
+from sfumato.core.statistics import Integers, Statistics, ValueTotals
 from sfumato.methods.partitioning import needed
 from sfumato.models import GroupModel, KAnonymity, all_hold, monotone, relative
 
@@ -87,7 +87,7 @@ class Promises:
         sensitive: Mapping[str, Integers],
         *,
         groups: int,
-        table: Mapping[str, Integers] | None = None,
+        table: Mapping[str, ValueTotals] | None = None,
         people: Integers | None = None,
     ) -> NDArray[np.bool_]:
         """Whether each group keeps all promises, compared with ``table``, or with the groups together."""

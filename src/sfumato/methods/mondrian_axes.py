@@ -72,7 +72,7 @@ class Axes:
         shape = (len(self.sizes), len(first))
         low, high, below = np.empty(shape, np.int64), np.empty(shape, np.int64), np.zeros(shape, np.int64)
         widths = np.empty(shape)
-        for axis, (size, tree) in enumerate(zip(self.sizes, self.trees, strict=True)):
+        for axis, tree in enumerate(self.trees):
             low[axis] = np.minimum.reduceat(columns[axis], first)
             high[axis] = np.maximum.reduceat(columns[axis], first)
             widths[axis] = self.width(axis, low[axis], high[axis])
@@ -81,8 +81,16 @@ class Axes:
             else:
                 node, depth = tree.lowest(low[axis], high[axis])
                 widths[axis][~tree.inner[node]] = -1
-                below[axis] = self.shift[axis] + (depth + 1) * size
+                below[axis] = self.shift[axis] + (depth + 1) * tree.above.shape[1]
         return Spans(low, high, widths, below)
+
+    def child(self, axis: Integers, below: Integers, codes: NDArray[np.signedinteger]) -> Integers:
+        """The child of a group's node that each code is in, by the axis and ``below`` of its group; trees alone."""
+        leaves = codes
+        for place, tree in enumerate(self.trees):
+            if tree is not None and tree.edges is not None:
+                leaves = np.where(axis == place, tree.leaves(codes), leaves)
+        return self.children[below + leaves]
 
     def width(self, axis: int, low: Integers, high: Integers) -> NDArray[np.float64]:
         """How wide the tight range over two codes is, as a share of the domain; for every pair of codes."""

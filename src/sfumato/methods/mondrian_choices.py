@@ -56,7 +56,7 @@ def best_cuts(
             found, costs[axis, here] = _cheapest(level, rows, cost, here, smallest)
             at[axis, here] = rows.codes[found - 1]
         else:
-            first, parent = children_of(rows, axes, spans.below[axis, here])
+            first, parent = children_of(rows, axes, np.full(len(here), axis), spans.below[axis, here])
             costs[axis, here] = np.bincount(parent, weights=cost.parts(level, rows, first), minlength=len(here))
     return costs, at
 

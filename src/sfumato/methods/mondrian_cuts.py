@@ -120,7 +120,7 @@ def attempt(
     if len(halved) < len(groups):
         grown = np.flatnonzero(~free)
         begins[ranges(rows.first[grown], rows.first[grown + 1])] |= _new_child(
-            rows, axes, spans.below[axis, groups], grown
+            rows, axes, axis, spans.below[axis, groups], grown
         )
     first = np.flatnonzero(begins)
     heads = first[:-1]
@@ -130,15 +130,16 @@ def attempt(
     stops[lower] = rows.codes[cuts - 1] + 1
     starts[lower + 1] = stops[lower] if strict or at is not None else rows.codes[cuts]
     below = np.flatnonzero(~free[parent])
-    node = axes.children[spans.below[axis, groups][parent[below]] + rows.codes[heads[below]]]
+    home = parent[below]
+    node = axes.child(axis[home], spans.below[axis, groups][home], rows.codes[heads[below]])
     starts[below], stops[below] = axes.starts[node], axes.stops[node]
     return Attempt(rows.places, rows.weights, first, parent, np.diff(rows.before[first]), starts, stops)
 
 
-def children_of(rows: Sorted, axes: Axes, below: Integers) -> tuple[Integers, Integers]:
+def children_of(rows: Sorted, axes: Axes, axis: Integers, below: Integers) -> tuple[Integers, Integers]:
     """Where the children of the nodes of all groups begin, and whose they are; every group is below a taxonomy."""
     groups = np.arange(len(rows.first) - 1)
-    first = np.flatnonzero(_new_child(rows, axes, below, groups))
+    first = np.flatnonzero(_new_child(rows, axes, axis, below, groups))
     return first, np.searchsorted(rows.first, first, side="right") - 1
 
 
@@ -179,11 +180,11 @@ def _through_median(rows: Sorted, sizes: Integers, halved: Integers) -> tuple[So
     ), row + shift + 1
 
 
-def _new_child(rows: Sorted, axes: Axes, below: Integers, groups: Integers) -> NDArray[np.bool_]:
+def _new_child(rows: Sorted, axes: Axes, axis: Integers, below: Integers, groups: Integers) -> NDArray[np.bool_]:
     """Whether another child of a node begins, for each row of these groups; all are below a taxonomy."""
     here = ranges(rows.first[groups], rows.first[groups + 1])
     lengths = np.diff(rows.first)[groups]
-    node = axes.children[np.repeat(below[groups], lengths) + rows.codes[here]]
+    node = axes.child(np.repeat(axis[groups], lengths), np.repeat(below[groups], lengths), rows.codes[here])
     new = np.concatenate([[True], node[1:] != node[:-1]])
     new[np.cumsum(lengths) - lengths] = True
     return new

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.core.counts import Cells
 from sfumato.core.partition import Boxes, Partition, PartitionView, people_in
-from sfumato.core.statistics import Statistics
+from sfumato.core.statistics import Statistics, ValueTotals
 from sfumato.methods.mondrian_axes import Axes
 from sfumato.methods.mondrian_cuts import Attempt, Codes, Integers
 from sfumato.methods.mondrian_levels import Flags, Leaves
@@ -23,7 +23,7 @@ class Table:
     row: Integers  # which of these cells each of the view's cells is part of
     view: PartitionView  # with the sensitive attributes that the promise looks at
     models: tuple[GroupModel, ...]
-    against: dict[str, Integers]
+    against: dict[str, ValueTotals]
     strict: bool
     ordered: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.counts import Cells
 from sfumato.core.partition import SUPPRESSED, Boxes, Partition, PartitionView
-from sfumato.core.statistics import Statistics
+from sfumato.core.statistics import Statistics, ValueTotals
 from sfumato.errors import InfeasibleError, OursError, StudyError
 from sfumato.models import (
     GroupModel,
@@ -172,12 +172,10 @@ def needed(view: PartitionView, models: Iterable[GroupModel]) -> tuple[str, ...]
     return tuple(a.name for a in view.sensitive if a.name in names)
 
 
-def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str, Integers]:
-    """How often each value of some attributes occurs in the table."""
+def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
+    """How often the values of some attributes occur in the table."""
     return {
-        name: np.bincount(
-            cells.codes[:, cells.attributes.index(name)], weights=cells.counts, minlength=view.domain(name).size
-        ).astype(np.int64)
+        name: ValueTotals.of(cells.codes[:, cells.attributes.index(name)], cells.counts, view.domain(name).size)
         for name in names
     }
 

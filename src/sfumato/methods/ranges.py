@@ -16,15 +16,17 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """A taxonomy as tables: the node above each code at each depth, and the range of codes of each node.
+    """A taxonomy as tables: the node above each leaf at each depth, and the range of codes of each node.
 
-    A leaf that ends above the deepest one stands at every depth below its own, too.
+    A leaf that ends above the deepest one stands at every depth below its own, too. Tables are as wide as there are
+    leaves: a leaf of an interval taxonomy may hold a billion codes.
     """
 
-    above: Integers  # (depth + 1, codes): node numbers, the root first
+    above: Integers  # (depth + 1, leaves): node numbers, the root first
     starts: Integers  # (nodes,)
     stops: Integers  # (nodes,)
     inner: NDArray[np.bool_]  # (nodes,): whether there is something below
+    edges: Integers | None  # (leaves,): where the codes of each leaf begin; None where leaves are codes
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> "Tree":
@@ -33,14 +35,20 @@ class Tree:
         depths = np.array(taxonomy.depths())
         inner = np.zeros(len(starts), dtype=bool)
         inner[[parent for parent in taxonomy.parents if parent >= 0]] = True
-        above = np.zeros((int(depths.max()) + 1, taxonomy.size), dtype=np.int64)
+        edges = starts[~inner]  # in code order, as nodes stand depth first
+        first, last = np.searchsorted(edges, starts), np.searchsorted(edges, stops)  # the leaves of each node
+        above = np.zeros((int(depths.max()) + 1, len(edges)), dtype=np.int64)
         for depth in range(1, len(above)):
             above[depth] = above[depth - 1]
             here = np.flatnonzero(depths == depth)  # in code order, since nodes stand depth first
-            widths = stops[here] - starts[here]
+            widths = last[here] - first[here]
             offsets = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
-            above[depth, np.repeat(starts[here], widths) + offsets] = np.repeat(here, widths)
-        return cls(above, starts, stops, inner)
+            above[depth, np.repeat(first[here], widths) + offsets] = np.repeat(here, widths)
+        return cls(above, starts, stops, inner, None if len(edges) == taxonomy.size else edges)
+
+    def leaves(self, codes: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+        """The number of each code's leaf, in the order of the codes."""
+        return codes if self.edges is None else np.searchsorted(self.edges, codes, side="right") - 1
 
     def lowest(self, low: Integers, high: Integers) -> tuple[Integers, Integers]:
         """The lowest node above both ``low`` and ``high`` (codes, both included), and its depth; one a pair.
@@ -52,9 +60,10 @@ class Tree:
         ([0, 0, 2], [2, 3, 3])
         """
         depth = np.zeros(len(low), dtype=np.int64)
+        begin, end = self.leaves(low), self.leaves(high)
         for level in self.above[1:]:
-            depth += level[low] == level[high]  # once apart, apart for good
-        return self.above[depth, low], depth
+            depth += level[begin] == level[end]  # once apart, apart for good
+        return self.above[depth, begin], depth
 
 
 def tree_of(domain: Domain) -> Tree | None:

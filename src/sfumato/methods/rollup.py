@@ -211,8 +211,11 @@ def joined(key: Integers, size: int, more: Integers, many: int) -> tuple[Integer
     """Two keys in one, in the order of the first; keys that would grow too large are numbered through before."""
     if size * many > _MANY:
         values, ranks = np.unique(key, return_inverse=True)
-        key, size = ranks.astype(np.int64), len(values)
-        assert size * many <= _MANY, "rows times values of one column fit into a key"
+        key, size = ranks.ravel().astype(np.int64), len(values)
+    if size * many > _MANY:  # a domain of so many values that even ranks times values do not fit
+        values, ranks = np.unique(more, return_inverse=True)
+        more, many = ranks.ravel().astype(np.int64), len(values)
+        assert size * many <= _MANY, "rows times rows fit into a key"
     together = key * many
     together += more
     return together, size * many

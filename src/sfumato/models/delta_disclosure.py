@@ -51,12 +51,12 @@ class DeltaDisclosure(Sensitive):
     def _keeps(self, values: Values) -> Truths:
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
         near = np.abs(np.log(values.shares / p)) <= float(exact(self.delta, "δ")) + TOLERANCE
-        complete = values.distinct == np.count_nonzero(values.table)
+        complete = values.distinct == len(values.table)
         return np.asarray(values.every(near) & values.known & complete)
 
     def _strain(self, values: Values) -> Strain:
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
-        complete = values.distinct == np.count_nonzero(values.table)
+        complete = values.distinct == len(values.table)
         apart = np.where(complete, values.most(np.abs(np.log(values.shares / p))), np.inf)
         words = "the largest |ln(share of the group / share of the table)| of a value"
         return Strain("largest |ln ratio|", words, f"at most {show(exact(self.delta, 'δ'))}", apart)

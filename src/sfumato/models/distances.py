@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.statistics import Integers
+from sfumato.core.statistics import Integers, ValueTotals
 from sfumato.core.taxonomy import Taxonomy
 from sfumato.errors import StudyError
 from sfumato.models.sensitive import Floats, Values
@@ -43,11 +43,10 @@ def ordered(values: Values) -> Floats:
     Between two values of a group P stays the same while Q grows, so |P − Q| is summed by its two sides, with sums
     over Q prepared once and the place where Q passes P found by bisection.
     """
-    occurring = np.flatnonzero(values.table)
-    m = len(occurring)
+    occurring, m = values.table.values, len(values.table)
     if m <= 1:
         return np.zeros(values.found.groups)
-    q = np.cumsum(values.table[occurring]) / values.total
+    q = np.cumsum(values.table.counts) / values.total
     sums = np.concatenate([[0.0], np.cumsum(q)])  # of the first i cumulative shares
     group = values.found.group
     start = np.searchsorted(occurring, values.found.values)
@@ -83,9 +82,9 @@ def hierarchical(values: Values) -> Floats:
             "declare a taxonomy for it, or choose `distance: ordered`",
         )
     levels = _Levels.of(tree, values.domain.size)
-    q = levels.below(values.table / max(values.total, 1))
+    q = levels.below(values.table)
     cost = np.zeros(values.found.groups)
-    nodes = levels.leaf[values.found.values]
+    nodes = levels.leaves_of(values.found.values)
     waiting_keys = values.found.group * levels.count + nodes
     waiting_mass = values.shares
     for depth in range(levels.deepest, 0, -1):
@@ -143,7 +142,7 @@ class _Levels:
     height: Integers
     start: Integers
     stop: Integers
-    leaf: Integers  # the leaf of each code
+    leaf: Integers  # the leaves, in the order of their codes
 
     @classmethod
     def of(cls, tree: Taxonomy, size: int) -> "_Levels":
@@ -158,10 +157,7 @@ class _Levels:
         height = [0] * len(parent)
         for node in range(len(parent) - 1, 0, -1):
             height[parent[node]] = max(height[parent[node]], height[node] + 1)
-        leaf = np.zeros(size, dtype=np.int64)
-        for node, tall in enumerate(height):
-            if tall == 0:
-                leaf[start[node] : stop[node]] = node
+        leaf = sorted((node for node, tall in enumerate(height) if tall == 0), key=start.__getitem__)
         return cls(
             len(parent),
             np.array(parent, dtype=np.int64),
@@ -169,14 +165,19 @@ class _Levels:
             np.array(height, dtype=np.int64),
             np.array(start, dtype=np.int64),
             np.array(stop, dtype=np.int64),
-            leaf,
+            np.array(leaf, dtype=np.int64),
         )
 
     @property
     def deepest(self) -> int:
         return int(self.depth.max())
 
-    def below(self, shares: Floats) -> Floats:
-        """The shares of all codes below each node."""
-        sums = np.concatenate([[0.0], np.cumsum(shares)])
-        return np.asarray(sums[self.stop] - sums[self.start])
+    def leaves_of(self, codes: Integers) -> Integers:
+        """The leaf of each code: leaves stand side by side and hold all codes."""
+        return self.leaf[np.searchsorted(self.start[self.leaf], codes, side="right") - 1]
+
+    def below(self, table: ValueTotals) -> Floats:
+        """The share of the table that all codes below each node have."""
+        sums = np.concatenate([[0.0], np.cumsum(table.counts / max(table.records, 1))])
+        first, last = np.searchsorted(table.values, self.start), np.searchsorted(table.values, self.stop)
+        return np.asarray(sums[last] - sums[first])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.core.attribute import Attribute
 from sfumato.core.domain import DROP, Categories, Domain, Grid
 from sfumato.core.partition import PartitionView
-from sfumato.core.statistics import Integers, Statistics, ValueCounts
+from sfumato.core.statistics import Integers, Statistics, ValueCounts, ValueTotals
 from sfumato.errors import StudyError
 from sfumato.models.model import Truths
 from sfumato.models.parameters import listed
@@ -29,7 +29,7 @@ class Values:
     domain: Domain
     sizes: Integers  # records, one a group
     found: ValueCounts
-    table: Integers  # records of the table, one a value of the domain
+    table: ValueTotals
 
     @property
     def counts(self) -> Integers:
@@ -49,12 +49,12 @@ class Values:
     @property
     def overall(self) -> Integers:
         """How often the pair's value occurs in the table, one a pair."""
-        return self.table[self.found.values]
+        return self.table.at(self.found.values)
 
     @property
     def total(self) -> int:
         """The number of records of the table."""
-        return int(self.table.sum())
+        return self.table.records
 
     @property
     def known(self) -> Truths:

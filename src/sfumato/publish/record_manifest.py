@@ -28,8 +28,6 @@ LIMITS: Final = (
     "somebody can infer who knows more about them, who holds another release of the same people, or who knows how this "
     "one was made; it is not differential privacy."
 )
-MOST_COUNTED: Final = 1 << 26
-"""Values of a sensitive attribute: models count over all of them."""
 
 _ON_RAW: Final = "The parameters were chosen by looking at the table."
 _SEEDED: Final = "none (seeded for testing)"
@@ -180,9 +178,6 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
         raise broken("the manifest does not declare its quasi-identifiers first, then its sensitive attributes")
     if roles.count("class") > 1 or any(c.role == "class" and not isinstance(c.domain, Categories) for c in columns):
         raise broken("the manifest declares two classes, or one without values")
-    wide = [column.name for column in columns if column.role == "sensitive" and column.domain.size > MOST_COUNTED]
-    if wide:
-        raise broken(f"the sensitive attribute '{wide[0]}' has more values than can be counted")
     buckets = shape in _SHUFFLED
     if (content["group_column"] is None) == buckets or (content["count_column"] is None) == (shape == "anatomy"):
         raise broken("the manifest does not name the columns of its shape")

@@ -199,5 +199,7 @@ def _random_numbers(partition: Partition, source: RandomSource) -> Integers:
 
 
 def _tally(group: Integers, codes: Integers, size: int) -> Tally:
-    keys, counts = np.unique(group * size + codes, return_counts=True)
-    return Tally(keys // size, keys % size, counts.astype(np.int64))
+    found = ValueCounts.of(
+        group, codes, np.ones(len(group), np.int64), groups=int(group.max(initial=-1)) + 1, size=size
+    )
+    return Tally(found.group, found.values, found.counts)

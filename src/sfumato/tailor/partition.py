@@ -7,9 +7,6 @@ from sfumato.core.unit import PersonUnit
 from sfumato.errors import StudyError
 from sfumato.tailor.view import refuse_uncoded, selection, wanted_by
 
-MOST_SENSITIVE = 2**22
-"""How many values a sensitive attribute may have: each is counted, over the table and in groups."""
-
 
 def tailor_partition(study: Study, purpose: str | None = None) -> PartitionView:
     """The quasi-identifiers, sensitive attributes and others of a recipe; identifiers never take part.
@@ -47,11 +44,4 @@ def tailor_partition(study: Study, purpose: str | None = None) -> PartitionView:
             "give the attributes that others may know of a person `role: quasi_identifier`",
         )
     refuse_uncoded(view.attributes)
-    for attribute in view.sensitive:
-        if view.domain(attribute.name).size > MOST_SENSITIVE:
-            raise StudyError(
-                f"the sensitive attribute '{attribute.name}' has {view.domain(attribute.name).size:,} values, too many "
-                "to count in every group",
-                f"give it a coarser step, or intervals, so that there are at most {MOST_SENSITIVE:,}",
-            )
     return view
