@@ -19,6 +19,7 @@ from sfumato.core.unit import RecordUnit
 from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.sampling import InsecureSource
+from sfumato.errors import VerifyError
 from sfumato.methods import ContingencyTable, DiffGen
 from sfumato.publish.interval import Noise
 from sfumato.publish.manifest import layout_of
@@ -57,13 +58,14 @@ def table():
     return {"age": age, "hours": hours, "job": job.astype(np.int64), "sex": sex, "pay": pay}
 
 
+def attribute(name):
+    role = Role.CLASS if name == "pay" else Role.QUASI_IDENTIFIER
+    return Attribute(name=name, role=role, domain=DOMAINS[name])
+
+
 def view():
-    attributes = {
-        name: Attribute(name=name, role=Role.CLASS if name == "pay" else Role.QUASI_IDENTIFIER, domain=domain)
-        for name, domain in DOMAINS.items()
-    }
-    target = attributes.pop("pay")
-    return View(predictors=tuple(attributes.values()), target=target, unit=RecordUnit())
+    predictors = tuple(attribute(name) for name in DOMAINS if name != "pay")
+    return View(predictors=predictors, target=attribute("pay"), unit=RecordUnit())
 
 
 def made(method, table, seed):
@@ -108,6 +110,8 @@ METHODS = [
     DiffGen(epsilon="0.1", h=10, post="none"),
     DiffGen(epsilon="0.5", h=8, post="least_squares"),
     DiffGen(epsilon="0.5", h="auto", post="scale"),
+    DiffGen(epsilon=1, h=6, post="scale"),
+    ContingencyTable(epsilon=10, post="least_squares"),
     DiffGen(epsilon=1, h=6, threshold=8, post="none"),
     DiffGen(epsilon=1, h="auto"),
     DiffGen(epsilon=4, h=14),
@@ -133,6 +137,52 @@ def test_the_interval_of_500_random_queries_holds_the_truth_in_95_of_100(table, 
     assert held >= 0.95 * 500
     assert held_by_noise >= 0.95 * decided  # also where only the noise is uncertain, and no region
     assert answered > 50
+
+
+JOINED = "(age < 40 and sex = f) or (age >= 40 and sex = f)"
+
+
+def test_parts_that_decide_a_region_only_together_are_counted(table):
+    """Neither part is certain in a region of all ages, and both together are: the interval is that of `sex = f`."""
+    method = DiffGen(epsilon=1, h=8, post="none")
+    true, missed = int((table["sex"] == 0).sum()), 0
+    for seed in range(25):
+        found = ask(made(method, table, seed), JOINED)
+        missed += not found.low <= true <= found.high
+    assert missed <= 1
+
+
+@pytest.mark.parametrize("epsilon", ["2.7", "3.3", "10"])
+def test_noise_of_less_than_a_record_is_rounded_outward(table, epsilon):
+    """A single cell, and sums of few: the deviation is below 1 and the noise is 0, or a whole record."""
+    method = ContingencyTable(epsilon=epsilon)
+    small = {name: table[name] for name in ("sex", "pay")}
+    few = View(predictors=(attribute("sex"),), target=attribute("pay"), unit=RecordUnit())
+    truth = {"sex = f and pay = high": (small["sex"] == 0) & (small["pay"] == 1), "sex = f": small["sex"] == 0}
+    for text, held in truth.items():
+        missed = 0
+        for seed in range(100):
+            counter = ArrayCounter(small, {"pay": 2})
+            draft = method.run(few, counter, accountant=Accountant(method.spends), source=InsecureSource(seed))
+            found = ask(draft, text)
+            missed += not found.low <= held.sum() <= found.high
+        assert missed <= 5
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"noise_scale": "x"}, {"noise_scale": -1.0}, {"noise_scale": True}, {"noisy_counts": {"cutoff": [2**62] * 2}},
+        {"noisy_counts": {"unlisted": [-5, -5]}}, {"noisy_counts": {"factor": [0.0, 1.0]}},
+        {"noisy_counts": {"cutoff": [1] * 100}}, {"noisy_counts": []}, {"noisy_totals": {"counts": [1]}},
+        {"noisy_totals": {"counts": [2**62] * 2, "deviation": 1.0}}, {"threshold": 1.5}, {},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_noise_that_no_release_has_is_refused(facts):
+    told = facts if facts == {} or "noise_scale" in facts else {"noise_scale": 1.0, **facts}
+    with pytest.raises(VerifyError, match="the noise on the counts"):
+        Noise.of_facts(told, groups=8.0, classes=2)
 
 
 def test_an_interval_is_no_wider_than_it_must_be(table):

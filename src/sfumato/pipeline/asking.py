@@ -121,7 +121,8 @@ def ask(
         refuse_guesses(table)
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
         if not anyway:
-            _refuse_unreadable(study, table, counter.records.attributes)
+            timed = () if selection.time is None else (selection.time,)
+            _refuse_unreadable(study, table, (*counter.records.attributes, *timed))
         promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
         entry = book.reserve(
             NewEntry(
