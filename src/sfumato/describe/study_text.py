@@ -23,8 +23,8 @@ _STEPS = 1000  # a number whose values are not listed gets about this many steps
 
 _CONFIRM = "confirm, so that no record decides it"
 _OPEN = (
-    "# A column without a role is commented out. To use it, fill in its role and remove the `# ` in front of it; an",
-    "# identifier takes its role alone.",
+    "# A column without a role is commented out. To use it, fill in its role and remove the `# ` in front of its",
+    "# lines; an identifier takes its role alone.",
 )
 _INDENT = " " * 6  # of lines that go on with an attribute
 
@@ -128,7 +128,9 @@ def _open_entry(column: ColumnProfile, reason: str) -> list[str]:
     fields = [] if column.kind == "text" else _fields(column, None)
     notes = [f"`{field.pieces[0].partition(':')[0]}`: {field.note}" for field in fields[:-1] if field.note]
     pieces = ["role: ", *(piece for field in fields for piece in field.pieces)]
-    entry = _wrapped(f"  {scalar(column.name)}: {{", pieces, end="}")
+    whole = f"  {scalar(column.name)}: {{{', '.join(pieces)}}}"
+    long = any(len(field.pieces) > 1 for field in fields)  # only a list of values takes several lines
+    entry = _wrapped(f"  {scalar(column.name)}: {{", pieces, end="}") if long else [whole]
     return [*_comment("; ".join((reason, *notes))), *(f"  # {line.removeprefix('  ')}" for line in entry)]
 
 
