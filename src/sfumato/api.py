@@ -8,6 +8,7 @@
 The command line is a thin edge over the same calls.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from glob import has_magic
@@ -469,5 +470,7 @@ def _guessed(read_as: Mapping[str, str]) -> dict[str, Any]:
 def _name(source: str) -> str:
     """A name for a study of this table: the file's, or that of the folder of several."""
     path = Path(source)
+    if has_magic(path.name) and path.is_file():  # `visits[1].csv` is a file, and no pattern
+        return re.sub(r"[*?\[\]]+", "-", path.name.split(".")[0]).strip("-") or "study"
     plain = [part for part in (path.name, path.parent.name) if part and not has_magic(part)]
     return (plain[0].split(".")[0] if plain else "") or "study"

@@ -3,10 +3,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato.core.attribute import Role
+from sfumato.core.number_format import NumberFormat
 from sfumato.core.profile import ColumnProfile, Profile
 from sfumato.describe import propose
 from sfumato.errors import StudyError, UsageError
 from sfumato.read import study_from_text
+
+THOUSANDS = (NumberFormat(thousands=","),)
 
 
 def column(name, kind="category", *, rows=1000, distinct=3, missing=0, **more):
@@ -33,6 +36,12 @@ def proposed(*columns, **more):
         (column("surname", "text", distinct=700), Role.IDENTIFIER),
         (column("serial", "integer", distinct=950), Role.IDENTIFIER),
         (column("x7", "integer", distinct=950), Role.IDENTIFIER),
+        (column("x7", "integer", distinct=950, number_formats=THOUSANDS), None),
+        (column("amount", "integer", rows=9, distinct=9, number_formats=THOUSANDS), None),
+        (column("account_sum", "number", distinct=950, number_formats=THOUSANDS), None),
+        (column("account_balance", "number", distinct=950), Role.SENSITIVE),
+        (column("account", "number", distinct=950), Role.IDENTIFIER),
+        (column("patient_id", "integer", distinct=1000, number_formats=THOUSANDS), Role.IDENTIFIER),
         (column("comment", "text", distinct=990), Role.IDENTIFIER),
         (column("contact", "category", distinct=500, looks_like=("email",)), Role.IDENTIFIER),
         (column("age", "integer", distinct=70), Role.QUASI_IDENTIFIER),
@@ -87,7 +96,7 @@ def test_reasons_say_why():
     assert reasons == [
         "it is named like a key, and about 2.5 records share each value: the privacy unit goes by it",
         "its name says 'age', which others may know of a person",
-        "it is free text, which can name people: it leaves only if you give it a role by hand",
+        "it is free text, which can name people: it is published only if you list its values by hand",
         "neither its name nor its values say what it is: give it a role, or leave it out",
         "all records have the same value, so it tells nothing",
         (
@@ -121,8 +130,8 @@ def test_unique_near_unique_and_missing_values_are_listed():
         column("sex", missing=7),
     )
     assert (found.unique, found.near_unique, found.missing) == (("key",), ("almost",), {"key": 10, "sex": 7})
-    assert "# A value of its own in every record: key\n" in found.to_yaml()
-    assert "# A value of its own in nearly every record: almost\n" in found.to_yaml()
+    assert "# A value of its own in every record that has one: key\n" in found.to_yaml()
+    assert "# A value of its own in nearly every record that has one: almost\n" in found.to_yaml()
 
 
 def test_the_proposed_file():
@@ -158,7 +167,7 @@ def test_the_proposed_file():
         "    taxonomy: {prefix: [1, 3]}\n"
         "    domain: observed   # confirm, then change to declared\n"
         "  # neither its name nor its values say what it is: give it a role, or leave it out\n"
-        "  # bmi: {role: }\n"
+        "  # bmi: {role: , type: number, bounds: [0, 99], step: 0.01, domain: observed}\n"
         "  # its name says 'income' and it has 2 values\n"
         "  income:\n"
         "    role: class\n"
@@ -188,9 +197,54 @@ def test_the_proposed_file_loads_and_says_observed():
 
 def test_where_nothing_can_be_placed_the_file_asks_for_a_role():
     text = proposed(column("bmi", "number")).to_yaml()
-    assert "# bmi: {role: }" in text
+    assert "# bmi: {role: , type: number" in text
     with pytest.raises(StudyError, match="the study declares no attribute"):
         study_from_text(text)
+
+
+def uncomment(text, roles):
+    """What the owner does with columns that are commented out: fill in the role, remove the `# `."""
+    lines, open_ = [], False
+    for line in text.splitlines():
+        name = next((name for name in roles if line.startswith(f"  # {name}: {{role: ")), None)
+        if name or open_:
+            line = "  " + line.removeprefix("  # ").replace("{role: ", f"{{role: {roles.get(name)}", 1)  # noqa: PLW2901
+            open_ = not line.endswith("}")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def test_a_column_without_a_role_needs_nothing_but_the_role():
+    """The type, bounds and format that were found were dropped where no role was."""
+    values = tuple(f"a rather long value {n}" for n in range(40))
+    found = proposed(
+        column("sex"),
+        column("amount", "number", missing=3, upper="5000", number_formats=THOUSANDS),
+        column("same", "integer", distinct=1, lower="7", upper="7"),
+        column("first", "date", distinct=1, lower="2004-01-31", upper="2004-01-31", formats=("%d/%m/%Y",)),
+        column("thing", distinct=40, values=values),
+        column("kind", distinct=2, values=("Any", "b: {}")),
+        column("note", "text", distinct=2, values=("Ann", "Bob")),
+        column("empty", distinct=0, missing=1000),
+    )
+    text = found.to_yaml()
+    assert set(study_from_text(text).attributes) == {"sex"}, "it loads as it is"
+    assert (
+        '# amount: {role: , type: number, bounds: [0, 5000], format: {thousands: ","}, step: 1, missing: keep,' in text
+    )
+    assert "`format`: as the records suggest: confirm" in text and "`missing`: 3 of 1000 records" in text
+    assert "# note: {role: }" in text and "Ann" not in text, "free text is not listed"
+    assert max(len(line) for line in text.splitlines() if "long value" in line) <= 120
+    names = [p.column.name for p in found.columns if p.role is None]
+    study = study_from_text(uncomment(text, dict.fromkeys(names, "insensitive")))
+    assert list(study.attributes) == [p.column.name for p in found.columns]
+    domains = {name: a.domain for name, a in study.attributes.items()}
+    assert domains["amount"].number_formats == THOUSANDS and domains["amount"].upper == 5000
+    assert domains["first"].formats == ("%d/%m/%Y",)
+    assert domains["thing"].taxonomy.leaves == values
+    assert domains["kind"].taxonomy.leaves == ("Any", "b: {}")
+    assert domains["note"] is None and domains["empty"] is None
+    assert not any(domain.declared for domain in domains.values() if domain is not None)
 
 
 ODD = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(lambda text: text.strip())

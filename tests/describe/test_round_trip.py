@@ -201,6 +201,91 @@ def test_a_file_in_latin_1_with_semicolons(tmp_path):
     assert "Zürich" in study.declared.attributes["city"].domain.taxonomy.leaves
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_names_with_two_marks(tmp_path, delimiter):
+    """Without the delimiter in the proposal the release would refuse to guess it, and the plan did not say so."""
+    rows = [{"a|b": "xy"[n % 5 == 0], "sex": "fm"[n % 2], "outcome": ("home", "ward")[n % 7 == 0]} for n in range(99)]
+    path = written(tmp_path / "clinic.csv", rows, delimiter=delimiter)
+    bare = confirmed(sf.describe(path).to_yaml())
+    proposal, study = through(tmp_path, path)
+    assert proposal.written["delimiter"] == delimiter
+    assert not any("REFUSED" in sentence for sentence in study.plan("dp").sentences)
+    shown = "tab" if delimiter == "\t" else f'"{delimiter}"'
+    bare = "\n".join(line for line in bare.splitlines() if not line.startswith("  delimiter:"))
+    (tmp_path / "bare.yaml").write_text(bare.replace("name: clinic", "name: bare"), encoding="utf-8")
+    study = sf.Study.load(tmp_path / "bare.yaml")
+    first = study.plan("dp").sentences[0]
+    assert first.startswith("IT WILL BE REFUSED by `release`: the delimiter of ")
+    with pytest.raises(sf.SfumatoError) as caught:
+        study.release("dp", out=tmp_path / "bare")
+    assert caught.value.problem in first and caught.value.fix in first, "the plan says what the release says"
+    assert f"declare it in the study: `source: {{path: …, delimiter: {shown}}}`" in caught.value.fix
+    assert not any("REFUSED" in s for s in study.plan(sf.Mondrian(k=5)).sentences), "groups may look at records"
+    assert study.ledger.spent("bare") == 0
+
+
+def test_a_name_that_begins_with_a_quote(tmp_path):
+    """A private release takes the first mark for the quote; the records show another, so it is proposed."""
+    text = "'t,sex,class\n" + "".join(f'"{n}, x",{"fm"[n % 2]},{"ab"[n % 3 == 0]}\n' for n in range(60))
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    proposal, study = through(tmp_path, tmp_path / "x.csv")
+    assert proposal.written == {"quote": '"'}
+    assert set(study.declared.attributes) == {"'t", "sex", "class"}
+
+
+def test_columns_without_a_role_need_nothing_but_the_role(tmp_path):
+    """Three amounts in three formats, whose names say nothing: fill in the role, remove the `# `, and it fits."""
+    rows = [
+        {
+            "amount": f"{n * 37:,}",
+            "cost": f"{n * 3.25:,.2f} £".translate(SWAPPED) if n % 11 else "",
+            "rate": f"{n % 40}.5%",
+            "sex": "fm"[n % 2],
+            "outcome": ("home", "ward")[n % 7 == 0],
+        }
+        for n in range(400)
+    ]
+    proposal = sf.describe(written(tmp_path / "visits[1].csv", rows))
+    text = proposal.to_yaml()
+    assert [p.column.name for p in proposal.columns if p.role is None] == ["amount", "cost", "rate"]
+    assert proposal.name == "visits-1"
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    assert set(sf.Study.load(tmp_path / "study.yaml").declared.attributes) == {"sex", "outcome"}
+    for name in ("amount", "cost", "rate"):
+        assert f"  # {name}: {{role: , type: " in text
+        text = text.replace(f"  # {name}: {{role: ", f"  {name}: {{role: sensitive")
+    text = confirmed(text.replace("domain: observed}", "domain: declared}"))
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    study = sf.Study.load(tmp_path / "study.yaml")
+    reports = {report.attribute: report for report in study.check()}
+    assert {name: (r.missing, r.outside) for name, r in reports.items()} == dict.fromkeys(reports, (0, 0)) | {
+        "cost": (37, 0)
+    }
+    domains = {name: study.declared.attributes[name].domain for name in ("amount", "cost", "rate")}
+    assert {name: [form.fields() for form in domain.number_formats] for name, domain in domains.items()} == {
+        "amount": [{"thousands": ","}],
+        "cost": [{"decimal": ",", "thousands": ".", "suffix": "£"}],
+        "rate": [{"suffix": "%"}],
+    }
+    assert verify_bundle(study.release("dp", out=tmp_path / "dp").bundle).ok
+
+
+@pytest.mark.parametrize(
+    ("file", "asked", "name"),
+    [
+        ("visits[1].csv", "visits[1].csv", "visits-1"),
+        ("[1].csv", "[1].csv", "1"),
+        ("visits.csv", "visits.csv", "visits"),
+        ("visits1.csv", "visits[1].csv", "clinic"),
+        ("visits-1.csv", "*.csv", "clinic"),
+    ],
+)
+def test_a_study_is_named_after_its_file_or_the_folder_of_a_pattern(tmp_path, file, asked, name):
+    (tmp_path / "clinic").mkdir()
+    written(tmp_path / "clinic" / file, people())
+    assert sf.describe(tmp_path / "clinic" / asked).name == name
+
+
 def test_a_byte_without_a_meaning_in_the_proposed_encoding(tmp_path):
     """0x81 is no letter of windows-1252, but what is proposed opens all the same."""
     path = written(tmp_path / "clinic.csv", people(), encoding="latin-1", delimiter=";")

@@ -242,7 +242,7 @@ def test_a_private_release_does_not_guess_an_encoding_from_the_records(sfumato, 
     said = release(sfumato, study)
     assert said.code == 4
     assert "the encoding of" in said.err and "had to be guessed from its records" in said.err
-    assert "declare it in the study: `source: {path: …, encoding: …}`" in said.err
+    assert "declare it in the study: `source: {path: …, encoding: windows-1252}`" in said.err
     assert not (tmp_path / "out").exists()
     changed(study, ("source: clinic.csv", f"source: {{path: clinic.csv, encoding: {kind}}}"))
     fine(release(sfumato, study), study)  # what is declared is not guessed

@@ -51,6 +51,11 @@ def near_unique(column: ColumnProfile) -> bool:
     return present(column) > 1 and column.distinct >= NEAR_UNIQUE * present(column)
 
 
+def reads_as_amount(column: ColumnProfile) -> bool:
+    """Whether it holds numbers with decimals, thousands separators, a currency or the like, as keys seldom have."""
+    return column.kind == "number" or bool(column.number_formats)
+
+
 def constant(column: ColumnProfile) -> bool:
     """Whether all records that have a value have the same."""
     return column.distinct <= 1

@@ -22,6 +22,7 @@ from sfumato.describe.profile import (
     named_like,
     near_unique,
     present,
+    reads_as_amount,
     unique,
     words,
 )
@@ -65,12 +66,12 @@ class Proposal:
 
     @property
     def unique(self) -> tuple[str, ...]:
-        """The columns in which every record has a value of its own."""
+        """The columns in which every record that has a value has one of its own."""
         return tuple(p.column.name for p in self.columns if unique(p.column))
 
     @property
     def near_unique(self) -> tuple[str, ...]:
-        """The columns in which nearly every record has a value of its own."""
+        """The columns in which nearly every record that has a value has one of its own."""
         return tuple(p.column.name for p in self.columns if near_unique(p.column) and not unique(p.column))
 
     @property
@@ -203,7 +204,10 @@ def _named_identifying(column: ColumnProfile) -> Verdict | None:
         return None
     if as_codes(column) and not near_unique(column):  # `disposition_id` with its 26 values
         return None
-    key = words(column.name)[-1] in KEYS  # `citizen_id` is an id, `country_name` is a country
+    last = words(column.name)[-1]
+    key = last in KEYS  # `citizen_id` is an id, `country_name` is a country
+    if reads_as_amount(column) and last not in IDENTIFYING and not key:  # `account_balance`, unlike `patient_id`
+        return None
     if key or near_unique(column) or not named_like(column, (*DEMOGRAPHIC, *SENSITIVE)):
         return Role.IDENTIFIER, f"its name says '{word}' and it has {column.distinct} different values"
     return None
@@ -214,7 +218,7 @@ def _free_text(column: ColumnProfile) -> Verdict | None:
         return None
     if near_unique(column):
         return Role.IDENTIFIER, f"{_own(column)} a text of its own"
-    return None, "it is free text, which can name people: it leaves only if you give it a role by hand"
+    return None, "it is free text, which can name people: it is published only if you list its values by hand"
 
 
 def _date(column: ColumnProfile) -> Verdict | None:
@@ -236,13 +240,14 @@ def _named_demographic(column: ColumnProfile) -> Verdict | None:
 
 
 def _one_each(column: ColumnProfile) -> Verdict | None:
-    if column.kind in ("integer", "category") and near_unique(column):
+    if column.kind in ("integer", "category") and near_unique(column) and not reads_as_amount(column):
         return Role.IDENTIFIER, f"{_own(column)} a value of its own"
     return None
 
 
 def _own(column: ColumnProfile) -> str:
-    return "every record has" if unique(column) else "nearly every record has"
+    every = "every record" if unique(column) else "nearly every record"
+    return f"{every} that has a value has" if column.missing else f"{every} has"
 
 
 _RULES = (

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from textwrap import wrap
 from typing import Any
@@ -21,17 +22,31 @@ _PREFIXES = (1, 3)
 _STEPS = 1000  # a number whose values are not listed gets about this many steps
 
 _CONFIRM = "confirm, so that no record decides it"
+_OPEN = (
+    "# A column without a role is commented out. To use it, fill in its role and remove the `# ` in front of its",
+    "# lines; an identifier takes its role alone.",
+)
+_INDENT = " " * 6  # of lines that go on with an attribute
 
 Placed = tuple[ColumnProfile, Role | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of an attribute: its YAML in pieces that lines may break between, and a note for the owner."""
+
+    pieces: tuple[str, ...]
+    note: str = ""
 
 
 def study_text(
     name: str, source: str, columns: Sequence[Placed], *, written: Mapping[str, Any], person: str | None = None
 ) -> str:
-    """Write a study file; columns without a role are commented out."""
+    """Write a study file; columns without a role are commented out, with all that was found but the role."""
     lines = [
         "# Proposed by `sfumato describe`. Bounds and values were read off the records, which tells about people:",
         "# put public knowledge in their place, then change `domain: observed` to `domain: declared`.",
+        *(_OPEN if any(role is None for _, role, _ in columns) else ()),
         *_notes([column for column, _, _ in columns]),
         f"name: {scalar(name)}",
         *_source(source, written),
@@ -44,8 +59,7 @@ def study_text(
     if all(role is None for _, role, _ in columns):
         lines[-1] = "attributes: {}        # nothing could be placed: give at least one column a role"
     for column, role, reason in columns:
-        entry = [*_comment(reason), *_entry(column, role)]
-        lines += entry if role is not None else [f"  # {line.removeprefix('  ').removeprefix('# ')}" for line in entry]
+        lines += _open_entry(column, reason) if role is None else [*_comment(reason), *_entry(column, role)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,54 +102,73 @@ def _notes(columns: Sequence[ColumnProfile]) -> list[str]:
     own = [scalar(column.name) for column in columns if unique(column)]
     near = [scalar(column.name) for column in columns if near_unique(column) and not unique(column)]
     if own:
-        notes.append(f"# A value of its own in every record: {', '.join(own)}")
+        notes.append(f"# A value of its own in every record that has one: {', '.join(own)}")
     if near:
-        notes.append(f"# A value of its own in nearly every record: {', '.join(near)}")
+        notes.append(f"# A value of its own in nearly every record that has one: {', '.join(near)}")
     return notes
 
 
-def _entry(column: ColumnProfile, role: Role | None) -> list[str]:
+def _entry(column: ColumnProfile, role: Role) -> list[str]:
     name = scalar(column.name)
-    if role is None:
-        return [f"  {name}: {{role: }}"]
     if role is Role.IDENTIFIER:
         return [f"  {name}: {{role: identifier}}"]
     lines = [f"  {name}:", f"    role: {role.value}"]
-    if role is Role.TIME and column.kind == "date":
-        return [*lines, "    type: date", *_formats(column)]
-    domain = _domain(column, role)
-    lines += domain
-    if domain and column.missing:
-        lines.append(f"    missing: keep      # {column.missing} of {column.rows} records have no value")
-    if domain:
-        lines.append("    domain: observed   # confirm, then change to declared")
+    for field in _fields(column, role):
+        *first, last = _wrapped("    ", field.pieces)
+        lines += [*first, f"{last:<20}   # {field.note}" if field.note else last]
     return lines
 
 
-def _domain(column: ColumnProfile, role: Role) -> list[str]:
+def _open_entry(column: ColumnProfile, reason: str) -> list[str]:
+    """A column without a role, commented out: complete once the role is filled in and the `# ` removed.
+
+    Free text gets no domain: a list of its values would publish what people wrote. The last field, `domain`, needs no
+    note: the head of the file has it.
+    """
+    fields = [] if column.kind == "text" else _fields(column, None)
+    notes = [f"`{field.pieces[0].partition(':')[0]}`: {field.note}" for field in fields[:-1] if field.note]
+    pieces = ["role: ", *(piece for field in fields for piece in field.pieces)]
+    whole = f"  {scalar(column.name)}: {{{', '.join(pieces)}}}"
+    long = any(len(field.pieces) > 1 for field in fields)  # only a list of values takes several lines
+    entry = _wrapped(f"  {scalar(column.name)}: {{", pieces, end="}") if long else [whole]
+    return [*_comment("; ".join((reason, *notes))), *(f"  # {line.removeprefix('  ')}" for line in entry)]
+
+
+def _fields(column: ColumnProfile, role: Role | None) -> list[_Field]:
+    """What is proposed of an attribute besides its role."""
+    if role is Role.TIME and column.kind == "date":
+        return [_Field(("type: date",)), *_formats(column)]
+    domain = _domain(column, role)
+    if not domain:
+        return []
+    if column.missing:
+        domain.append(_Field(("missing: keep",), f"{column.missing} of {column.rows} records have no value"))
+    return [*domain, _Field(("domain: observed",), "confirm, then change to declared")]
+
+
+def _domain(column: ColumnProfile, role: Role | None) -> list[_Field]:
     listed = column.kind in ("category", "boolean", "text") or role is Role.CLASS
     postal = named_like(column, POSTAL) is not None and bool(column.values)
     if (listed or postal) and column.values:
         return _listed(column.values, postal=postal)
     if column.kind not in ("integer", "number", "date") or column.lower is None or column.upper is None:
         return []
-    lines = [f"    type: {column.kind}", f"    bounds: [{column.lower}, {column.upper}]", *_formats(column)]
-    return [*lines, f"    step: {_step(column)}"] if column.kind == "number" else lines
+    bounds = f"bounds: [{column.lower}, {column.upper}]"
+    fields = [_Field((f"type: {column.kind}",)), _Field((bounds,)), *_formats(column)]
+    return [*fields, _Field((f"step: {_step(column)}",))] if column.kind == "number" else fields
 
 
-def _formats(column: ColumnProfile) -> list[str]:
+def _formats(column: ColumnProfile) -> list[_Field]:
     """How dates or numbers are written, where that is not one of the usual ways."""
     if column.number_formats:
-        forms = [_number_format(form) for form in column.number_formats]
-        several = f"[{', '.join(forms)}]" if len(forms) > 1 else forms[0]
-        note = "or the mark is a decimal one, which no value tells" if column.ambiguous else "as the records suggest"
-        return [f"    format: {several}   # {note}: {_CONFIRM}"]
-    if not column.formats:
+        forms, other = [_number_format(form) for form in column.number_formats], "the mark is a decimal one"
+    else:
+        forms, other = [scalar(form) for form in column.formats], "the month first"
+    if not forms:
         return []
-    shown = ", ".join(scalar(form) for form in column.formats)
-    several = f"[{shown}]" if len(column.formats) > 1 else shown
-    note = "or the month first, which no value tells" if column.ambiguous else "as the records suggest"
-    return [f"    format: {several}   # {note}: {_CONFIRM}"]
+    several = f"[{', '.join(forms)}]" if len(forms) > 1 else forms[0]
+    note = f"or {other}, which no value tells" if column.ambiguous else "as the records suggest"
+    return [_Field((f"format: {several}",), f"{note}: {_CONFIRM}")]
 
 
 def _number_format(form: NumberFormat) -> str:
@@ -143,24 +176,32 @@ def _number_format(form: NumberFormat) -> str:
     return f"{{{', '.join(f'{name}: {scalar(value)}' for name, value in fields.items())}}}"
 
 
-def _listed(values: Sequence[str], *, postal: bool) -> list[str]:
+def _listed(values: Sequence[str], *, postal: bool) -> list[_Field]:
     items = [scalar(value) for value in values]
     if ROOT in values:  # the root of a plain list has this name already
         root = next(ROOT + "!" * marks for marks in range(1, len(values) + 2) if ROOT + "!" * marks not in values)
-        return ["    taxonomy:", *_wrapped(f"      {scalar(root)}: ", items)]
+        return [_Field(_enclose(f"taxonomy: {{{scalar(root)}: [", items, "]}"))]
     prefix = postal and min(len(value) for value in values) > max(_PREFIXES)
-    return [*_wrapped("    values: ", items), *([f"    taxonomy: {{prefix: {list(_PREFIXES)}}}"] if prefix else [])]
+    listed = _Field(_enclose("values: [", items, "]"))
+    return [listed, *([_Field((f"taxonomy: {{prefix: {list(_PREFIXES)}}}",))] if prefix else [])]
 
 
-def _wrapped(lead: str, items: Sequence[str]) -> list[str]:
-    """A list in brackets, over as many lines as it needs."""
+def _enclose(start: str, items: Sequence[str], end: str) -> tuple[str, ...]:
+    """The items with the start before the first and the end behind the last."""
+    *first, last = items
+    first, last = ([start + first[0], *first[1:]], last) if first else ([], start + last)
+    return (*first, last + end)
+
+
+def _wrapped(lead: str, items: Iterable[str], *, end: str = "") -> list[str]:
+    """Items with commas between them, over as many lines as they need."""
+    *first, last = items
     lines: list[str] = []
-    line = lead + "["
-    for number, item in enumerate(items):
-        piece = item + ("]" if number == len(items) - 1 else ",")
-        if len(line) + len(piece) > WIDTH and not line.endswith("["):
+    line = lead
+    for number, piece in enumerate((*(f"{item}," for item in first), last + end)):
+        if number and len(line) + len(piece) > WIDTH:
             lines.append(line.rstrip())
-            line = " " * (len(lead) + 1)
+            line = _INDENT
         line += piece + " "
     return [*lines, line.rstrip()]
 

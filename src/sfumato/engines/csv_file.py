@@ -72,7 +72,7 @@ def inspect_private_csv(path: Path, written: Source | None = None) -> CsvFile:
     text = sample.decode(encoding.removesuffix("-damaged"), errors="replace").lstrip("\ufeff\r\n")
     if not text.strip("\x00 \t\r\n"):
         raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
-    quote = said.quotes if said.quotes is not None else ("'" if text.startswith("'") else '"')
+    quote = said.quotes if said.quotes is not None else _quote_of_names(text)
     line, line_end, marks = read_line_of_names(text, quote=quote, marks=DELIMITERS)
     if said.separates is not None:
         _refuse_other_delimiter(line, said.separates, path)
@@ -81,7 +81,7 @@ def inspect_private_csv(path: Path, written: Source | None = None) -> CsvFile:
     file = CsvFile(
         path=path,
         encoding=encoding,
-        delimiter=said.separates or (marks or [","])[0],
+        delimiter=said.separates or max(marks or [","], key=line.count),
         quote=quote,
         columns=(),
         longest=longest,
@@ -140,8 +140,8 @@ def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
         what
         for what, plain in (
             ("encoding", said.encoding is not None or encoding in {"utf-8-sig", "utf-16"}),
-            ("quote", said.quotes is not None or quote == '"'),
-            ("delimiter", said.separates is not None or delimiter == _of_names(text)),
+            ("quote", said.quotes is not None or quote == _quote_of_names(text)),
+            ("delimiter", said.separates is not None or [delimiter] == _marks_of_names(text, quote)),
         )
         if not plain
     ]
@@ -341,10 +341,14 @@ def _dialect(text: str, said: Source) -> tuple[str, str]:
     return delimiter, "'" if '"' not in text and single * 2 > len(cells) else '"'
 
 
-def _of_names(text: str) -> str:
-    """The delimiter that stands most often in the line of names."""
-    names = text.lstrip("\ufeff\r\n").partition("\n")[0]
-    return max(DELIMITERS, key=names.count)
+def _quote_of_names(text: str) -> str:
+    """The quote that the line of names shows."""
+    return "'" if text.lstrip("\ufeff\r\n").startswith("'") else '"'
+
+
+def _marks_of_names(text: str, quote: str) -> list[str]:
+    """The delimiters that a private release may take the line of names to have: a comma where there is none."""
+    return read_line_of_names(text.lstrip("\ufeff\r\n"), quote=quote, marks=DELIMITERS)[2] or [","]
 
 
 def _refuse_other_delimiter(text: str, declared: str, path: Path) -> None:

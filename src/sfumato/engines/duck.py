@@ -104,7 +104,7 @@ class DuckDb:
             "encoding": ", ".join(
                 sorted({file.encoding.removesuffix("-sig").removesuffix("-damaged") for file in files})
             ),
-            "guessed": next((file.guessed for file in files if file.guessed), ""),
+            "guessed": ", ".join(dict.fromkeys(what for file in files for what in file.guessed.split(", ") if what)),
         }
         with kept_open(DuckSession(limits=limits)) as session:
             ready = [_prepare(file, session, place, private=private) for place, file in enumerate(files)]

@@ -40,7 +40,8 @@ from sfumato.engines import CodedTable, Records, SourceTable, count_left_out, op
 from sfumato.errors import SourceError, StudyError
 from sfumato.methods.method import NOISE_ON
 from sfumato.models import DifferentialPrivacy
-from sfumato.pipeline.counts import refuse_guesses, refuse_over_budget
+from sfumato.pipeline.counts import refuse_over_budget
+from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.made import ledger_of, left_over, unit_words, who
 from sfumato.publish.guarantee import NO_GUARANTEE
 from sfumato.recipe import Recipe

@@ -23,11 +23,12 @@ from sfumato.core.view import View
 from sfumato.dp.accountant import Accountant
 from sfumato.dp.budget import show
 from sfumato.dp.sampling import RandomSource
-from sfumato.engines import CodedTable, SourceTable, open_source
-from sfumato.errors import SourceError, StudyError
+from sfumato.engines import CodedTable, open_source
+from sfumato.errors import StudyError
 from sfumato.methods import Method, method_needs_class
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
+from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
 from sfumato.pipeline.made import (
@@ -168,21 +169,6 @@ def refuse_over_budget(
     )  # fmt: skip
     refuse_lost_entries(study, ledger)
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
-
-
-def refuse_guesses(table: SourceTable) -> None:
-    """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
-    guessed = table.read_as.get("guessed")
-    if guessed:
-        raise SourceError(
-            f"the {guessed} of {table.name} had to be guessed from its records, so one record could change how all the "
-            "others are read, and no ε would cover that",
-            f"declare it in the study: `source: {{path: …, {_first(guessed)}: …}}`, or save the table as Parquet",
-        )
-
-
-def _first(guessed: str) -> str:
-    return guessed.split(", ", 1)[0]
 
 
 def _manifest_facts(

@@ -35,7 +35,7 @@ from sfumato.methods import Method, build, is_partition, recipe_of
 from sfumato.models import peopled
 from sfumato.pipeline.axes import axis, known, named
 from sfumato.pipeline.baselines import everything, nothing
-from sfumato.pipeline.counts import refuse_guesses
+from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.measuring import both_records, chosen_measures, measuring_view
 from sfumato.pipeline.partitions import drafted, draws_at_random, refuse_unfit
 from sfumato.pipeline.point_files import PointFiles, described, digest, fingerprint, outcome

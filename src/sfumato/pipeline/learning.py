@@ -31,11 +31,11 @@ from sfumato.pipeline.counts import (
     composition,
     cost_words,
     refusal_words,
-    refuse_guesses,
     refuse_over_budget,
     unfit_sentences,
 )
 from sfumato.pipeline.frame import Entered
+from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.lost_entries import ledger_words
 from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions

@@ -28,6 +28,7 @@ from sfumato.core.unit import Unit
 from sfumato.dp.budget import show
 from sfumato.engines import CodedTable, Records, SourceTable, count_left_out, open_source, reads_once
 from sfumato.errors import SourceError
+from sfumato.pipeline.guesses import find_guess
 from sfumato.pipeline.made import Plan
 
 FOR_THE_OWNER = "for your eyes only"
@@ -74,6 +75,8 @@ def with_left_out(
 ) -> Plan:
     """A plan that also says, to the owner, how many records are left out, and first of all if that would be refused.
 
+    Nor does it hide that the table would be refused because its records would have to tell how it is written.
+
     The table is looked at, nothing is spent. A plan does not fail because of the table: it says why it could not be
     looked at. A stream is not looked at, since it can be read only once.
     """
@@ -83,6 +86,10 @@ def with_left_out(
         return _also(plan, "the table can be read only once, so it was not compared with the study")
     try:
         with open_source(study.source, base=study.base, private=plan.epsilon is not None) as table:
+            guess = None if plan.epsilon is None else find_guess(table)
+            if guess is not None:
+                said = f"IT WILL BE REFUSED by `{command}`: {guess.problem}. To fix: {guess.fix}"
+                plan = replace(plan, sentences=(said, *plan.sentences))
             records = Records(table, tuple(attributes), unit=unit, selection=selection)
             found = _worse(count_left_out(records), _passed_over(table, selection))
     except SourceError as error:
