@@ -91,6 +91,23 @@ def test_a_restored_backup_is_noticed_by_the_head_where_there_is_no_bundle(study
     ask(study)
 
 
+def test_a_ledger_of_another_branch_does_not_hide_what_was_spent(study, tmp_path):
+    for _ in range(2):
+        ask(study)
+    (tmp_path / "archive").mkdir()
+    for name in (LEDGER, HEAD):
+        (study.parent / name).rename(tmp_path / "archive" / name)
+    for _ in range(2):
+        ask(study)
+    shutil.copy(tmp_path / "archive" / LEDGER, study.parent / LEDGER)
+    with pytest.raises(VerifyError, match="has lost entries"):
+        ask(study)
+    [entry] = opened(study).adopt_releases("copied the archive back")
+    assert entry.epsilon == 2
+    assert opened(study).ledger.spent("clinic") == 4
+    assert opened(study).verify_ledger() == ()
+
+
 def test_another_ledger_in_the_study_is_another_account_and_is_noticed(study):
     ask(study)
     text = study.read_text(encoding="utf-8")
@@ -200,6 +217,7 @@ def test_a_crash_between_the_entry_and_its_head_is_no_loss(study, monkeypatch):
     ask(study)
     assert json.loads((study.parent / HEAD).read_text(encoding="utf-8"))["accounts"]["clinic"] == {
         "rows": 6, "hash": opened(study).ledger.rows()[-1]["hash"], "epsilon": "3", "unit": "record",
+        "paid": {entry.hash: "1" for entry in opened(study).ledger.entries("clinic")},
     }  # fmt: skip
 
 

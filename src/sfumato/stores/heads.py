@@ -9,8 +9,9 @@ process that is killed between the two leaves a head that lags behind the ledger
 is in the chain. A head is never ahead of its ledger; one that is names a row that the ledger has lost. Two processes
 that write at once may leave the older head of the two: it lags by an entry until the next one is written.
 
-A head file says what was spent, in all (the plain sum, so at least what any record was charged): where the entries are
-lost, that much has to count as spent.
+A head file says what was spent, in all (the plain sum, so at least what any record was charged) and by each entry that
+cost something, under the hash of the entry: where entries are lost, that much has to count as spent, and entries that
+the ledger still has are not counted twice. Heads of earlier versions have no such list.
 """
 
 import json
@@ -35,12 +36,22 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How far the chain had come with an account: the number and hash of the last row, and the sum of its ε."""
+    """How far the chain had come with an account: the number and hash of the last row, and the sum of its ε.
+
+    ``paid`` is the ε of each entry by its hash (`Entry.paid`); None in a head that an earlier version wrote.
+    """
 
     rows: int
     hash: str
     epsilon: str = "0"
     unit: str = ""
+    paid: Mapping[str, str] | None = None
+
+    def listed(self) -> dict[str, Fraction]:
+        """The ε of each entry by its hash. A head without a list is one entry: nobody knows which ones it sums up."""
+        if self.paid is None:
+            return {self.hash: Fraction(self.epsilon)}
+        return {link: Fraction(epsilon) for link, epsilon in self.paid.items()}
 
     def is_in(self, rows: Sequence[chain.Row]) -> bool:
         """Whether the chain still has the row."""
@@ -55,14 +66,19 @@ def head_of(rows: Sequence[chain.Row], study: str) -> Head:
     return Head(
         rows=len(rows),
         hash=rows[-1].hash if rows else chain.START,
-        epsilon=str(total(paid)),
+        epsilon=str(sum((entry.epsilon for entry in paid if entry.epsilon is not None), Fraction(0))),
         unit=paid[-1].unit if paid else "",
+        paid={link: str(epsilon) for link, epsilon in paid_by(paid).items()},
     )
 
 
-def total(entries: Sequence[Entry]) -> Fraction:
-    """The sum of the ε of these entries."""
-    return sum((entry.epsilon for entry in entries if entry.epsilon is not None), Fraction(0))
+def paid_by(entries: Sequence[Entry]) -> dict[str, Fraction]:
+    """The ε of these entries by their hashes: those that they had where they were first made."""
+    found: dict[str, Fraction] = {}
+    for entry in entries:
+        for link, epsilon in entry.paid.items():
+            found[link] = found.get(link, Fraction(0)) + epsilon
+    return found
 
 
 def head_beside(ledger: Path) -> Path:
@@ -166,7 +182,15 @@ def _read(path: Path) -> dict[str, Head]:
 
 
 def _is_sound(head: Head) -> bool:
-    return type(head.rows) is int and head.rows >= 0 and Fraction(head.epsilon) >= 0 and isinstance(head.hash, str)
+    """Whether a head makes sense; one whose list does not add up to its sum was changed."""
+    parts = head.listed().values()
+    return (
+        type(head.rows) is int
+        and head.rows >= 0
+        and all(part >= 0 for part in parts)
+        and sum(parts) == Fraction(head.epsilon)
+        and isinstance(head.hash, str)
+    )
 
 
 def _unreadable(path: Path) -> VerifyError:
