@@ -1,5 +1,6 @@
 """A ledger that is deleted, put back to an older state or replaced is noticed before anything is spent from it."""
 
+import hashlib
 import json
 import shutil
 import threading
@@ -221,7 +222,7 @@ def test_a_crash_between_the_entry_and_its_head_is_no_loss(study, monkeypatch):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["Clinic", '" clinic "', "ＣＬＩＮＩＣ"])
+@pytest.mark.parametrize("name", ["Clinic", '" clinic "', "ＣＬＩＮＩＣ", "clinic\u200b", "cli\u00adnic"])
 def test_another_spelling_of_the_name_is_the_same_account(study, name):
     ask(study)
     renamed(study, name)
@@ -229,6 +230,31 @@ def test_another_spelling_of_the_name_is_the_same_account(study, name):
     ask(study)
     assert opened(study).ledger.spent("clinic") == 2
     assert [path.name for path in study.parent.glob("*.ledger.sqlite")] == [LEDGER]
+    assert opened(study).verify_ledger() == ()
+
+
+def test_a_name_with_an_invisible_character_first_is_the_same_account(study):
+    renamed(study, "clinic\u200b")
+    ask(study)
+    renamed_back = study.read_text(encoding="utf-8").replace("clinic\u200b", "clinic")
+    study.write_text(renamed_back, encoding="utf-8")
+    assert opened(study).ledger.spent("clinic") == 1
+
+
+def test_a_ledger_that_an_earlier_version_named_with_an_invisible_character_is_still_found(study):
+    stem = "clinic-" + hashlib.sha256("clinic\u200b".encode()).hexdigest()[:8]
+    ask(study)
+    head = json.loads((study.parent / HEAD).read_text(encoding="utf-8"))
+    head["accounts"] = {"clinic\u200b": head["accounts"].pop("clinic")}
+    (study.parent / HEAD).unlink()
+    (study.parent / f"{stem}.ledger.head").write_text(json.dumps(head), encoding="utf-8")
+    (study.parent / LEDGER).rename(study.parent / f"{stem}.ledger.sqlite")
+    renamed(study, "clinic\u200b")
+    assert opened(study).ledger.spent("clinic") == 1
+    (study.parent / f"{stem}.ledger.sqlite").unlink()
+    with pytest.raises(VerifyError, match="has lost entries"):
+        ask(study)
+    assert [entry.epsilon for entry in opened(study).adopt_releases("lost")] == [1]
     assert opened(study).verify_ledger() == ()
 
 

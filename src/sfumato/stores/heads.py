@@ -113,12 +113,12 @@ class HeadsRead:
             f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' "
             f"(ε = {show(Fraction(head.epsilon))} in all), and the ledger that is here has lost some of them"
             for path, account, head in self.heads
-            if wanted in {None, account} and not head.is_in(rows)
+            if wanted in {None, account_name(account)} and not head.is_in(rows)
         )
 
     def of(self, study: str) -> tuple[Head, ...]:
         """What the files say of one account."""
-        return tuple(head for _, account, head in self.heads if account == account_name(study))
+        return tuple(head for _, account, head in self.heads if account_name(account) == account_name(study))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +147,8 @@ class HeadFiles:
                 before = heads.get(account)
                 if before == head or (before is not None and before.rows > head.rows and not adopted):
                     continue
+                if adopted:  # what earlier versions took for other accounts was adopted with this one
+                    heads = {name: other for name, other in heads.items() if account_name(name) != account}
                 _replace(path, {**heads, account: head})
             except OSError as error:
                 raise PublishError(
