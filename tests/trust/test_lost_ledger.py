@@ -173,6 +173,25 @@ def test_bundles_of_other_studies_and_broken_ones_are_nobodys_business(study):
     assert opened(study).verify_ledger() == opened(other).verify_ledger() == ()
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_second_study_beside_one_that_has_spent_is_warned_of(study, shared):
+    if shared:
+        study.write_text(f"{study.read_text(encoding='utf-8')}ledger: book.sqlite\n", encoding="utf-8")
+    other = study.with_name("other.yaml")
+    other.write_text(study.read_text(encoding="utf-8").replace("name: clinic", "name: other"), encoding="utf-8")
+    said = "other studies have spent privacy budget"
+    assert not any(said in sentence for sentence in opened(other).plan(sf.ContingencyTable(epsilon=1)).sentences)
+    opened(study).release("groups")
+    assert not any(said in warning for warning in spend(other).warnings), "groups cost nothing"
+    assert any(f"{said} here: 'other'" in sentence for sentence in opened(study).plan("groups").sentences)
+    if shared:  # the ledger itself tells
+        for head in study.parent.glob("*.head"):
+            head.unlink()
+    [warning] = [warning for warning in spend(study).warnings if said in warning]
+    assert "'other'" in warning and "'clinic'" not in warning and "add up" in warning
+    assert any(f"{said} here: 'clinic'" in warning for warning in spend(other).warnings)
+
+
 def test_a_broken_manifest_is_not_adopted(study):
     manifest = spend(study).bundle / "manifest.json"
     for name in (LEDGER, HEAD):

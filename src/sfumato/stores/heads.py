@@ -90,6 +90,15 @@ def head_beside(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name.removesuffix('.sqlite')}{ENDING}")
 
 
+def accounts_that_paid(folder: Path) -> frozenset[str]:
+    """The accounts that have spent ε, as the head files in a folder say; those that cannot be read are passed over."""
+    paths: list[Path] = []
+    with suppress(OSError):
+        paths = sorted(folder.glob(f"*{ENDING}"))
+    heads = HeadFiles(tuple(paths)).read().heads
+    return frozenset(account_name(account) for _, account, head in heads if Fraction(head.epsilon) > 0)
+
+
 def lost_entries_error(gone: Sequence[str]) -> VerifyError:
     """The refusal to spend from a ledger that is not whole."""
     return VerifyError(
