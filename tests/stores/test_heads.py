@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from fractions import Fraction
 
 import pytest
@@ -36,7 +37,8 @@ def lose(request, tmp_path):
 def test_a_lost_ledger_is_noticed_and_adopted(lose):
     opened, drop, head = lose
     ledger = opened()
-    ledger.complete(ledger.reserve(draft("1/3"), budget=TEN).id, "sha256:abc", at=WHEN)
+    first = ledger.reserve(draft("1/3"), budget=TEN)
+    ledger.complete(first.id, "sha256:abc", at=WHEN)
     ledger.reserve(draft("1/2", study="Adult"), budget=TEN)
     ledger.reserve(draft("1/2", study="bikes"), budget=TEN)
     said = json.loads(head.read_text(encoding="utf-8"))["accounts"]
@@ -48,17 +50,107 @@ def test_a_lost_ledger_is_noticed_and_adopted(lose):
     with pytest.raises(VerifyError, match="has lost entries"):
         opened().reserve(draft("1/3"), budget=TEN)
     lost = draft(None, purpose="lost")
-    found = [Adoption(draft=draft("1/3"), hash="a" * 64, bundle="b" * 64)]
+    found = [Adoption(draft=draft("1/3"), hash=first.hash, bundle="b" * 64)]
     entered = opened().adopt(found, lost, reason="moved", budget=ONE)
     assert [(e.epsilon, e.adopts, e.bundle, e.reason, e.state) for e in entered] == [
-        (Fraction(1, 3), "a" * 64, "b" * 64, "moved", "adopted"), (Fraction(1, 2), None, None, "moved", "adopted"),
+        (Fraction(1, 3), first.hash, "b" * 64, "moved", "adopted"), (Fraction(1, 2), None, None, "moved", "adopted"),
     ]  # fmt: skip
     assert opened().spent("adult") == Fraction(5, 6)
-    assert "a" * 64 in opened().hashes()
+    assert first.hash in opened().hashes()
     assert opened().adopt(found, lost, reason="again", budget=ONE) == []
     assert opened().lost("adult") == ()
     assert len(opened().lost("bikes")) >= 1, "the other account is still to be adopted"
     opened().reserve(draft("1/6"), budget=ONE)
+
+
+@pytest.fixture
+def branches(tmp_path):
+    """A ledger file, and copies of two that were begun apart: 1/2 and 1/3 were spent in one, 1/2 in the other."""
+    path, head = tmp_path / "book.sqlite", tmp_path / "book.head"
+    copies = tmp_path / "a.copy", tmp_path / "b.copy"
+    for copy, spends in zip(copies, (("1/2", "1/3"), ("1/2",)), strict=True):
+        path.unlink(missing_ok=True)
+        head.unlink(missing_ok=True)
+        for epsilon in spends:
+            open_ledger(path).reserve(draft(epsilon, who=copy.name), budget=TEN)
+        shutil.copy(path, copy)
+    return path, *copies
+
+
+def test_spends_of_another_branch_do_not_cancel_out(branches):
+    path, a, b = branches
+    shutil.copy(a, path)
+    [entry] = open_ledger(path).adopt([], draft(None), reason="copied back", budget=TEN)
+    assert entry.epsilon == Fraction(1, 2)
+    assert open_ledger(path).spent("adult") == Fraction(4, 3)
+    shutil.copy(b, path)  # and the other way round: what was adopted is known by the hashes it covers
+    [entry] = open_ledger(path).adopt([], draft(None), reason="copied back", budget=TEN)
+    assert entry.epsilon == Fraction(5, 6)
+    assert open_ledger(path).spent("adult") == Fraction(4, 3)
+    path.unlink()
+    [entry] = open_ledger(path).adopt([], draft(None), reason="lost at last", budget=TEN)
+    assert entry.epsilon == Fraction(4, 3)
+    assert open_ledger(path).verify() == ()
+
+
+def test_a_release_of_another_branch_is_not_taken_off_what_the_head_lists(branches):
+    path, a, _ = branches
+    theirs = open_ledger(a).entries("adult")[0]
+    path.unlink()
+    found = [Adoption(draft=draft("1/2"), hash=theirs.hash, bundle="b" * 64)]
+    entered = open_ledger(path).adopt(found, draft(None), reason="moved", budget=TEN)
+    assert [entry.epsilon for entry in entered] == [Fraction(1, 2), Fraction(1, 2)]
+
+
+def test_adopting_twice_where_the_head_could_not_be_written_counts_once(branches, monkeypatch):
+    path, a, _ = branches
+    shutil.copy(a, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(heads.os, "fsync", lambda *_given: (_ for _ in ()).throw(OSError(errno.EIO, "no")))
+        with pytest.raises(PublishError):
+            open_ledger(path).adopt([], draft(None), reason="copied back", budget=TEN)
+    open_ledger(path).adopt([], draft(None), reason="again", budget=TEN)
+    assert open_ledger(path).spent("adult") == Fraction(4, 3)
+    assert open_ledger(path).lost("adult") == ()
+
+
+def test_a_head_of_an_earlier_version_is_charged_in_full(branches):
+    path, a, _ = branches
+    head = path.with_name("book.head")
+    said = json.loads(head.read_text())
+    del said["accounts"]["adult"]["paid"]
+    head.write_text(json.dumps(said))
+    assert open_ledger(path).verify() == ()
+    shutil.copy(a, path)
+    [entry] = open_ledger(path).adopt([], draft(None), reason="copied back", budget=TEN)
+    assert entry.epsilon == Fraction(1, 2)
+    assert json.loads(head.read_text())["accounts"]["adult"]["paid"]
+    assert open_ledger(path).adopt([], draft(None), reason="again", budget=TEN) == []
+
+
+def test_an_adopted_release_is_known_by_its_first_hash_when_the_ledger_is_lost_again(tmp_path):
+    path = tmp_path / "book.sqlite"
+    first = open_ledger(path).reserve(draft("1/3"), budget=TEN)
+    found = [Adoption(draft=draft("1/3"), hash=first.hash, bundle="b" * 64)]
+    for _ in range(2):
+        path.unlink()
+        open_ledger(path).adopt(found, draft(None), reason="lost", budget=TEN)
+        assert open_ledger(path).spent("adult") == Fraction(1, 3)
+
+
+def test_closing_an_entry_does_not_overwrite_the_head_of_another_ledger(branches):
+    path, a, _ = branches
+    shutil.copy(a, path)
+    ledger = open_ledger(path)
+    ledger.complete(1, "x", at=WHEN)
+    assert len(ledger.lost("adult")) == 1
+
+
+def test_a_head_whose_list_does_not_add_up_cannot_be_read(branches):
+    path, *_ = branches
+    head = path.with_name("book.head")
+    head.write_text(head.read_text().replace('"epsilon": "1/2"', '"epsilon": "1/3"'))
+    assert "cannot be read" in open_ledger(path).verify()[0]
 
 
 def test_an_entry_of_another_process_while_the_ledger_is_read_is_no_loss(tmp_path, monkeypatch):

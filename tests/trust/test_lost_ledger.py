@@ -1,5 +1,6 @@
 """A ledger that is deleted, put back to an older state or replaced is noticed before anything is spent from it."""
 
+import hashlib
 import json
 import shutil
 import threading
@@ -91,6 +92,23 @@ def test_a_restored_backup_is_noticed_by_the_head_where_there_is_no_bundle(study
     ask(study)
 
 
+def test_a_ledger_of_another_branch_does_not_hide_what_was_spent(study, tmp_path):
+    for _ in range(2):
+        ask(study)
+    (tmp_path / "archive").mkdir()
+    for name in (LEDGER, HEAD):
+        (study.parent / name).rename(tmp_path / "archive" / name)
+    for _ in range(2):
+        ask(study)
+    shutil.copy(tmp_path / "archive" / LEDGER, study.parent / LEDGER)
+    with pytest.raises(VerifyError, match="has lost entries"):
+        ask(study)
+    [entry] = opened(study).adopt_releases("copied the archive back")
+    assert entry.epsilon == 2
+    assert opened(study).ledger.spent("clinic") == 4
+    assert opened(study).verify_ledger() == ()
+
+
 def test_another_ledger_in_the_study_is_another_account_and_is_noticed(study):
     ask(study)
     text = study.read_text(encoding="utf-8")
@@ -155,6 +173,25 @@ def test_bundles_of_other_studies_and_broken_ones_are_nobodys_business(study):
     assert opened(study).verify_ledger() == opened(other).verify_ledger() == ()
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_second_study_beside_one_that_has_spent_is_warned_of(study, shared):
+    if shared:
+        study.write_text(f"{study.read_text(encoding='utf-8')}ledger: book.sqlite\n", encoding="utf-8")
+    other = study.with_name("other.yaml")
+    other.write_text(study.read_text(encoding="utf-8").replace("name: clinic", "name: other"), encoding="utf-8")
+    said = "other studies have spent privacy budget"
+    assert not any(said in sentence for sentence in opened(other).plan(sf.ContingencyTable(epsilon=1)).sentences)
+    opened(study).release("groups")
+    assert not any(said in warning for warning in spend(other).warnings), "groups cost nothing"
+    assert any(f"{said} here: 'other'" in sentence for sentence in opened(study).plan("groups").sentences)
+    if shared:  # the ledger itself tells
+        for head in study.parent.glob("*.head"):
+            head.unlink()
+    [warning] = [warning for warning in spend(study).warnings if said in warning]
+    assert "'other'" in warning and "'clinic'" not in warning and "add up" in warning
+    assert any(f"{said} here: 'clinic'" in warning for warning in spend(other).warnings)
+
+
 def test_a_broken_manifest_is_not_adopted(study):
     manifest = spend(study).bundle / "manifest.json"
     for name in (LEDGER, HEAD):
@@ -200,10 +237,11 @@ def test_a_crash_between_the_entry_and_its_head_is_no_loss(study, monkeypatch):
     ask(study)
     assert json.loads((study.parent / HEAD).read_text(encoding="utf-8"))["accounts"]["clinic"] == {
         "rows": 6, "hash": opened(study).ledger.rows()[-1]["hash"], "epsilon": "3", "unit": "record",
+        "paid": {entry.hash: "1" for entry in opened(study).ledger.entries("clinic")},
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["Clinic", '" clinic "', "ＣＬＩＮＩＣ"])
+@pytest.mark.parametrize("name", ["Clinic", '" clinic "', "ＣＬＩＮＩＣ", "clinic\u200b", "cli\u00adnic"])
 def test_another_spelling_of_the_name_is_the_same_account(study, name):
     ask(study)
     renamed(study, name)
@@ -211,6 +249,31 @@ def test_another_spelling_of_the_name_is_the_same_account(study, name):
     ask(study)
     assert opened(study).ledger.spent("clinic") == 2
     assert [path.name for path in study.parent.glob("*.ledger.sqlite")] == [LEDGER]
+    assert opened(study).verify_ledger() == ()
+
+
+def test_a_name_with_an_invisible_character_first_is_the_same_account(study):
+    renamed(study, "clinic\u200b")
+    ask(study)
+    renamed_back = study.read_text(encoding="utf-8").replace("clinic\u200b", "clinic")
+    study.write_text(renamed_back, encoding="utf-8")
+    assert opened(study).ledger.spent("clinic") == 1
+
+
+def test_a_ledger_that_an_earlier_version_named_with_an_invisible_character_is_still_found(study):
+    stem = "clinic-" + hashlib.sha256("clinic\u200b".encode()).hexdigest()[:8]
+    ask(study)
+    head = json.loads((study.parent / HEAD).read_text(encoding="utf-8"))
+    head["accounts"] = {"clinic\u200b": head["accounts"].pop("clinic")}
+    (study.parent / HEAD).unlink()
+    (study.parent / f"{stem}.ledger.head").write_text(json.dumps(head), encoding="utf-8")
+    (study.parent / LEDGER).rename(study.parent / f"{stem}.ledger.sqlite")
+    renamed(study, "clinic\u200b")
+    assert opened(study).ledger.spent("clinic") == 1
+    (study.parent / f"{stem}.ledger.sqlite").unlink()
+    with pytest.raises(VerifyError, match="has lost entries"):
+        ask(study)
+    assert [entry.epsilon for entry in opened(study).adopt_releases("lost")] == [1]
     assert opened(study).verify_ledger() == ()
 
 

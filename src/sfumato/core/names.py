@@ -23,6 +23,9 @@ ALLOWED: Final = (
 """What a name may be, for an error."""
 
 _FILE_NAME: Final = re.compile(r"\w(?:[\w .,+=()@-]*[\w,+=()@-])?")
+_IGNORABLE: Final = re.compile(  # Default_Ignorable_Code_Point of Unicode, where it is not of category Cf
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
 _KEPT_BY_WINDOWS: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 
 
@@ -64,13 +67,28 @@ def has_control_characters(name: str) -> bool:
 
 
 def account_name(study: str) -> str:
-    r"""What the names of one account have in common: case, blanks and the Unicode form do not make another study.
+    r"""What the names of one account have in common.
+
+    Case, blanks, the Unicode form and invisible characters do not make another study.
 
     >>> account_name(" County  Hospital") == account_name("county hospital") == account_name("COUNTY\u00a0HOSPITAL")
     True
+    >>> account_name("clinic\u200b") == account_name("cli\u00adnic") == account_name("clinic")
+    True
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", study).casefold())
+    return _folded(_without_invisible(study))
+
+
+def _folded(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return " ".join(folded.split())
+
+
+def _without_invisible(name: str) -> str:
+    """The name without what is not displayed: format characters, and the others that Unicode lets a font ignore."""
+    return "".join(
+        letter for letter in name if unicodedata.category(letter) != "Cf" and _IGNORABLE.fullmatch(letter) is None
+    )
 
 
 def file_stem(study: str) -> str:
@@ -82,8 +100,19 @@ def file_stem(study: str) -> str:
     >>> file_stem("county hospital"), file_stem("../../x")
     ('county hospital', 'x-9cdf6a50')
     """
-    if is_file_name(study):
-        return study
+    visible = _without_invisible(study)
+    return visible if is_file_name(visible) else _slugged(account_name(study))
+
+
+def account_stems(study: str) -> frozenset[str]:
+    """The folded names that the files of an account may have, under whatever spelling of its name they were made.
+
+    Earlier versions made a name of their own for a study with invisible characters; it is known by that spelling alone.
+    """
     account = account_name(study)
+    return frozenset({account, *(account_name(_slugged(one)) for one in (account, _folded(study)))})
+
+
+def _slugged(account: str) -> str:
     slug = re.sub(r"[^\w]+", "-", account).strip("-_")[:40].encode()[:100].decode(errors="ignore")
     return f"{slug or 'study'}-{hashlib.sha256(account.encode(errors='replace')).hexdigest()[:8]}"

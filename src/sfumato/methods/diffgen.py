@@ -50,8 +50,8 @@ class DiffGen:
     choice and ε' for the new split points (disjoint records, one charge); at most ε'·(numerical + 2h) = ε/2 in all.
     The counts take what is left, at least ε/2, with Δ = 1. A noisy size (`h: auto`, post-processing, a crowded cut)
     costs ε/100 of its own first, and the rest is split the same way; noisy class totals (`post: class_totals`) cost
-    ε/20 of what is left for the counts. For persons with at most m records everything
-    runs at ε/m (group privacy).
+    1/20 of the whole ε (`SHARE_OF_TOTALS`), taken from the share of the counts. For persons with at most m records
+    everything runs at ε/m (group privacy).
     """
 
     name: ClassVar[str] = "diffgen"

@@ -26,7 +26,16 @@ from sfumato.dp.budget import parse_epsilon, show
 from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.pipeline.made import study_folder, unit_words, who
 from sfumato.publish.manifest import parse_manifest
-from sfumato.stores import RECORD, Adoption, Entry, Ledger, NewEntry, lost_entries_error, raised_budgets
+from sfumato.stores import (
+    RECORD,
+    Adoption,
+    Entry,
+    Ledger,
+    NewEntry,
+    accounts_that_paid,
+    lost_entries_error,
+    raised_budgets,
+)
 
 _MANIFEST: Final = "manifest.json"
 _NAMED: Final = 8  # releases that a message names
@@ -106,7 +115,7 @@ def adopt_releases(
 
 
 def budget_words(study: Study, ledger: Ledger) -> list[str]:
-    """A warning if the study declares a larger budget than it did at its last entry, or its ledger is forgotten."""
+    """Warnings: a budget larger than at the study's last entry, a ledger in memory, other studies that spent."""
     found = []
     raised = raised_budgets(ledger.entries(study.name), now=study.budget)
     if raised and raised[-1].entry is None:
@@ -116,7 +125,29 @@ def budget_words(study: Study, ledger: Ledger) -> list[str]:
         )
     if not ledger.lasting:
         found.append("the ledger is in memory: what is spent is forgotten when the program ends")
-    return found
+    return [*found, *_other_studies_words(study, ledger)]
+
+
+def _other_studies_words(study: Study, ledger: Ledger) -> list[str]:
+    """A warning if other studies have spent ε from the same ledger, or have a head file in the study's folder.
+
+    The ledger does not know whose records a study reads, so this may be about other people: nothing is refused.
+    """
+    if study.budget is None:
+        return []
+    paid = {account_name(str(row["study"])) for row in ledger.rows() if row["epsilon"] is not None}
+    if ledger.lasting:
+        paid |= accounts_that_paid(study_folder(study))
+    others = sorted(paid - {account_name(study.name)})
+    if not others:
+        return []
+    named = ", ".join(f"'{name}'" for name in others[:_NAMED])
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    words = (
+        f"other studies have spent privacy budget here: {named}{more}. Budgets of different studies about the same "
+        "people add up, and nobody adds them: each study is charged to its own budget alone"
+    )
+    return [words]
 
 
 def ledger_words(study: Study, ledger: Ledger) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from sfumato.core.attribute import Attribute
 from sfumato.core.draft import Draft
 from sfumato.core.left_out import LeftOut
-from sfumato.core.names import account_name, file_stem
+from sfumato.core.names import account_name, account_stems, file_stem
 from sfumato.core.partition import PartitionDraft
 from sfumato.core.progress import Progress
 from sfumato.core.span import Span
@@ -135,7 +135,7 @@ def _default_ledger(study: Study, folder: Path) -> Path:
     if len(found) > 1:
         raise StudyError(
             f"there are {len(found)} ledgers of the study '{study.name}' in '{folder}', of names that differ by case, "
-            f"blanks or Unicode form alone: {', '.join(path.name for path in found)}",
+            f"blanks, invisible characters or Unicode form alone: {', '.join(path.name for path in found)}",
             "move one of them away and enter its releases in the other with `sfumato ledger STUDY adopt`",
         )
     return found[0]
@@ -144,7 +144,7 @@ def _default_ledger(study: Study, folder: Path) -> Path:
 def _files_of_account(study: Study, folder: Path, ending: str) -> list[Path]:
     """The files of a study's account: those made under any spelling of its name; else the one to make."""
     stem = file_stem(study.name)
-    names = {account_name(study.name), account_name(stem)}
+    names = account_stems(study.name)
     found: list[Path] = []
     with suppress(OSError):
         found = [path for path in folder.glob(f"*{ending}") if account_name(path.name.removesuffix(ending)) in names]

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from sfumato.core.attribute import Role
 from sfumato.core.condition import condition_text
-from sfumato.core.names import checked_file_name, has_control_characters
+from sfumato.core.names import account_name, checked_file_name, has_control_characters
 from sfumato.core.query_text import QueryError
 from sfumato.core.selection import domains_of, selected
 from sfumato.core.source import Source
@@ -118,9 +118,9 @@ def _study(tree: object, places: Places, base: Path) -> Study:
 
 def _refuse_unsafe_names(fields: StudyFields, places: Places) -> None:
     """A study has any name people can read; releases, purposes and sweeps become folders, so theirs are file names."""
-    if has_control_characters(fields.name) or not fields.name.strip():
+    if has_control_characters(fields.name) or not account_name(fields.name):
         raise places.error(
-            ("name",), "the name of the study holds line ends or control characters, or blanks alone",
+            ("name",), "the name of the study holds line ends or control characters, or nothing that can be seen",
             "write it as one line of text",
         )  # fmt: skip
     for field, kind in (("releases", "a release"), ("purposes", "a purpose"), ("sweeps", "a sweep")):

@@ -1,6 +1,6 @@
 """What outlives a run: the ledger of every release of a study."""
 
-from sfumato.stores.heads import ENDING, lost_entries_error
+from sfumato.stores.heads import ENDING, accounts_that_paid, lost_entries_error
 from sfumato.stores.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
 from sfumato.stores.open import open_ledger
 from sfumato.stores.spending import RECORD, Stretch, spent_by, stretches
@@ -14,6 +14,7 @@ __all__ = [
     "NewEntry",
     "RaisedBudget",
     "Stretch",
+    "accounts_that_paid",
     "check_budget",
     "lost_entries_error",
     "open_ledger",

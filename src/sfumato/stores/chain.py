@@ -69,6 +69,8 @@ def adopted(rows: Sequence[Row], found: Adoption, *, reason: str, budget: Fracti
     """The row that enters what an earlier ledger knew, whatever the budget says: it was spent already."""
     _refuse_broken(rows)
     body = {**_body(found.draft, budget), "adopts": found.hash, "bundle": found.bundle, "reason": reason}
+    if found.covers:
+        body["covers"] = {link: str(epsilon) for link, epsilon in found.covers.items()}
     return _entering(rows, found.draft, "adopted", body)
 
 
@@ -159,12 +161,13 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
                     adopts=body["adopts"],
                     bundle=body["bundle"],
                     reason=body["reason"],
+                    covers={str(link): Fraction(epsilon) for link, epsilon in body.get("covers", {}).items()},
                 )
             elif row.kind == "done":
                 found[row.entry] = replace(found[row.entry], state="done", bundle=body["bundle"])
             elif row.kind == "failed":
                 found[row.entry] = replace(found[row.entry], state="failed", reason=body["reason"])
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, StudyError):
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError, StudyError):
         raise _broken("a row cannot be read") from None
     return tuple(found.values())
 

@@ -9,8 +9,9 @@ process that is killed between the two leaves a head that lags behind the ledger
 is in the chain. A head is never ahead of its ledger; one that is names a row that the ledger has lost. Two processes
 that write at once may leave the older head of the two: it lags by an entry until the next one is written.
 
-A head file says what was spent, in all (the plain sum, so at least what any record was charged): where the entries are
-lost, that much has to count as spent.
+A head file says what was spent, in all (the plain sum, so at least what any record was charged) and by each entry that
+cost something, under the hash of the entry: where entries are lost, that much has to count as spent, and entries that
+the ledger still has are not counted twice. Heads of earlier versions have no such list.
 """
 
 import json
@@ -35,12 +36,22 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How far the chain had come with an account: the number and hash of the last row, and the sum of its ε."""
+    """How far the chain had come with an account: the number and hash of the last row, and the sum of its ε.
+
+    ``paid`` is the ε of each entry by its hash (`Entry.paid`); None in a head that an earlier version wrote.
+    """
 
     rows: int
     hash: str
     epsilon: str = "0"
     unit: str = ""
+    paid: Mapping[str, str] | None = None
+
+    def listed(self) -> dict[str, Fraction]:
+        """The ε of each entry by its hash. A head without a list is one entry: nobody knows which ones it sums up."""
+        if self.paid is None:
+            return {self.hash: Fraction(self.epsilon)}
+        return {link: Fraction(epsilon) for link, epsilon in self.paid.items()}
 
     def is_in(self, rows: Sequence[chain.Row]) -> bool:
         """Whether the chain still has the row."""
@@ -55,14 +66,19 @@ def head_of(rows: Sequence[chain.Row], study: str) -> Head:
     return Head(
         rows=len(rows),
         hash=rows[-1].hash if rows else chain.START,
-        epsilon=str(total(paid)),
+        epsilon=str(sum((entry.epsilon for entry in paid if entry.epsilon is not None), Fraction(0))),
         unit=paid[-1].unit if paid else "",
+        paid={link: str(epsilon) for link, epsilon in paid_by(paid).items()},
     )
 
 
-def total(entries: Sequence[Entry]) -> Fraction:
-    """The sum of the ε of these entries."""
-    return sum((entry.epsilon for entry in entries if entry.epsilon is not None), Fraction(0))
+def paid_by(entries: Sequence[Entry]) -> dict[str, Fraction]:
+    """The ε of these entries by their hashes: those that they had where they were first made."""
+    found: dict[str, Fraction] = {}
+    for entry in entries:
+        for link, epsilon in entry.paid.items():
+            found[link] = found.get(link, Fraction(0)) + epsilon
+    return found
 
 
 def head_beside(ledger: Path) -> Path:
@@ -72,6 +88,15 @@ def head_beside(ledger: Path) -> Path:
     ('people.ledger.head', 'book.db.head')
     """
     return ledger.with_name(f"{ledger.name.removesuffix('.sqlite')}{ENDING}")
+
+
+def accounts_that_paid(folder: Path) -> frozenset[str]:
+    """The accounts that have spent ε, as the head files in a folder say; those that cannot be read are passed over."""
+    paths: list[Path] = []
+    with suppress(OSError):
+        paths = sorted(folder.glob(f"*{ENDING}"))
+    heads = HeadFiles(tuple(paths)).read().heads
+    return frozenset(account_name(account) for _, account, head in heads if Fraction(head.epsilon) > 0)
 
 
 def lost_entries_error(gone: Sequence[str]) -> VerifyError:
@@ -97,12 +122,12 @@ class HeadsRead:
             f"'{path}' says that the ledger had {head.rows} rows for the study '{account}' "
             f"(ε = {show(Fraction(head.epsilon))} in all), and the ledger that is here has lost some of them"
             for path, account, head in self.heads
-            if wanted in {None, account} and not head.is_in(rows)
+            if wanted in {None, account_name(account)} and not head.is_in(rows)
         )
 
     def of(self, study: str) -> tuple[Head, ...]:
         """What the files say of one account."""
-        return tuple(head for _, account, head in self.heads if account == account_name(study))
+        return tuple(head for _, account, head in self.heads if account_name(account) == account_name(study))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +156,8 @@ class HeadFiles:
                 before = heads.get(account)
                 if before == head or (before is not None and before.rows > head.rows and not adopted):
                     continue
+                if adopted:  # what earlier versions took for other accounts was adopted with this one
+                    heads = {name: other for name, other in heads.items() if account_name(name) != account}
                 _replace(path, {**heads, account: head})
             except OSError as error:
                 raise PublishError(
@@ -166,7 +193,15 @@ def _read(path: Path) -> dict[str, Head]:
 
 
 def _is_sound(head: Head) -> bool:
-    return type(head.rows) is int and head.rows >= 0 and Fraction(head.epsilon) >= 0 and isinstance(head.hash, str)
+    """Whether a head makes sense; one whose list does not add up to its sum was changed."""
+    parts = head.listed().values()
+    return (
+        type(head.rows) is int
+        and head.rows >= 0
+        and all(part >= 0 for part in parts)
+        and sum(parts) == Fraction(head.epsilon)
+        and isinstance(head.hash, str)
+    )
 
 
 def _unreadable(path: Path) -> VerifyError:

@@ -11,8 +11,8 @@ spent, because noise may have been drawn and seen. ε never comes back, not on f
 entries is at all times at least what was really spent.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
@@ -66,7 +66,7 @@ class Entry:
     ``id`` is the number of its first row in the ledger. ``hash`` is that row's link in the chain: a manifest that
     carries it proves later that the entry was there. ``budget`` is what the study declared then, None where it declared
     none or the row is older than this field. An adopted entry has the ``reason``, and the hash it ``adopts``: that of
-    the entry in the earlier ledger.
+    the entry in the earlier ledger. One that stands for several lost entries ``covers`` their hashes, each with its ε.
     """
 
     id: int
@@ -87,15 +87,29 @@ class Entry:
     reason: str | None = None
     budget: Fraction | None = None
     adopts: str | None = None
+    covers: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @property
+    def paid(self) -> Mapping[str, Fraction]:
+        """What it cost, by the hash that the entry had where it was first made, or those of the entries it covers."""
+        if self.epsilon is None:
+            return {}
+        if self.covers and sum(self.covers.values()) == self.epsilon:
+            return self.covers
+        return {self.adopts or self.hash: self.epsilon}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
-    """What an earlier ledger knew: a release, with its hash there and its bundle's; both None for what left none."""
+    """What an earlier ledger knew: a release, with its hash there and its bundle's; both None for what left none.
+
+    ``covers`` are the hashes of the entries that left none, each with its ε.
+    """
 
     draft: NewEntry
     hash: str | None = None
     bundle: str | None = None
+    covers: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 class Ledger(Protocol):

@@ -134,9 +134,13 @@ class SqlLedger(ABC):
         self._note([*rows, row], row.study)
 
     def _note(self, rows: list[chain.Row], study: str) -> None:
-        """Bring the head up to what is committed; where that fails it lags behind, and nothing is taken back."""
+        """Bring the head up to what is committed; where that fails it lags behind, and nothing is taken back.
+
+        The head of another ledger, which was put in the place of this one meanwhile, stays: it knows what was lost.
+        """
         with suppress(PublishError, VerifyError):
-            self.heads.write(study, head_of(rows, study))
+            if not self.heads.read().problems(rows, study):
+                self.heads.write(study, head_of(rows, study))
 
     def _refuse_lost(self, rows: list[chain.Row], study: str) -> None:
         gone = self.heads.read().problems(rows, study)  # nobody adds a row meanwhile
