@@ -150,11 +150,11 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             progress("publishing", 0, 1)
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
-        entered.complete(written)
-    left = left_over(study, run.ledger, view.selection.span)
-    notes = _owner_notes(recipe, draft, accountant)
-    done = entered.hand_over(draft, written, notes=notes, left=left, warnings=warnings, left_out=left_out)
-    progress("publishing", 1, 1)
+        with entered.completing(written):
+            left = left_over(study, run.ledger, view.selection.span)
+            notes = _owner_notes(recipe, draft, accountant)
+            done = entered.hand_over(draft, written, notes=notes, left=left, warnings=warnings, left_out=left_out)
+            progress("publishing", 1, 1)
     return done
 
 

@@ -176,6 +176,17 @@ def named(names: Sequence[str], of: int) -> str:
     return "every attribute" if len(names) == of else ", ".join(names)
 
 
+def published_words(folder: Path, bundle: Path, epsilon: Fraction | None, *, against: str = "STUDY") -> str:
+    """That a release is published, for whoever interrupted what follows publication; nothing of it can be undone."""
+    cost = "it spent no ε" if epsilon is None else f"it spent ε = {show(epsilon)}"
+    return f"the release is published in {bundle} and complete; {cost}; {report_words(folder, against)}"
+
+
+def report_words(folder: Path, against: str = "STUDY") -> str:
+    """How the owner's report of a release is made later."""
+    return f"make its report with `sfumato report {folder} --against {against}`"
+
+
 def leaving(study: Study, attributes: Sequence[Attribute]) -> str:
     """Which declared attributes leave, and which stay."""
     stay = [name for name in study.attributes if name not in {a.name for a in attributes}]

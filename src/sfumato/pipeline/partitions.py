@@ -150,11 +150,11 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             sets={name: codes for name, codes in sets_of(asked.attributes).items() if codes.declared},
         )
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
-    entered.complete(written)
-    left = left_over(study, run.ledger, view.selection.span)
-    return entered.hand_over(
-        shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
-    )
+    with entered.completing(written):
+        left = left_over(study, run.ledger, view.selection.span)
+        return entered.hand_over(
+            shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
+        )
 
 
 def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:
