@@ -39,6 +39,7 @@ from sfumato.pipeline.made import (
     left_over,
     left_words,
     named,
+    person_rules,
     unit_words,
     versions,
 )
@@ -71,6 +72,7 @@ def plan_counts(
             )
         ),
         *view.selection.sentences(),
+        *person_rules(view.unit),
         *unfit_sentences(view),
         *formula_words(view.attributes),
         *forecast.sentences,
@@ -210,7 +212,12 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=(*view.selection.sentences(), *unfit_sentences(view), *formula_words(view.attributes)),
+        rules=(
+            *view.selection.sentences(),
+            *person_rules(view.unit),
+            *unfit_sentences(view),
+            *formula_words(view.attributes),
+        ),
         selection=view.selection.as_json(),
         facts=draft.facts,
     )

@@ -38,7 +38,7 @@ from sfumato.pipeline.counts import (
 from sfumato.pipeline.frame import Entered
 from sfumato.pipeline.left_out import guard, with_left_out
 from sfumato.pipeline.lost_entries import ledger_words
-from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
+from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, person_rules, unit_words, versions
 from sfumato.publish.files import sync_folder
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Chosen, Recipe
@@ -86,6 +86,7 @@ def plan_learning(
             *refusal_words(study, method.spends, left, view, "learn"),
             f"method '{method.name}' on {len(view.predictors)} attributes and {len(view.classes)} classes",
             *view.selection.sentences(),
+            *person_rules(view.unit),
             *unfit_sentences(view),
             *forecast.sentences,
             *cost_words(study, method.spends, left, view),

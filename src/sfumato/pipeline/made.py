@@ -171,6 +171,18 @@ def unit_words(unit: Unit) -> str:
     return f"one person with at most {unit.at_most} record{'s' * (unit.at_most > 1)}"
 
 
+def person_rules(unit: Unit) -> list[str]:
+    """Which records of a person take part, by what the study declares; nothing where the unit is a record.
+
+    The declared number is public. How many records that leaves out is private: it is not said here.
+    """
+    if not isinstance(unit, PersonUnit):
+        return []
+    records = f"record{'s' * (unit.at_most > 1)}"
+    used = "is" if unit.at_most == 1 else "are"
+    return [f"at most {unit.at_most} {records} of each person {used} used; a record without a person is left out"]
+
+
 def named(names: Sequence[str], of: int) -> str:
     """Names for a sentence, or that it is all of them."""
     return "every attribute" if len(names) == of else ", ".join(names)

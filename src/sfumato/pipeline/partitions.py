@@ -38,6 +38,7 @@ from sfumato.pipeline.made import (
     left_over,
     left_words,
     named,
+    person_rules,
     unit_words,
     versions,
 )
@@ -69,6 +70,7 @@ def plan_partition(
         *ledger_words(study, book),
         f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
         *view.selection.sentences(),
+        *person_rules(view.unit),
         *_changes(asked, _form(method)),
         *(said for said in _promised(method) if said not in forecast.sentences),
         *forecast.sentences,
@@ -140,6 +142,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             date=run.clock().date().isoformat(),
             rules=(
                 *view.selection.sentences(),
+                *person_rules(view.unit),
                 *_rules(asked),
                 *set_rules(asked.attributes),
                 *formula_words(asked.attributes),
