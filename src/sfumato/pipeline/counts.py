@@ -29,7 +29,7 @@ from sfumato.methods import Method, method_needs_class
 from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
 from sfumato.pipeline.left_out import guard, with_left_out
-from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, left_unless_lost, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -60,7 +60,7 @@ def plan_counts(
     forecast = method.forecast(view)
     epsilon = method.spends
     book = ledger or ledger_of(study)
-    left = left_over(study, book, view.selection.span)
+    left = left_unless_lost(study, book, view.selection.span)
     sentences = [
         *ledger_words(study, book),
         (
@@ -97,8 +97,10 @@ def plan_counts(
 
 def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
     """That the command will refuse, and what would fit: said first, since nothing else matters then."""
-    if study.budget is None or left is None:
+    if study.budget is None:
         return [f"the study declares no budget, so `{command}` will refuse: add `privacy: {{budget: …}}`"]
+    if left is None:  # entries are lost, which `ledger_words` says
+        return []
     if epsilon <= left:
         return []
     over = "" if view.selection.span is None else f" over {view.selection.span}"

@@ -35,8 +35,9 @@ _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow"
 class Plan:
     """What a recipe will do and cost, in words and numbers.
 
-    ``left`` is what is left of the budget now, over the span of the release where it has one. ``left_out`` says how
-    many records have values that leave them out, for the owner alone; None if the table was not looked at.
+    ``left`` is what is left of the budget now, over the span of the release where it has one; None without a budget,
+    and if the ledger has lost entries. ``left_out`` says how many records have values that leave them out, for the
+    owner alone; None if the table was not looked at.
     """
 
     study: str

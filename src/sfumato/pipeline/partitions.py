@@ -28,7 +28,7 @@ from sfumato.errors import InfeasibleError, SourceError, StudyError
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.left_out import guard, with_left_out
-from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, left_unless_lost, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -63,7 +63,7 @@ def plan_partition(
     refuse_told_values(method, asked)
     view = foreseen(asked)
     book = ledger or ledger_of(study)
-    left = left_over(study, book, view.selection.span)
+    left = left_unless_lost(study, book, view.selection.span)
     method.check(view)
     forecast = method.forecast(view)
     sentences = [
