@@ -97,7 +97,7 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
     (dated.parent / "people.ledger.sqlite").unlink()
     found = run("ledger", dated, "verify", "--json")
     assert (found.code, found.json["verified"], len(found.json["problems"])) == (8, False, 2)
-    assert "it does not know 1 release of 'people'" in found.json["problems"][1]
+    assert "the ledger does not know 1 release of 'people'" in found.json["problems"][1]
     assert "`sfumato ledger STUDY adopt` enters what can be found" in run("ledger", dated, "verify").out
     refused = run("release", dated, "two")
     assert refused.code == 8
@@ -118,6 +118,39 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
     assert said.startswith("nothing to adopt: the ledger knows every release that is here\nε = 0.75 is spent")
     assert run("ledger", dated, "verify").code == 0
     assert run("ask", dated, "age > 30", "--epsilon", "0.25").code == 0
+
+
+def test_a_lost_ledger_does_not_show_a_full_budget(dated, run):
+    run("release", dated, "one")
+    for ending in ("sqlite", "head"):
+        (dated.parent / f"people.ledger.{ending}").unlink()
+    shown = run("ledger", dated)
+    assert shown.code == 8
+    assert "PROBLEM  the ledger does not know 1 release of 'people'" in shown.out
+    assert "ENTRIES ARE MISSING" in shown.out and "unknown" in shown.out
+    assert "is left\n" not in shown.out and "no release yet" not in shown.out
+    found = run("ledger", dated, "--json")
+    assert (found.code, found.json["spent"], found.json["left"], found.json["atoms"]) == (8, None, None, [])
+    assert len(found.json["problems"]) == 1
+    assert run("ledger", dated, "export").json["left"] is None
+    planned = run("plan", dated, "two")
+    assert "THE LEDGER HAS LOST ENTRIES" in planned.out
+    assert "is left now" not in planned.out and "no budget" not in planned.out
+    assert run("plan", dated, "two", "--json").json["left"] is None
+
+
+@pytest.mark.parametrize("headed", [True, False])
+def test_adopting_without_a_head_says_what_is_not_counted(dated, run, headed):
+    run("release", dated, "one")
+    run("ask", dated, "age > 30", "--epsilon", "0.25")
+    (dated.parent / "people.ledger.sqlite").unlink()
+    if not headed:
+        (dated.parent / "people.ledger.head").unlink()
+    said = run("ledger", dated, "adopt", "--reason", "the disk broke").out
+    note = "Questions and learnt models leave no bundle: if there were any, their ε is not counted."
+    assert (note in said) is not headed
+    assert ("ε = 0.75 is spent" in said) is headed
+    assert run("ledger", dated, "adopt", "--reason", "again", "--json").json["notes"] == []
 
 
 def test_a_raised_budget_is_shown(dated, run):

@@ -215,6 +215,7 @@ def test_without_a_class_there_is_nothing_to_learn(study, run):
     study.write_text(study.read_text(encoding="utf-8").replace("role: class", "role: insensitive"), encoding="utf-8")
     asked = run("worth", study, "k5")
     assert asked.code == 3
+    assert "`worth` needs exactly one target (class attribute)" in asked.err
     assert "release 'k5' has no class attribute" in asked.err and "`role: class`" in asked.err
 
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from sfumato.pipeline import owner_report
-from sfumato.stores import open_ledger
+from sfumato.cli import owner as owner_commands
+from sfumato.pipeline import frame, owner_report
+from sfumato.stores import open_ledger, sql
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -29,6 +30,46 @@ def test_a_release_is_said_to_be_published_before_its_report_is_made(study, run,
     book = open_ledger(study.parent / "people.ledger.sqlite")
     assert [entry.state for entry in book.entries("people")] == ["done"]
     assert {path.name for path in (study.parent / "out" / "owner").iterdir()} == {"draft.json", "log.txt"}
+
+
+def _stop_at(owner, name, monkeypatch, *, after=False):
+    """Ctrl-C when something is called the first time: before it is done, or after."""
+    original, pressed = getattr(owner, name), []
+
+    def stop(*given, **more):
+        done = original(*given, **more) if after or pressed else None
+        if not pressed:
+            pressed.append(name)
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(owner, name, stop)
+
+
+@pytest.mark.parametrize("kind", ["dp", "groups"])
+@pytest.mark.parametrize(
+    ("owner", "name", "after"),
+    [
+        (sql.SqlLedger, "complete", False),
+        (sql.SqlLedger, "complete", True),
+        (frame, "write_owner", False),
+        (owner_commands, "_say_published", False),
+    ],
+)
+def test_ctrl_c_right_after_publication_says_that_the_release_is_published(
+    study, run, monkeypatch, kind, owner, name, after
+):
+    with study.open("a", encoding="utf-8") as file:
+        file.write("  groups: {method: mondrian, k: 5}\n")
+    _stop_at(owner, name, monkeypatch, after=after)
+    done = run("release", study, kind, "--out", study.parent / "out")
+    assert done.code == 130
+    assert f"published in {study.parent / 'out' / 'bundle'} and complete" in done.err
+    assert ("it spent ε = 1" if kind == "dp" else "it spent no ε") in done.err
+    assert "counts as spent" not in done.err
+    book = open_ledger(study.parent / "people.ledger.sqlite")
+    assert [entry.state for entry in book.entries("people")] == ["done"]
+    assert run("verify", study.parent / "out" / "bundle").code == 0
 
 
 def test_a_report_is_skipped_and_made_later(study, run):

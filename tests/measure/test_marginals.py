@@ -1,13 +1,21 @@
 """Marginals against distributions added up value by value."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+from sfumato.core.attribute import Attribute, Role
+from sfumato.core.counts import Cells
+from sfumato.core.domain import Grid
+from sfumato.core.partition import PartitionView
+from sfumato.core.shown import Shown
+from sfumato.core.unit import RecordUnit
 from sfumato.errors import UsageError
-from sfumato.measure import OneWayDistance, TwoWayDistance, marginals
+from sfumato.measure import Evidence, OneWayDistance, TwoWayDistance, marginals
 from sfumato.methods import Mondrian
 from tests.measure.evidences import adult, as_it_is, evidence_of, evidences, records_of, rows_of
 
@@ -84,3 +92,41 @@ def test_too_many_pairs_are_refused(monkeypatch):
     assert TwoWayDistance().refuses(evidence) is None
     monkeypatch.setattr(marginals, "_MOST_PAIRS", 2)
     assert "pairs of attributes; a purpose with fewer" in TwoWayDistance().refuses(evidence)
+
+
+def numbers(true, shown, upper=60):
+    """A table of one number, records by value, beside a release of others as they are."""
+    number = Attribute(
+        name="n", role=Role.QUASI_IDENTIFIER, domain=Grid(lower=Fraction(0), upper=Fraction(upper), step=Fraction(1))
+    )
+    view = PartitionView(quasi=(number,), sensitive=(), others=(), unit=RecordUnit())
+    codes = np.array([list(true)]).T
+    released = np.array([list(shown)]).T
+    weights = np.array(list(shown.values()), float)
+    return Evidence(
+        view=view,
+        raw=Cells(("n",), codes, np.array(list(true.values()))),
+        shown=Shown(("n",), released, released + 1, weights, {}, "generalised"),
+    )
+
+
+def test_a_value_that_holds_most_records_does_not_hide_the_others():
+    true = {0: 960, 1: 20, 2: 12, 3: 8}
+    shown = {0: 914, 1: 40, 2: 26, 3: 20}
+    assert OneWayDistance().read(numbers(true, shown)).value == pytest.approx(0.046)
+    many = {0: 960} | dict.fromkeys(range(1, 41), 1)  # more values than bins
+    for bins in (2, 3, 20):
+        found = OneWayDistance(bins=bins).read(numbers(many, {0: 900} | dict.fromkeys(range(1, 41), 2.5)))
+        assert found.value == pytest.approx(0.06)
+
+
+def test_heavy_values_get_bins_of_their_own_and_edges_are_distinct():
+    true = {0: 500, 7: 300, 8: 100} | dict.fromkeys(range(10, 60), 2)
+    edges = OneWayDistance()._edges(numbers(true, {0: 1}))["n"].tolist()
+    assert edges == sorted(set(edges)) and edges[0] == 0 and edges[-1] == 61
+    assert {(0, 1), (7, 8), (8, 9)} <= set(pairwise(edges))
+    assert 17 <= sum(start >= 9 for start in edges[:-1]) <= 18, "the others share the bins that are left"
+
+
+def test_a_table_of_few_values_among_many_is_compared_value_by_value():
+    assert OneWayDistance().read(numbers({5: 10}, {5: 5, 6: 5})).value == pytest.approx(0.5)

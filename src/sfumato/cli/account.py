@@ -75,16 +75,25 @@ def ledger(
         raise UsageError("only an export is written to a file", "use `sfumato ledger STUDY export --out FILE`")
     asked = verify or action is Action.VERIFY
     problems = opened.verify_ledger() if asked else ()
+    lost = () if asked else _lost(opened)
     if json:
-        show.as_json(_account(opened, problems, verified=not problems if asked else None))
+        show.as_json(_account(opened, problems, lost, verified=not problems if asked else None))
     elif asked:
         _say_verified(opened, problems, with_entries=action is Action.SHOW)
     else:
-        _show(opened)
+        _show(opened, lost)
         for problem in opened.verify_ledger():
-            show.warn(f"{problem}; see `sfumato ledger STUDY verify`")
-    if problems:
+            if problem not in lost:
+                show.warn(f"{problem}; see `sfumato ledger STUDY verify`")
+    if problems or lost:
         raise typer.Exit(VerifyError.exit_code)
+
+
+def _lost(opened: "Study") -> tuple[str, ...]:
+    """What the ledger knew once and does not know now: with entries missing, nobody knows what is left."""
+    from sfumato.pipeline import lost_entries
+
+    return lost_entries(opened.declared, opened.ledger)
 
 
 _BROKEN = (
@@ -106,19 +115,26 @@ def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bo
         raise UsageError(
             "entries are adopted for a reason", 'say what happened: --reason "restored the backup of 3 May"'
         )
+    headed = opened.ledger.has_head(opened.name)  # before it is written again
     entered = opened.adopt_releases(reason, folders=folders)
+    notes = [_NOT_COUNTED] if entered and not headed else []
     if json:
-        show.as_json({**_account(opened), "adopted": [_entry(entry) for entry in entered]})
+        show.as_json({**_account(opened), "adopted": [_entry(entry) for entry in entered], "notes": notes})
         return
     for e in entered:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
         show.say(f"  adopted as entry {e.id}: {e.purpose}, {cost}")
     if not entered:
         show.say("nothing to adopt: the ledger knows every release that is here")
+    for note in notes:
+        show.say(note)
     _show_sum(opened)
 
 
-def _show(opened: "Study") -> None:
+_NOT_COUNTED = "Questions and learnt models leave no bundle: if there were any, their ε is not counted."
+
+
+def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
     from sfumato.stores import raised_budgets, stretches
 
     budget = opened.declared.budget
@@ -136,6 +152,12 @@ def _show(opened: "Study") -> None:
         show.say(f"  budget raised from {show.exact(raised.before)} to {show.exact(raised.after)} {when}")
     if [e.id for e in entries] != list(range(1, len(entries) + 1)):
         show.say("  (an entry has the number of the row that opened it: closing one takes a row of the ledger, too)")
+    if lost:
+        for problem in lost:
+            show.say(f"  PROBLEM  {problem}")
+        show.say("ENTRIES ARE MISSING from the ledger, so what is spent and what is left is unknown.")
+        show.say('restore it from a backup; if it is gone for good, use `sfumato ledger STUDY adopt --reason "…"`')
+        return
     pieces = stretches(entries)
     if len(pieces) > 1:
         show.say("  time                        spent       left")
@@ -161,12 +183,15 @@ def _filtered(entry: "Entry") -> str:
     return f", where {entry.where}" if entry.where else ""
 
 
-def _account(opened: "Study", problems: tuple[str, ...] = (), *, verified: bool | None = None) -> dict[str, Any]:
+def _account(
+    opened: "Study", problems: tuple[str, ...] = (), lost: tuple[str, ...] = (), *, verified: bool | None = None
+) -> dict[str, Any]:
+    """All that is known of the study; with problems no entry is read, and with lost ones no sum is known."""
     from sfumato.stores import raised_budgets, spent_by, stretches
 
     budget = opened.declared.budget
     entries = () if problems else opened.ledger.entries(opened.name)
-    spent = None if problems else spent_by(entries)
+    spent = None if problems or lost else spent_by(entries)
     return {
         "study": opened.name,
         "entries": [_entry(e) for e in entries],
@@ -190,10 +215,10 @@ def _account(opened: "Study", problems: tuple[str, ...] = (), *, verified: bool 
                 "spent": show.exact(piece.spent),
                 "left": None if budget is None else show.exact(budget - piece.spent),
             }
-            for piece in (() if problems else stretches(entries))
+            for piece in (() if problems or lost else stretches(entries))
         ],
         "verified": verified,
-        "problems": list(problems),
+        "problems": [*problems, *lost],
     }
 
 
@@ -201,7 +226,7 @@ def _export(opened: "Study", form: Form, out: Path | None) -> None:
     """All that is known of the study; as JSON also the rows of the chain, which whoever has them can check."""
     import json as encoding
 
-    account = _account(opened)
+    account = _account(opened, lost=_lost(opened))
     if form is Form.JSON:
         account["rows"] = opened.ledger.rows()
         text = encoding.dumps(account, ensure_ascii=False, indent=2) + "\n"

@@ -124,21 +124,28 @@ def release(
     made later by `sfumato report`.
     """
     from sfumato.api import Study
+    from sfumato.pipeline import published_words
 
     opened = Study.load(study)
     if insecure_seed is not None:
         show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
-    with show.progress(shown=not json) as report:
-        done = opened.release(
-            release,
-            out=out,
-            progress=report,
-            memory_limit=memory_limit,
-            insecure_seed=insecure_seed,
-            anyway=anyway,
-            report=False,
-        )
-    _say_published(done, report=not no_report, json=json)
+    done = None
+    try:
+        with show.progress(shown=not json) as report:
+            done = opened.release(
+                release,
+                out=out,
+                progress=report,
+                memory_limit=memory_limit,
+                insecure_seed=insecure_seed,
+                anyway=anyway,
+                report=False,
+            )
+        _say_published(done, report=not no_report, json=json)
+    except KeyboardInterrupt as stop:
+        if done is not None:  # the progress bar or a line of output was interrupted, not the release
+            stop.add_note(published_words(done.folder, done.bundle, done.epsilon, against=str(study)))
+        raise
     if not no_report:
         _report_next(opened, done, study, memory_limit, json=json)
 

@@ -118,7 +118,8 @@ def exact(epsilon: Fraction | None) -> str | None:
 
 def estimate(found: "Estimate") -> str:
     """An estimate in words: the number, its interval, and what it assumes."""
-    of = f"{'about ' if found.sampled is not None else ''}{found.total:,} records"
+    rough = found.sampled is not None or found.confidence < 1  # the total of noisy counts is noisy, too
+    of = f"{'about ' * rough}{found.total:,} records"
     span = f"{found.low:,.0f} to {found.high:,.0f}"
     sure = f"{100 * found.confidence:.0f} % interval {span}" if found.confidence < 1 else f"certainly {span}"
     if found.count is None or found.share is None:

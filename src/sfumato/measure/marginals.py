@@ -53,9 +53,9 @@ class _MarginalDistance:
     """Total variation ½Σ|p − p̂| between the table's distribution and the release's, both as shares of all records.
 
     The release's is that of the uniform assumption. A grid of more than ``bins`` codes is looked at in as many parts,
-    cut at the quantiles of the table; categories by leaves. Of sets it is the distribution of codes (of nodes, where a
-    level is declared), each code of a record counted once: which share of all that records hold is this one. A record
-    without codes counts once, as that.
+    cut at the quantiles of the table, with heavy values in bins of their own; categories by leaves. Of sets it is the
+    distribution of codes (of nodes, where a level is declared), each code of a record counted once: which share of all
+    that records hold is this one. A record without codes counts once, as that.
     """
 
     kind: ClassVar[Kind] = "utility loss"
@@ -95,11 +95,7 @@ class _MarginalDistance:
         for attribute in evidence.view.attributes:
             domain = evidence.view.domain(attribute.name)
             if isinstance(domain, Grid) and domain.size > self.bins:
-                codes = evidence.column(attribute.name)
-                order = np.argsort(codes)
-                reached = np.cumsum(evidence.raw.counts[order])
-                at = np.searchsorted(reached, evidence.records * np.arange(1, self.bins) / self.bins, side="right")
-                starts = np.unique(np.concatenate([[0], codes[order][np.minimum(at, len(order) - 1)]]))
+                starts = _quantile_bins(domain.size, *evidence.occurring(attribute.name)[::2], bins=self.bins)
             elif isinstance(domain, SetDomain):
                 found[attribute.name] = np.array([*domain.starts_at(domain.level), domain.size, domain.size + 1])
                 continue
@@ -157,6 +153,30 @@ def _leaves(size: int, codes: Integers) -> Integers:
     if size <= 2 * len(codes) + 1:
         return np.arange(size)
     found = np.unique(np.concatenate([[0], codes, codes + 1]))
+    return found[found < size]
+
+
+def _quantile_bins(size: int, codes: Integers, records: Floats, *, bins: int) -> Integers:
+    """Where bins of numbers begin: of the ``codes`` that occur in ascending order, with the ``records`` of each.
+
+    A value is heavy if it holds at least as many records as an equal bin of all that are not heavy: it gets a bin of
+    its own, and the others are cut at their quantiles into the bins that are left. Quantiles of all records would fall
+    on one heavy value many times over and leave a single bin, in which any two distributions are the same. A heavy
+    value may also divide a bin of others, so there may be more than ``bins``. Few enough values get a bin each.
+    """
+    if len(codes) <= bins:
+        return _leaves(size, codes)
+    light = np.ones(len(codes), bool)
+    while True:
+        parts = max(1, bins - int((~light).sum()))
+        heavy = light & (records * parts >= records[light].sum())
+        if not heavy.any():
+            break
+        light &= ~heavy
+    reached = np.cumsum(records[light])
+    at = np.searchsorted(reached, records[light].sum() * np.arange(1, parts) / parts, side="right")
+    cuts = codes[light][np.minimum(at, len(reached) - 1)] if len(reached) else codes[:0]
+    found = np.unique(np.concatenate([[0], cuts, codes[~light], codes[~light] + 1]))
     return found[found < size]
 
 

@@ -11,7 +11,7 @@ from sfumato.pipeline.frontier import REPEATS, run_frontier
 from sfumato.pipeline.learning import is_learner, learn, plan_learning
 from sfumato.pipeline.learning_audit import audit_tree
 from sfumato.pipeline.lost_entries import adopt_releases, lost_entries
-from sfumato.pipeline.made import Plan, Published, ledger_of
+from sfumato.pipeline.made import Plan, Published, ledger_of, published_words
 from sfumato.pipeline.max_k import max_k
 from sfumato.pipeline.measuring import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.pipeline.owner import audit_recipe, unfit, worth, worths
@@ -46,6 +46,7 @@ __all__ = [
     "measure_release",
     "plan",
     "plan_learning",
+    "published_words",
     "release",
     "report_after",
     "run_frontier",

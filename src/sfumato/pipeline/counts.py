@@ -30,7 +30,7 @@ from sfumato.models import DifferentialPrivacy, attack_odds
 from sfumato.pipeline.frame import Entered, claimed
 from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.left_out import guard, with_left_out
-from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, left_unless_lost, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -40,6 +40,7 @@ from sfumato.pipeline.made import (
     left_over,
     left_words,
     named,
+    person_rules,
     unit_words,
     versions,
 )
@@ -60,7 +61,7 @@ def plan_counts(
     forecast = method.forecast(view)
     epsilon = method.spends
     book = ledger or ledger_of(study)
-    left = left_over(study, book, view.selection.span)
+    left = left_unless_lost(study, book, view.selection.span)
     sentences = [
         *ledger_words(study, book),
         (
@@ -72,6 +73,7 @@ def plan_counts(
             )
         ),
         *view.selection.sentences(),
+        *person_rules(view.unit),
         *unfit_sentences(view),
         *formula_words(view.attributes),
         *forecast.sentences,
@@ -96,8 +98,10 @@ def plan_counts(
 
 def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
     """That the command will refuse, and what would fit: said first, since nothing else matters then."""
-    if study.budget is None or left is None:
+    if study.budget is None:
         return [f"the study declares no budget, so `{command}` will refuse: add `privacy: {{budget: …}}`"]
+    if left is None:  # entries are lost, which `ledger_words` says
+        return []
     if epsilon <= left:
         return []
     over = "" if view.selection.span is None else f" over {view.selection.span}"
@@ -151,11 +155,11 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
             progress("publishing", 0, 1)
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder)
-        entered.complete(written)
-    left = left_over(study, run.ledger, view.selection.span)
-    notes = _owner_notes(recipe, draft, accountant)
-    done = entered.hand_over(draft, written, notes=notes, left=left, warnings=warnings, left_out=left_out)
-    progress("publishing", 1, 1)
+        with entered.completing(written):
+            left = left_over(study, run.ledger, view.selection.span)
+            notes = _owner_notes(recipe, draft, accountant)
+            done = entered.hand_over(draft, written, notes=notes, left=left, warnings=warnings, left_out=left_out)
+            progress("publishing", 1, 1)
     return done
 
 
@@ -196,7 +200,12 @@ def _manifest_facts(
         chosen=recipe.chosen.value,
         versions=versions(),
         date=today.isoformat(),
-        rules=(*view.selection.sentences(), *unfit_sentences(view), *formula_words(view.attributes)),
+        rules=(
+            *view.selection.sentences(),
+            *person_rules(view.unit),
+            *unfit_sentences(view),
+            *formula_words(view.attributes),
+        ),
         selection=view.selection.as_json(),
         facts=draft.facts,
     )

@@ -18,7 +18,7 @@ from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.study import Study
 from sfumato.pipeline.left_out import warnings_of
 from sfumato.pipeline.lost_entries import refuse_lost_entries
-from sfumato.pipeline.made import Published, Run, who
+from sfumato.pipeline.made import Published, Run, published_words, who
 from sfumato.publish import BundleWritten, claim_folder, write_owner
 from sfumato.recipe import Recipe
 from sfumato.stores import RECORD, Entry, NewEntry
@@ -91,9 +91,27 @@ class Entered:
             self.run.ledger.fail(self.entry.id, type(failure).__name__, at=self.run.clock())
             raise
 
-    def complete(self, written: BundleWritten) -> None:
-        """The bundle is out: from here on nothing that fails can take it back."""
+    @contextmanager
+    def completing(self, written: BundleWritten) -> Iterator[None]:
+        """The bundle is out, and nothing that fails can take it back: complete the entry, then do the rest.
+
+        Interrupted from here on, the entry is completed if that was not done yet, and the interruption says that the
+        release is published.
+        """
+        try:
+            self._complete(written)
+            yield
+        except KeyboardInterrupt as stop:
+            if any(one.id == self.entry.id and one.state == "opened" for one in self._entries()):
+                self._complete(written)
+            stop.add_note(published_words(self.run.folder, written.path, self.entry.epsilon))
+            raise
+
+    def _complete(self, written: BundleWritten) -> None:
         self.run.ledger.complete(self.entry.id, written.sha256, at=self.run.clock())
+
+    def _entries(self) -> tuple[Entry, ...]:
+        return self.run.ledger.entries(self.entry.study)
 
     def hand_over(
         self,

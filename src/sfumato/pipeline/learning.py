@@ -37,8 +37,8 @@ from sfumato.pipeline.counts import (
 from sfumato.pipeline.frame import Entered
 from sfumato.pipeline.guesses import refuse_guesses
 from sfumato.pipeline.left_out import guard, with_left_out
-from sfumato.pipeline.lost_entries import ledger_words
-from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, left_over, unit_words, versions
+from sfumato.pipeline.lost_entries import ledger_words, left_unless_lost
+from sfumato.pipeline.made import Plan, Run, leaving, ledger_of, person_rules, unit_words, versions
 from sfumato.publish.files import sync_folder
 from sfumato.publish.guarantee import NO_GUARANTEE, guarantee
 from sfumato.recipe import Chosen, Recipe
@@ -74,7 +74,7 @@ def plan_learning(
     view = tailor(study, purpose)
     forecast = method.forecast(view)
     book = ledger or ledger_of(study)
-    left = left_over(study, book, view.selection.span)
+    left = left_unless_lost(study, book, view.selection.span)
     plan = Plan(
         study=study.name,
         recipe=_recipe(method, purpose, Chosen.IN_ADVANCE),
@@ -86,6 +86,7 @@ def plan_learning(
             *refusal_words(study, method.spends, left, view, "learn"),
             f"method '{method.name}' on {len(view.predictors)} attributes and {len(view.classes)} classes",
             *view.selection.sentences(),
+            *person_rules(view.unit),
             *unfit_sentences(view),
             *forecast.sentences,
             *cost_words(study, method.spends, left, view),

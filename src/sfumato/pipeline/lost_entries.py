@@ -24,7 +24,7 @@ from sfumato.core.span import Span, day
 from sfumato.core.study import Study, clock
 from sfumato.dp.budget import parse_epsilon, show
 from sfumato.errors import StudyError, UsageError, VerifyError
-from sfumato.pipeline.made import study_folder, unit_words, who
+from sfumato.pipeline.made import left_over, study_folder, unit_words, who
 from sfumato.publish.manifest import parse_manifest
 from sfumato.stores import (
     RECORD,
@@ -72,7 +72,7 @@ def lost_entries(study: Study, ledger: Ledger, *, folders: Sequence[Path] = ()) 
         return ledger.lost(study.name)
     named = ", ".join(unknown[:_NAMED]) + (f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else "")
     return (
-        f"it does not know {len(unknown)} release{'s' * (len(unknown) > 1)} of '{study.name}': {named}",
+        f"the ledger does not know {len(unknown)} release{'s' * (len(unknown) > 1)} of '{study.name}': {named}",
         *ledger.lost(study.name),
     )
 
@@ -156,6 +156,11 @@ def ledger_words(study: Study, ledger: Ledger) -> list[str]:
     if not gone:
         return budget_words(study, ledger)
     return [f"THE LEDGER HAS LOST ENTRIES, so nothing can be released: {'; '.join(gone)}"]
+
+
+def left_unless_lost(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
+    """What is left of the budget over this span; None without a budget, and unknown (None) if entries are lost."""
+    return None if lost_entries(study, ledger) else left_over(study, ledger, span)
 
 
 def _manifests(study: Study, folders: Sequence[Path]) -> Iterator[Path]:

@@ -35,8 +35,9 @@ _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow"
 class Plan:
     """What a recipe will do and cost, in words and numbers.
 
-    ``left`` is what is left of the budget now, over the span of the release where it has one. ``left_out`` says how
-    many records have values that leave them out, for the owner alone; None if the table was not looked at.
+    ``left`` is what is left of the budget now, over the span of the release where it has one; None without a budget,
+    and if the ledger has lost entries. ``left_out`` says how many records have values that leave them out, for the
+    owner alone; None if the table was not looked at.
     """
 
     study: str
@@ -171,9 +172,32 @@ def unit_words(unit: Unit) -> str:
     return f"one person with at most {unit.at_most} record{'s' * (unit.at_most > 1)}"
 
 
+def person_rules(unit: Unit) -> list[str]:
+    """Which records of a person take part, by what the study declares; nothing where the unit is a record.
+
+    The declared number is public. How many records that leaves out is private: it is not said here.
+    """
+    if not isinstance(unit, PersonUnit):
+        return []
+    records = f"record{'s' * (unit.at_most > 1)}"
+    used = "is" if unit.at_most == 1 else "are"
+    return [f"at most {unit.at_most} {records} of each person {used} used; a record without a person is left out"]
+
+
 def named(names: Sequence[str], of: int) -> str:
     """Names for a sentence, or that it is all of them."""
     return "every attribute" if len(names) == of else ", ".join(names)
+
+
+def published_words(folder: Path, bundle: Path, epsilon: Fraction | None, *, against: str = "STUDY") -> str:
+    """That a release is published, for whoever interrupted what follows publication; nothing of it can be undone."""
+    cost = "it spent no ε" if epsilon is None else f"it spent ε = {show(epsilon)}"
+    return f"the release is published in {bundle} and complete; {cost}; {report_words(folder, against)}"
+
+
+def report_words(folder: Path, against: str = "STUDY") -> str:
+    """How the owner's report of a release is made later."""
+    return f"make its report with `sfumato report {folder} --against {against}`"
 
 
 def leaving(study: Study, attributes: Sequence[Attribute]) -> str:

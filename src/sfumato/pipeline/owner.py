@@ -74,6 +74,7 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
         _check_class(recipe, view)
         method.check(foreseen(view))
     else:
+        _refuse_without_target(f"the study '{study.name}'", len(study.with_role(Role.CLASS)))
         view = tailor(study, recipe.purpose)
         method = cast("Method", method)
         method.check(view)
@@ -105,11 +106,15 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
 
 def _check_class(recipe: Recipe, view: PartitionView) -> None:
     """Refuse records in groups that do not come with exactly one class, before any of them is read."""
-    classes = sum(a.role is Role.CLASS for a in view.others)
-    if classes != 1:
+    _refuse_without_target(f"release '{recipe.name}'", sum(a.role is Role.CLASS for a in view.others))
+
+
+def _refuse_without_target(what: str, targets: int) -> None:
+    """Accuracy is that of predicting one target: it is `worth` that needs it, whatever the method does."""
+    if targets != 1:
         raise StudyError(
-            f"release '{recipe.name}' has {classes or 'no'} class attribute{'s' * (classes > 1)}, so there is no one "
-            "thing to learn from it",
+            f"`worth` needs exactly one target (class attribute) to predict, and {what} has {targets or 'no'} class "
+            f"attribute{'s' * (targets > 1)}",
             "give one attribute `role: class`, and name it in the release's purpose if it has one",
         )
 

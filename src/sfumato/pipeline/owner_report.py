@@ -25,7 +25,7 @@ from sfumato.dp.budget import show
 from sfumato.engines import CodedTable, open_source
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.measure import Evidence
-from sfumato.pipeline.made import Published, ledger_of, left_over
+from sfumato.pipeline.made import Published, ledger_of, left_over, published_words, report_words
 from sfumato.pipeline.placing import Placed, placed
 from sfumato.pipeline.read_bundle import Given, ReadBundle, read_bundle
 from sfumato.pipeline.reporting import MOST_ROWS, Measured, quick_measures, too_large
@@ -91,15 +91,14 @@ def report_after(
     Interrupted, it says that the release is there: nothing that comes after publication can take it back. ``against``
     names the study file in what is said.
     """
-    later = f"make its report with `sfumato report {done.folder} --against {against}`"
     try:
         make_report(study, done, ledger=ledger, progress=progress, memory_limit=memory_limit)
     except KeyboardInterrupt as stop:
-        cost = "it spent no ε" if done.epsilon is None else f"it spent ε = {show(done.epsilon)}"
-        stop.add_note(f"the release is published in {done.bundle} and complete; {cost}; {later}")
+        stop.add_note(published_words(done.folder, done.bundle, done.epsilon, against=against))
         raise
     except Exception as error:  # noqa: BLE001 - the release is complete, whatever happens to its report
         why = error.problem if isinstance(error, SfumatoError) else type(error).__name__
+        later = report_words(done.folder, against)
         failed = f"the owner's report could not be made: {why}. The release is published; {later}"
         return replace(done, warnings=(*done.warnings, failed))
     return done

@@ -28,7 +28,7 @@ from sfumato.errors import InfeasibleError, SourceError, StudyError
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
 from sfumato.pipeline.left_out import guard, with_left_out
-from sfumato.pipeline.lost_entries import budget_words, ledger_words, refuse_lost_entries
+from sfumato.pipeline.lost_entries import budget_words, ledger_words, left_unless_lost, refuse_lost_entries
 from sfumato.pipeline.made import (
     Plan,
     Published,
@@ -38,6 +38,7 @@ from sfumato.pipeline.made import (
     left_over,
     left_words,
     named,
+    person_rules,
     unit_words,
     versions,
 )
@@ -62,13 +63,14 @@ def plan_partition(
     refuse_told_values(method, asked)
     view = foreseen(asked)
     book = ledger or ledger_of(study)
-    left = left_over(study, book, view.selection.span)
+    left = left_unless_lost(study, book, view.selection.span)
     method.check(view)
     forecast = method.forecast(view)
     sentences = [
         *ledger_words(study, book),
         f"method '{recipe.method}' on {len(view.quasi)} quasi-identifiers",
         *view.selection.sentences(),
+        *person_rules(view.unit),
         *_changes(asked, _form(method)),
         *(said for said in _promised(method) if said not in forecast.sentences),
         *forecast.sentences,
@@ -140,6 +142,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             date=run.clock().date().isoformat(),
             rules=(
                 *view.selection.sentences(),
+                *person_rules(view.unit),
                 *_rules(asked),
                 *set_rules(asked.attributes),
                 *formula_words(asked.attributes),
@@ -150,11 +153,11 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
             sets={name: codes for name, codes in sets_of(asked.attributes).items() if codes.declared},
         )
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
-    entered.complete(written)
-    left = left_over(study, run.ledger, view.selection.span)
-    return entered.hand_over(
-        shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
-    )
+    with entered.completing(written):
+        left = left_over(study, run.ledger, view.selection.span)
+        return entered.hand_over(
+            shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
+        )
 
 
 def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:

@@ -164,6 +164,10 @@ class Ledger(Protocol):
         """What was in the ledger of a study once and is not in this one, as far as head files know."""
         ...
 
+    def has_head(self, study: str) -> bool:
+        """Whether a head file that can be read knows the account of a study, and with it all that was ever spent."""
+        ...
+
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
         ...

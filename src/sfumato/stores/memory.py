@@ -67,6 +67,10 @@ class MemoryLedger:
         """Nothing: a ledger in memory is meant to be forgotten."""
         return ()
 
+    def has_head(self, study: str) -> bool:  # noqa: ARG002 - as every ledger has it
+        """No: a ledger in memory is meant to be forgotten."""
+        return False
+
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows; nothing if all is well."""
         return chain.problems(self._rows)

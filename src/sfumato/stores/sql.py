@@ -120,6 +120,10 @@ class SqlLedger(ABC):
         heads = self.heads.read()  # before the rows
         return heads.problems(self.read(), study)
 
+    def has_head(self, study: str) -> bool:
+        """Whether a head file that can be read knows the account of a study."""
+        return bool(self.heads.read().of(study))
+
     def verify(self) -> tuple[str, ...]:
         """What is wrong with the chain of rows, or was lost of it; nothing if all is well."""
         heads = self.heads.read()  # before the rows
