@@ -61,7 +61,7 @@ def guard(
 def refuse_above(study: Study, found: LeftOut) -> None:
     """Refuse if more records are left out, or more values of an attribute replaced, than the study allows."""
     if study.most_invalid is not None and (said := _above(study.most_invalid, found)):
-        what = "left out" if found.share > study.most_invalid else "so"
+        what = "left out" if found.share > study.most_invalid else "replaced"
         raise SourceError(
             f"{FOR_THE_OWNER}: {'; '.join(said)}. At most {show(study.most_invalid)} may be {what}, so nothing was "
             "released and nothing was spent",
