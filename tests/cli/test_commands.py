@@ -46,7 +46,7 @@ def test_check_tells_what_the_study_provides_for_and_what_not(study, run):
     found = run("check", study)
     assert found.code == 0
     assert "'age': 1 values are missing" in found.out
-    assert "provided for" in found.out
+    assert "'age': 1 values (0.25 %) are missing and kept as such" in found.out
     study.write_text(study.read_text(encoding="utf-8").replace("Dancer, ", ""), encoding="utf-8")
     found = run("check", study)
     assert found.code == 4

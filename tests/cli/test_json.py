@@ -23,7 +23,8 @@ def test_check(study, run):
     found = run("check", study, "--json")
     assert found.code == 0
     ages = next(r for r in found.json if r["attribute"] == "age")
-    assert ages == {"attribute": "age", "missing": 1, "outside": 0, "values": [], "error": False}
+    read = {"missing": 1, "outside": 0, "unreadable": 0, "records": 400}
+    assert ages == {"attribute": "age", **read, "values": [], "error": False}
 
 
 def test_plan(study, run):

@@ -62,3 +62,19 @@ def test_a_limit_that_is_no_share(study, run, limit):
     study.write_text(study.read_text(encoding="utf-8") + f"most_invalid: {limit}\n", encoding="utf-8")
     said = run("plan", study, "dp")
     assert said.code == 3 and ("most_invalid" in said.err or "nothing is written here" in said.err)
+
+
+def test_a_share_read_as_per_cent_is_not_released_at_its_bound(study, run):
+    """Ages between 0 and 1, as somebody declares per cents who thinks of shares: all are moved to the bound."""
+    text = study.read_text(encoding="utf-8").replace("bounds: [0, 120]", "bounds: [0, 1]")
+    study.write_text(text, encoding="utf-8")
+    checked = run("check", study)
+    assert "'age': 399 values (99.8 %) are moved to the nearer bound" in checked.out and "`format`" in checked.out
+    plan = run("plan", study, "dp", "--json").json
+    assert plan["sentences"][0].startswith("TOO MANY VALUES ARE REPLACED (for your eyes only)")
+    assert plan["left_out"]["replaced"]["age"]["nearer_bound"] == 399
+    refused = run("release", study, "dp", "--out", "out")
+    assert refused.code == 4 and "moved to the nearer bound" in refused.err and "`format`" in refused.err
+    assert run("ledger", study, "--json").json["entries"] == []
+    made = run("release", study, "dp", "--out", "out", "--anyway")
+    assert made.code == 0 and "moved to the nearer bound" in made.err

@@ -40,7 +40,8 @@ def test_the_owner_sees_what_does_not_fit():
         age, sex = CodedTable(source, [AGE, SEX]).unfit()
     assert (age.attribute, age.missing, age.outside, age.values) == ("age", 2, 1, ("200", "x"))
     assert (sex.missing, sex.outside, sex.values, sex.fits) == (0, 1, ("d",), False)
-    assert age.as_json() == {"attribute": "age", "missing": 2, "outside": 1, "values": ["200", "x"]}
+    counts = {"missing": 2, "outside": 1, "unreadable": 1, "records": age.records}
+    assert age.as_json() == {"attribute": "age", **counts, "values": ["200", "x"]}
     assert sex.sentences() == ["'sex': 1 values are outside the declared domain", "'sex': such as 'd'"]
 
 

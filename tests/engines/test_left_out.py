@@ -1,9 +1,12 @@
 """The records that take no part, counted by the engine as one would by hand."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
 from sfumato.core.attribute import Unfit
+from sfumato.core.left_out import ReplacedValues
 from sfumato.core.unit import PersonUnit
 from sfumato.engines import CodedTable, Records, count_left_out, open_source, reads_once
 from tests.engines.attributes import attribute, categories, grid
@@ -46,3 +49,16 @@ def test_what_can_be_read_only_once():
     assert reads_once(TABLE.to_reader())
     with open_source(TABLE) as source:
         assert reads_once(source)
+
+
+@pytest.mark.parametrize("unit", [None, PersonUnit(column="who", at_most=1)])
+def test_replaced_values_are_counted_by_what_replaces_them(unit):
+    """A blank is missing and no replaced value; a value at a bound is not moved there."""
+    age = replace(attribute("age", grid(0, 5, missing=True)), missing=Unfit.KEEP)
+    kept = [age, attribute("job", categories("a", "b", other=True))]
+    with open_source(TABLE) as source:
+        assert CodedTable(source, kept, unit=unit).left_out().replaced == {
+            "age": ReplacedValues(of=8, nearer_bound=1, unreadable=1),
+            "job": ReplacedValues(of=8, other=1),
+        }
+        assert count_left_out(Records(source, ATTRIBUTES)).replaced == {}

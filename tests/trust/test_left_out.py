@@ -131,7 +131,9 @@ def test_the_plan_says_so_first_and_spends_nothing():
     opened = study()
     plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
     assert plan.sentences[0].startswith("TOO MANY RECORDS ARE LEFT OUT (for your eyes only): 99 %")
-    assert plan.left_out.as_json() == {"share": 0.99, "records": 198, "of": 200, "attributes": {"paid": 0.99}}
+    assert plan.left_out.as_json() == {
+        "share": 0.99, "records": 198, "of": 200, "attributes": {"paid": 0.99}, "replaced": {},
+    }  # fmt: skip
     assert opened.plan(DiffPC45(1), purpose="sex").left_out.left_out == 0
     assert opened.plan(sf.Mondrian(k=2)).left_out.left_out == 198
     unlooked = opened.plan(sf.DiffGen(epsilon=1, h=2), check=False)
@@ -176,3 +178,74 @@ def test_a_refused_question_tells_nothing_of_the_records_that_it_selects():
     with pytest.raises(SourceError) as caught:
         strict.ask("sex = f and ill = yes", by="paid", epsilon=1)
     assert not any(letter.isdigit() for letter in str(caught.value))
+
+
+MISREAD = {
+    "moved to the nearer bound": {"type": "number", "bounds": [0, 1], "step": 1, "format": {"thousands": ","}},
+    "not readable and kept as missing": {"type": "number", "bounds": [0, 5000], "step": 100, "missing": "keep"},
+    "outside the declared values": {"values": ["100", "101"], "outside": "keep"},
+}
+
+
+def misread(words, source=None, **more):
+    """A study that takes nearly all values of `paid` for another one, and leaves no record out."""
+    attributes = {
+        "paid": {"role": "sensitive", **MISREAD[words]},
+        "sex": {"role": "quasi_identifier", "values": ["f", "m"]},
+        "ill": {"role": "class", "values": ["no", "yes"]},
+    }
+    return study(source, attributes=attributes, purposes={}, **more)
+
+
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [*((w, "release") for w in MISREAD), *(("moved to the nearer bound", verb) for verb in VERBS)][1:],
+)
+def test_nothing_is_spent_on_values_that_are_misread(tmp_path, words, verb):
+    """No record is left out, and yet next to nothing of the attribute is released; the refusal is the same."""
+    opened = misread(words)
+    with pytest.raises(SourceError, match="look at the values with `sfumato check`") as caught:
+        VERBS[verb](opened, tmp_path / "out")
+    if not verb.startswith("ask"):  # who asks is told no count
+        assert words in caught.value.problem and "of the values of 'paid'" in caught.value.problem
+        assert "declare how they are written (`format`)" in caught.value.fix
+    assert "1,0" not in str(caught.value) and "nothing was spent" in caught.value.problem
+    assert opened.ledger.entries("clinic") == () and list(tmp_path.iterdir()) == []
+    VERBS[verb](opened, tmp_path / "out", anyway=True)
+    assert len(opened.ledger.entries("clinic")) == 1
+
+
+@pytest.mark.parametrize("words", MISREAD)
+def test_a_plan_and_a_release_tell_of_values_that_are_misread(tmp_path, words):
+    plan = misread(words).plan(sf.DiffGen(epsilon=1, h=2))
+    assert plan.sentences[0].startswith("TOO MANY VALUES ARE REPLACED (for your eyes only): ")
+    assert words in plan.sentences[0] and "`release` will refuse without `--anyway`" in plan.sentences[0]
+    assert plan.left_out.left_out == 0 and plan.left_out.replaced["paid"].share >= Fraction(99, 100)
+    opened = misread(words, most_invalid=1)
+    assert any(words in said for said in opened.plan(sf.DiffGen(epsilon=1, h=2)).sentences)
+    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    assert any(words in said for said in done.warnings)
+    assert not any(b"of the values of" in file.read_bytes() for file in done.bundle.iterdir())
+
+
+@pytest.mark.parametrize("method", [sf.DiffGen(epsilon=1, h=2), sf.Mondrian(k=2, suppress=0)])
+def test_what_really_is_missing_may_be_kept(tmp_path, method):
+    """Blanks, nulls and declared marks are no misread values, however many there are."""
+    written = [None, "", " ", "5"] * (ROWS // 4)
+    source = table().set_column(0, "paid", pa.array(written))
+    done = misread("not readable and kept as missing", source).release(method, out=tmp_path / "out")
+    assert done.left_out.replaced == {} and not any("of the values" in said for said in done.warnings)
+
+
+def test_a_few_replaced_values_are_told_and_fewer_are_not(tmp_path):
+    for readable, told in ((ROWS - 2, False), (ROWS - 3, True)):
+        opened = misread("not readable and kept as missing", table(readable=readable))
+        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / str(readable))
+        assert any("1.5 % of the values of 'paid' (3 of 200)" in said for said in done.warnings) == told
+        assert done.left_out.replaced["paid"].unreadable == ROWS - readable
+
+
+def test_a_release_of_groups_names_the_format_of_numbers_it_cannot_read(tmp_path):
+    opened = study(paid={"missing": "error"})
+    with pytest.raises(SourceError, match=r"declare how they are written \(`format`\)"):
+        opened.release(sf.Mondrian(k=2, suppress=0), out=tmp_path / "out")

@@ -368,7 +368,7 @@ def test_what_is_clipped_stays_clipped(tmp_path):
     """A value beyond its bounds counts as the bound in the choices and in the counts: leak 4."""
     wild = [row | {"age": str(10**9 * (-1) ** n)} for n, row in enumerate(records(30))]
     tame = [row | {"age": "99" if n % 2 == 0 else "0"} for n, row in enumerate(records(30))]
-    assert seeded_data(tmp_path / "wild", wild) == seeded_data(tmp_path / "tame", tame)
+    assert seeded_data(tmp_path / "wild", wild, anyway=True) == seeded_data(tmp_path / "tame", tame)
 
 
 @pytest.mark.parametrize("policy", ["keep", "suppress", "error"])

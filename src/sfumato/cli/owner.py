@@ -63,6 +63,7 @@ def check(study: StudyFile, json: Json = False) -> None:
     """
     from sfumato.api import Study
     from sfumato.core.attribute import Unfit
+    from sfumato.engines import consequences
 
     opened = Study.load(study)
     with show.progress(shown=not json) as report:
@@ -88,7 +89,12 @@ def check(study: StudyFile, json: Json = False) -> None:
             show.say("to fix: declare how values are written (`format`), widen the domain, or say `missing: keep` or")
             show.say("`outside: keep` (for your eyes only)")
         else:
-            show.say("all of it is provided for by `missing` and `outside` in the study (for your eyes only)")
+            show.say(
+                "a release does with them what `missing` and `outside` say, or mean by default (for your eyes only):"
+            )
+            for line in (line for r in reports for line in consequences(r, declared[r.attribute])):
+                show.say(f"  • {line}")
+            show.say("if these are many, declare how values are written (`format`), and their `bounds` or `values`")
     if refused:
         raise typer.Exit(SourceError.exit_code)
 

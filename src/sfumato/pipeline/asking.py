@@ -42,6 +42,7 @@ from sfumato.methods.method import NOISE_ON
 from sfumato.models import DifferentialPrivacy
 from sfumato.pipeline.counts import refuse_over_budget
 from sfumato.pipeline.guesses import refuse_guesses
+from sfumato.pipeline.left_out import refuse_above
 from sfumato.pipeline.made import ledger_of, left_over, unit_words, who
 from sfumato.publish.guarantee import NO_GUARANTEE
 from sfumato.recipe import Recipe
@@ -174,12 +175,14 @@ def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[At
     if study.most_invalid is None:
         return
     found = count_left_out(Records(table, tuple(attributes), unit=study.unit, selection=EVERYTHING))
-    if found.share > study.most_invalid:
+    try:
+        refuse_above(study, found)
+    except SourceError:
         raise SourceError(
             "too many records have a missing or invalid value in the attributes that the question uses, so nothing was "
             "asked and nothing was spent",
             "look at the values with `sfumato check`; to ask all the same: `--anyway` (Python: `anyway=True`)",
-        )
+        ) from None
 
 
 def error_bound(scale: float, sure: float = SURE) -> int:

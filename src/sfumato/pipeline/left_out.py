@@ -3,9 +3,12 @@
 A number written `1,053.30` where a plain one is declared is an invalid value, and a private method cannot stop at it:
 it leaves the record out. If nearly all records go that way, the budget is spent on an empty release. So the table is
 looked at before anything is spent, and a release, question or model is refused if more of the records are left out than
-the study's ``most_invalid`` allows, unless the owner wants it anyway.
+the study's ``most_invalid`` allows, unless the owner wants it anyway. The same holds for one attribute, most of whose
+values the policy `keep` replaces: by the nearer bound (`12 %` where the bounds are 0 and 1), by the value for all
+others, or, though something is written there, by the missing one. Such a release is not empty, but misread.
 
-Privacy. The look counts raw records and is not differentially private. What it finds is shown to the owner alone (a
+Privacy. The argument is the same for records left out and for values replaced, so "the share" is any of these shares.
+The look counts raw records and is not differentially private. What it finds is shown to the owner alone (a
 plan, an error, a warning): nothing of it enters a bundle, an answer, a model or the ledger,
 and a refusal leaves no entry behind, no folder and no file. The records that take part, the noise and the ε of a
 release that is made do not depend on it. But *whether* it is made does: for two neighbouring tables on either side of
@@ -19,9 +22,10 @@ declares ``most_invalid: unchecked``: the table is then not looked at, and the o
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from fractions import Fraction
 
 from sfumato.core.attribute import Attribute
-from sfumato.core.left_out import LeftOut
+from sfumato.core.left_out import TOLD, LeftOut
 from sfumato.core.selection import Selection
 from sfumato.core.study import Study
 from sfumato.core.unit import Unit
@@ -33,16 +37,16 @@ from sfumato.pipeline.made import Plan
 
 FOR_THE_OWNER = "for your eyes only"
 _FIX = (
-    "look at the values with `sfumato check`; declare how they are written (`format`), widen the domain, or say "
-    "`missing: keep` or `outside: keep`. To go on all the same: `--anyway` (Python: `anyway=True`), or another "
-    "`most_invalid` in the study"
+    "look at the values with `sfumato check`; declare how they are written (`format`), and the `bounds` or `values` "
+    "that they have. Only for values that really are missing say `missing: keep`. To go on all the same: `--anyway` "
+    "(Python: `anyway=True`), or another `most_invalid` in the study"
 )
 
 
 def guard(
     study: Study, counter: CodedTable, *, anyway: bool = False, look: Callable[[], LeftOut] | None = None
 ) -> LeftOut | None:
-    """Refuse to spend anything on a table most of which is left out; for the privacy of it see above.
+    """Refuse to spend anything on a table most of which is left out or misread; for the privacy of it see above.
 
     Call it before the ledger is asked. ``look`` counts the selected records where the counter does not keep them. Gives
     back what was found, for the owner; None if the study says not to look.
@@ -56,24 +60,28 @@ def guard(
 
 
 def refuse_above(study: Study, found: LeftOut) -> None:
-    """Refuse if more records are left out than the study allows."""
-    if study.most_invalid is not None and found.share > study.most_invalid:
+    """Refuse if more records are left out, or more values of an attribute replaced, than the study allows."""
+    if study.most_invalid is not None and (said := _above(study.most_invalid, found)):
+        what = "left out" if found.share > study.most_invalid else "replaced"
         raise SourceError(
-            f"{FOR_THE_OWNER}: {found.sentence()}. At most {show(study.most_invalid)} may be left out, so nothing was "
+            f"{FOR_THE_OWNER}: {'; '.join(said)}. At most {show(study.most_invalid)} may be {what}, so nothing was "
             "released and nothing was spent",
             _FIX,
         )
 
 
 def warnings_of(found: LeftOut | None) -> list[str]:
-    """What the owner is told of a release that is made; nothing where every record takes part."""
-    return [f"{FOR_THE_OWNER}: {found.sentence()}"] if found is not None and found.left_out else []
+    """What the owner is told of a release that is made; nothing where every record takes part as it is."""
+    if found is None:
+        return []
+    said = [found.sentence()] if found.left_out else []
+    return [f"{FOR_THE_OWNER}: {sentence}" for sentence in (*said, *found.replaced_sentences(TOLD))]
 
 
 def with_left_out(
     plan: Plan, study: Study, attributes: Iterable[Attribute], *, unit: Unit, selection: Selection, command: str
 ) -> Plan:
-    """A plan that also says, to the owner, how many records are left out, and first of all if that would be refused.
+    """A plan that also says, to the owner, what is left out or replaced, and first of all if that would be refused.
 
     Nor does it hide that the table would be refused because its records would have to tell how it is written.
 
@@ -94,12 +102,20 @@ def with_left_out(
             found = _worse(count_left_out(records), _passed_over(table, selection))
     except SourceError as error:
         return _also(plan, f"the table could not be compared with the study: {error.problem}")
-    if found.share > study.most_invalid:
+    if wrong := _above(study.most_invalid, found):
         most = f"at most {show(study.most_invalid)} may be, so `{command}` will refuse without `--anyway`"
-        said = f"TOO MANY RECORDS ARE LEFT OUT ({FOR_THE_OWNER}): {found.sentence()}; {most}"
+        what = "RECORDS ARE LEFT OUT" if found.share > study.most_invalid else "VALUES ARE REPLACED"
+        said = f"TOO MANY {what} ({FOR_THE_OWNER}): {'; '.join(wrong)}; {most}"
         return replace(plan, left_out=found, sentences=(said, *plan.sentences))
-    told = warnings_of(found) or [f"{FOR_THE_OWNER}: no record has a missing or invalid value that leaves it out"]
+    told = warnings_of(found)
+    if not found.left_out:
+        told = [f"{FOR_THE_OWNER}: no record has a missing or invalid value that leaves it out", *told]
     return replace(_also(plan, *told), left_out=found)
+
+
+def _above(most: Fraction, found: LeftOut) -> list[str]:
+    """What is above the limit, in words: the records left out, and each attribute with replaced values by itself."""
+    return [*([found.sentence()] if found.share > most else []), *found.replaced_sentences(most)]
 
 
 def _also(plan: Plan, *sentences: str) -> Plan:
@@ -119,4 +135,8 @@ def _worse(selected: LeftOut, before: LeftOut | None) -> LeftOut:
     worse = before if before.share > selected.share else selected
     names = (*selected.attributes, *before.attributes)
     most = {name: max(selected.attributes.get(name, 0.0), before.attributes.get(name, 0.0)) for name in names}
-    return replace(worse, attributes=most)
+    replaced = dict(selected.replaced)
+    for name, values in before.replaced.items():
+        if name not in replaced or values.share > replaced[name].share:
+            replaced[name] = values
+    return replace(worse, attributes=most, replaced=replaced)

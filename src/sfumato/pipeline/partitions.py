@@ -10,6 +10,8 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from sfumato.core.attribute import Attribute, Unfit, observed
 from sfumato.core.counts import Cells
 from sfumato.core.domain import Grid
@@ -23,7 +25,7 @@ from sfumato.core.study import Study
 from sfumato.core.uniqueness import exact_words
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
-from sfumato.engines import CodedTable, count_left_out, open_source
+from sfumato.engines import CodedTable, count_left_out, count_replaced, open_source, stand_ins
 from sfumato.errors import InfeasibleError, SourceError, StudyError
 from sfumato.methods import PartitionMethod, is_partition
 from sfumato.pipeline.frame import Entered, claimed, given_back
@@ -220,20 +222,23 @@ def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: i
             raise SourceError(
                 "the study calls it an error if a value is missing or outside its domain, and there are such values in "
                 + ", ".join(repr(name) for name in wrong),
-                "look at them with `sfumato check`, then widen the domain, or say `missing:` or `outside:` `keep` or "
-                "`suppress`",
+                "look at them with `sfumato check`, then declare how they are written (`format`), widen the domain, or "
+                "say `missing:` or `outside:` `keep` or `suppress`",
             )
     if not len(cells):
         raise InfeasibleError(
             "no record of the table takes part in the release",
-            "check the table, and `missing` and `outside` in the study, with `sfumato check`",
+            "check the table with `sfumato check`: how values are written (`format`), their `bounds` or `values`, and "
+            "`missing` and `outside` in the study",
         )
 
 
 def _left_out(counter: CodedTable, cells: Cells, rows: int) -> LeftOut:
-    """How many records take no part; the table is looked at again only if some do not."""
+    """How many records take no part, or with another value; the table is looked at again only if there may be some."""
     if int(cells.counts.sum()) == rows:
-        return LeftOut(records=rows, left_out=0)
+        columns = zip(counter.attributes, cells.codes.T, strict=True)
+        again = [attribute for attribute, codes in columns if np.isin(codes, stand_ins(attribute)).any()]
+        return LeftOut(records=rows, left_out=0, replaced=count_replaced(counter.records, again))
     return count_left_out(counter.records)
 
 
