@@ -90,15 +90,19 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
 
     The counts that stay are the noisy ones, which are unbiased where a group is large against the noise; what is left
     out are the smallest, most of them noise. The last one is reduced so that the sum is the total, to the record. Where
-    all listed counts together fall short of the total, they are scaled up to it. Where only some of several equal
-    counts are needed, those are taken evenly from among them in the order of the published values: the first ones would
-    all be of the first values of the first attribute.
+    only some of several equal counts are needed, those are taken evenly from among them in the order of the published
+    values: the first ones would all be of the first values of the first attribute.
+
+    Where all listed counts of a class fall short of its total, because a threshold keeps most groups out, they are
+    scaled up: all such classes by one factor, to the sum of their totals. A factor for each would multiply the noise in
+    a rare class and mislead who learns from it.
 
     >>> _class_totals(np.array([9, 1, 4, 2]), np.array([0, 0, 0, 1]), [12, 5], 1)
     (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0, slack=(0.0, 0.4)))
     """
     found = np.zeros_like(counts)
     cutoff, unlisted, factor, slack = [], [], [1.0] * len(totals), [0.0] * len(totals)
+    short: list[int] = []  # classes whose listed counts fall short of their totals
     for number, total in enumerate(totals):
         mine = np.flatnonzero(classes == number)
         noisy = counts[mine]
@@ -106,9 +110,7 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
             cutoff.append(int(noisy.max(initial=threshold - 1)) + 1)
             unlisted.append(cutoff[-1] - 1)
         elif int(noisy.sum()) < total:
-            factor[number] = total / int(noisy.sum())
-            slack[number] = 1 / factor[number]
-            found[mine] = _rounded(noisy.astype(np.float64) * factor[number], total)
+            short.append(number)
             cutoff.append(threshold)
             unlisted.append(threshold - 1)
         else:
@@ -117,13 +119,20 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
             larger = mine[noisy > least]
             found[larger] = counts[larger]
             alike = mine[noisy == least]
-            short = total - int(found[larger].sum())  # at least 1
-            needed = -(-short // least)
+            rest = total - int(found[larger].sum())  # at least 1
+            needed = -(-rest // least)
             taken = alike[np.arange(needed) * len(alike) // needed]
             found[taken] = least
-            found[taken[-1]] -= needed * least - short
+            found[taken[-1]] -= needed * least - rest
             cutoff.append(least)
             unlisted.append(least if needed < len(alike) else least - 1)
+    if short:
+        mine = np.flatnonzero(np.isin(classes, short))
+        total = sum(totals[number] for number in short)
+        same = total / int(counts[mine].sum())
+        found[mine] = _rounded(counts[mine].astype(np.float64) * same, total)
+        for number in short:
+            factor[number], slack[number] = same, 1 / same
     return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor), slack=tuple(slack))
 
 

@@ -13,6 +13,7 @@ from sfumato.publish.markdown import code, inline
 from sfumato.publish.table import Layout
 
 _MOST_SHOWN: Final = 6
+_MUCH: Final = 1.05  # counts that are scaled up by more than this have shares of their own
 
 _TEXT = """\
 # {release} of {study}
@@ -106,6 +107,10 @@ _UNBIASED_CLASSES = (
     "a noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over "
     "a few rows is less certain than that: `release.query` gives its interval."
 )
+_SCALED_UP = (
+    "**The sum over all rows is unbiased**: most groups are below the threshold and missing, and the listed counts "
+    "were scaled up by {factor} to a noisy number of records. Shares of the classes are those of the listed groups."
+)
 _UNBIASED_TOTAL = (
     "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. Shares of the classes are "
     "not: a rare class has more than its share, because noise fills its empty groups."
@@ -155,6 +160,9 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
     """How far sums over the listed counts are off on average, for whoever adds them up."""
     post, threshold, totals = facts.get("post", "none"), int(facts.get("threshold", 1)), facts.get("noisy_totals")
     if post == "class_totals" and totals:
+        factor = max(facts.get("noisy_counts", {}).get("factor", [1.0]))
+        if factor > _MUCH:
+            return [_SCALED_UP.format(factor=f"{factor:.3g}")]
         several = len(totals["counts"]) > 1
         return [
             _UNBIASED_CLASSES.format(
