@@ -4,7 +4,7 @@ Each split draws two thirds of a table, makes DiffGen's cuts and noisy counts of
 draws), and compares with the truth: the number of records, the share of the last class, one-way marginals (total
 variation distance), and the accuracy and area under the ROC curve of two learners on the last third.
 
-    python bench/posts.py [--data ../shared/data] [--splits 10] [--epsilon 0.1,0.5,1,4]
+    python bench/posts.py [--data ../shared/data] [--splits 10] [--epsilon 0.1,0.5,1,4] [--table COMPAS]
 
 COMPAS and Census-Income are left out where the data folder is absent.
 """
@@ -154,6 +154,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--epsilon", default="0.1,0.5,1,4")
+    parser.add_argument("--table", help="one of the tables, by its name in the result")
     asked = parser.parse_args()
     print(f"{machine()}; DiffGen with score max, means of {asked.splits} splits\n")
     names = " | ".join(f"{name} % | AUC" for name in LEARNERS)
@@ -161,6 +162,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|" + "---|" * 2 * len(LEARNERS), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for name, (view, codes) in tables(asked.data, Path(folder)):
+            if asked.table not in (None, name):
+                continue
             for epsilon in asked.epsilon.split(","):
                 for h in (10, "auto"):
                     for post in POSTS:

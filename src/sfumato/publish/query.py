@@ -34,6 +34,9 @@ _OF_SETS = "\0"  # stands in the name of a column for what is asked of a set; no
 class Estimate:
     """How many records satisfy a condition: ``count``, between ``low`` and ``high`` with ``confidence``.
 
+    All numbers are about the records that took part in the release, by its rules: at most so many of each person, and
+    none with a missing or invalid value that leaves it out.
+
     The interval covers all that is known to be uncertain: the noise on counts, groups that are not listed, and where
     inside a region the records lie, from none to all of a region that the condition covers in part. A release without
     noise that is not a sample has the confidence 1. ``count`` assumes that values are spread evenly inside the regions
