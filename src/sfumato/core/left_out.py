@@ -4,7 +4,7 @@ The numbers are counted on raw records and no guarantee covers them, so nothing 
 a model, the ledger or a log. What they decide is argued in `pipeline.left_out`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -14,6 +14,8 @@ MOST: Final = Fraction(1, 10)
 
 TOLD: Final = Fraction(1, 100)
 """The share of replaced values of an attribute from which the owner is warned."""
+
+_MOST_OTHERS = Fraction(1, 2)
 
 _NAMED: Final = 5  # attributes that a sentence names
 
@@ -37,6 +39,17 @@ class ReplacedValues:
     def share(self) -> Fraction:
         """The share of the records whose value is replaced; 0 where there are none."""
         return Fraction(self.nearer_bound + self.other + self.unreadable, self.of) if self.of else Fraction(0)
+
+    def above(self, most: Fraction) -> bool:
+        """Whether more values are replaced than ``most`` allows.
+
+        A value for all others is only there where the study says `outside: keep`, so that many values have it is meant;
+        that more than half of them have it is not.
+        """
+        if not self.of:
+            return False
+        misread = Fraction(self.nearer_bound + self.unreadable, self.of)
+        return misread > most or Fraction(self.other, self.of) > max(most, _MOST_OTHERS)
 
     def sentence(self, name: str) -> str:
         """The numbers in words."""
@@ -93,10 +106,10 @@ class LeftOut:
             f"invalid value and are left out: {names}{more}"
         )
 
-    def replaced_sentences(self, above: Fraction) -> list[str]:
-        """The attributes of whose values more than a share is replaced, in words, the most first."""
+    def replaced_sentences(self, wrong: Callable[[ReplacedValues], bool]) -> list[str]:
+        """The attributes of which too many values are replaced, in words, the most first."""
         ranked = sorted(self.replaced.items(), key=lambda pair: -pair[1].share)
-        said = [found.sentence(name) for name, found in ranked if found.share > above]
+        said = [found.sentence(name) for name, found in ranked if wrong(found)]
         more = [f"and so for {len(said) - _NAMED} more attributes"] if len(said) > _NAMED else []
         return [*said[:_NAMED], *more]
 

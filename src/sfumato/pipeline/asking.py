@@ -123,8 +123,7 @@ def ask(
         refuse_guesses(table)
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
         if not anyway:
-            timed = () if selection.time is None else (selection.time,)
-            _refuse_unreadable(study, table, (*counter.records.attributes, *timed))
+            _refuse_unreadable(study, table, counter.records.attributes, selection)
         promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
         entry = book.reserve(
             NewEntry(
@@ -165,7 +164,7 @@ def ask(
     )
 
 
-def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[Attribute]) -> None:
+def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[Attribute], selection: Selection) -> None:
     """Refuse if too many records of the *whole* table have invalid values in the attributes that the question uses.
 
     Not of the records that the question selects, and without a number: who asks may choose the condition, and counts of
@@ -174,7 +173,9 @@ def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[At
     """
     if study.most_invalid is None:
         return
-    found = count_left_out(Records(table, tuple(attributes), unit=study.unit, selection=EVERYTHING))
+    timed = () if selection.time is None else (selection.time,)
+    used = tuple({attribute.name: attribute for attribute in (*attributes, *timed)}.values())
+    found = count_left_out(Records(table, used, unit=study.unit, selection=EVERYTHING))
     try:
         refuse_above(study, found)
     except SourceError:

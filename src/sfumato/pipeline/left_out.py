@@ -75,7 +75,10 @@ def warnings_of(found: LeftOut | None) -> list[str]:
     if found is None:
         return []
     said = [found.sentence()] if found.left_out else []
-    return [f"{FOR_THE_OWNER}: {sentence}" for sentence in (*said, *found.replaced_sentences(TOLD))]
+    return [
+        f"{FOR_THE_OWNER}: {sentence}"
+        for sentence in (*said, *found.replaced_sentences(lambda values: values.share > TOLD))
+    ]
 
 
 def with_left_out(
@@ -115,7 +118,10 @@ def with_left_out(
 
 def _above(most: Fraction, found: LeftOut) -> list[str]:
     """What is above the limit, in words: the records left out, and each attribute with replaced values by itself."""
-    return [*([found.sentence()] if found.share > most else []), *found.replaced_sentences(most)]
+    return [
+        *([found.sentence()] if found.share > most else []),
+        *found.replaced_sentences(lambda values: values.above(most)),
+    ]
 
 
 def _also(plan: Plan, *sentences: str) -> Plan:
