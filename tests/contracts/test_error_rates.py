@@ -137,4 +137,5 @@ def test_a_test_that_draws_without_saying_so_fails(tmp_path):
     assert outcomes == {name: "FAILED" if name.startswith("test_bad") else "PASSED" for name in outcomes}, ran.stdout
     assert "It drew by SecureSource.bits" in ran.stdout and "in a child process" in ran.stdout
     assert "(fixture 'drawn')" in ran.stdout
-    assert ran.stdout.count("or state the rate:") == 9
+    told = ran.stdout.partition("short test summary info")[0]  # which repeats them where CI is set
+    assert told.count("or state the rate:") == 9
