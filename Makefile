@@ -51,7 +51,7 @@ bench: $(READY)  ## time a million records, Parquet to bundle
 	$(BIN)/python bench/memory.py
 
 slow: $(READY)  ## every test, the long ones too
-	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --hypothesis-profile=slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --hypothesis-profile=slow
 
 accuracy: $(READY)  ## classification accuracy, measured as the paper does
 	$(BIN)/python bench/accuracy.py

@@ -49,7 +49,10 @@ def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
     assert shown.splitlines()[0].split() == ["entry", "time", "(UTC)", "state", "cost", "what"]
     assert [line.split()[0] for line in shown.splitlines()[1:3]] == ["1", "3"]
     assert "(an entry has the number of the row that opened it: closing one takes a row of the ledger, too)" in shown
-    assert "ε = 0.5     contingency for first, by" in shown
+    assert "ε = 0.5     'one': contingency for first, by" in shown
+    listed = json.loads(run("ledger", dated, "--json").out)["entries"]
+    assert [entry["release"] for entry in listed] == ["one", "two"]
+    assert all(f"; bundle {entry['bundle'][:12]}" in shown for entry in listed)
     assert ", over [2012-01-01, 2013-01-01), where age >= '20' and age < '60'" in shown
     assert [line.split() for line in shown.splitlines()[4:9]] == [
         ["time", "spent", "left"],

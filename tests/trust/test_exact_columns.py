@@ -67,6 +67,8 @@ def test_a_readme_counts_unique_rows_in_the_published_table(tmp_path):
     report = (done.folder / "owner" / "report.html").read_text(encoding="utf-8")
     assert f"{unique:,} of {rows:,} published records" in report
     assert uniqueness(done.draft).unique == unique
+    [warning] = done.warnings
+    assert warning.startswith(f"{unique:,} of {rows:,} published records") and "make them quasi-identifiers" in warning
     assert Release.open(done.bundle).to_arrow().num_rows == rows
 
 

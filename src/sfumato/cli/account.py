@@ -143,10 +143,11 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
         show.say("  entry  time (UTC)        state   cost        what")
     for e in entries:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
-        who = f"{e.method} for {e.purpose}, by {e.who}"
+        who = f"'{_name(e)}': {e.method} for {e.purpose}, by {e.who}"
         over = "" if e.span is None else f", over {e.span}"
+        digest = "" if e.bundle is None else f"; bundle {e.bundle[:_DIGITS]}"
         why = f"; adopted: {e.reason}" if e.state == "adopted" else ""
-        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}{why}")
+        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}{digest}{why}")
     for raised in raised_budgets(entries, now=budget):
         when = "since" if raised.entry is None else f"with entry {raised.entry.id} at {raised.entry.at:%Y-%m-%d %H:%M}"
         show.say(f"  budget raised from {show.exact(raised.before)} to {show.exact(raised.after)} {when}")
@@ -177,6 +178,16 @@ def _show_sum(opened: "Study") -> None:
     known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} is left"
     most = " at most" if len(stretches(entries)) > 1 else ""
     show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
+
+
+_DIGITS = 12  # of a SHA-256, to tell bundles apart; `--json` and `export` have all of it
+
+
+def _name(entry: "Entry") -> str:
+    """What the release, question or model of an entry is called in its study."""
+    import json as encoding
+
+    return str(encoding.loads(entry.recipe).get("name", ""))
 
 
 def _filtered(entry: "Entry") -> str:
@@ -245,8 +256,8 @@ def _export(opened: "Study", form: Form, out: Path | None) -> None:
 
 
 _COLUMNS = (
-    "id", "at", "who", "state", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop", "where",
-    "recipe", "bundle", "hash", "budget", "adopts", "reason",
+    "id", "at", "who", "state", "release", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop",
+    "where", "recipe", "bundle", "hash", "budget", "adopts", "reason",
 )  # fmt: skip
 
 
@@ -256,6 +267,7 @@ def _entry(entry: "Entry") -> dict[str, Any]:
         "at": entry.at.isoformat(),
         "who": entry.who,
         "state": entry.state,
+        "release": _name(entry),
         "purpose": entry.purpose,
         "method": entry.method,
         "promise": entry.promise,

@@ -70,9 +70,14 @@ def table(names: list[str], rows: list[list[str]]) -> None:
 
 
 def bullets(lines: tuple[str, ...] | list[str]) -> None:
-    """Sentences, one a line."""
+    """Sentences as a list. In a pipe a sentence is a line, in a terminal it wraps between words."""
     for line in lines:
-        out.print(f"  • {sentence(line)}.", markup=False)
+        whole = f"{sentence(line)}."
+        if not out.is_terminal:
+            out.print(f"  • {whole}", markup=False)
+            continue
+        first, *more = wrap(whole, max(out.width - _BELOW, _ENOUGH), break_on_hyphens=False)
+        out.print("\n".join([f"  • {first}", *(" " * _BELOW + part for part in more)]), markup=False)
 
 
 def warn(text: str) -> None:

@@ -21,6 +21,7 @@ class Uniqueness:
     unique: int
     published: int
     exact: tuple[str, ...]
+    quasi: bool = False  # whether quasi-identifiers are among the exact columns, as where values are put into buckets
 
     @property
     def share(self) -> float:
@@ -64,7 +65,8 @@ def uniqueness(draft: PartitionDraft) -> Uniqueness:
         _, region = np.unique(boxes, axis=0, return_inverse=True)
         columns.insert(0, region.ravel()[partition.group[kept]])
     times = partition.cells.counts[kept]
-    return Uniqueness(count_unique(columns, times), int(times.sum()), tuple(a.name for a in exact))
+    names = tuple(a.name for a in exact)
+    return Uniqueness(count_unique(columns, times), int(times.sum()), names, quasi=draft.form != "generalised")
 
 
 def exact_words(view: PartitionView, form: str) -> list[str]:
@@ -91,10 +93,10 @@ def unique_words(found: Uniqueness) -> list[str]:
     """A warning about records that are unique over all published columns; nothing if there are none."""
     if not found.unique:
         return []
+    instead = "use a method that generalises them" if found.quasi else "make them quasi-identifiers or leave them out"
     said = (
         f"{found.words} are unique over all published columns, because these are exact: {', '.join(found.exact)}. "
-        "Anyone who knows those values of a person can single out the row; to avoid that, make them quasi-identifiers "
-        "or leave them out"
+        f"Anyone who knows those values of a person can single out the row; to avoid that, {instead}"
     )
     return [said]
 

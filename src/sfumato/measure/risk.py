@@ -267,7 +267,10 @@ class PopulationUniques(_Risk):
     def refuses(self, evidence: Evidence) -> str | None:
         """Without a sampling fraction nothing is known of the population."""
         if self.fraction is None and evidence.shown.rate >= 1:
-            return "the share of the population that is in the table is not given; set `fraction`"
+            return (
+                "the share of the population that is in the table is not given; "
+                "in Python, measure `PopulationUniques(fraction=…)`"
+            )
         return _Risk.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

@@ -68,7 +68,8 @@ def attack_intersect(
     view, other = (each.view for each in read)
     if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
         view = _together(view, other)  # of different purposes: people are known by all of it
-    raw = raw_records(study, view, progress=progress, memory_limit=memory_limit)
+    private = all(each.private for each in read)
+    raw = raw_records(study, view, progress=progress, memory_limit=memory_limit, private=private)
     progress("looking people up in both", 0, 1)
     first, second = (each.beside(raw).shown for each in read)
     return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)

@@ -34,11 +34,19 @@ def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
 
 
 def raw_records(
-    study: Study, view: PartitionView, *, progress: Progress = silent, memory_limit: str | None = None
+    study: Study,
+    view: PartitionView,
+    *,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+    private: bool = False,
 ) -> Counted:
-    """All records of the table that fit the domains, counted; also where a release takes a few of each person alone."""
+    """All records of the table that fit the domains, counted; also where a release takes a few of each person alone.
+
+    A ``private`` release reads CSV files by rules of its own, and its measures read them by the same.
+    """
     progress("counting the records", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=private) as table:
         counter = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
         return counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
 
@@ -105,7 +113,8 @@ def evidence_of_bundle(
     """
     progress("reading the release", 0, 1)
     read = read_bundle(study, bundle, was=was)
-    return read.beside(raw_records(study, read.view, progress=progress, memory_limit=memory_limit))
+    raw = raw_records(study, read.view, progress=progress, memory_limit=memory_limit, private=read.private)
+    return read.beside(raw)
 
 
 def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:

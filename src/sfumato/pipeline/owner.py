@@ -78,7 +78,7 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
         view = tailor(study, recipe.purpose)
         method = cast("Method", method)
         method.check(view)
-    with open_source(study.source, base=study.base) as table:
+    with open_source(study.source, base=study.base, private=not isinstance(view, PartitionView)) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         cells = counter.full_cells([a.name for a in view.attributes])

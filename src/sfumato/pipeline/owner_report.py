@@ -110,10 +110,9 @@ def _look_at_table(
     """The release next to the table, and what the measures say that are quick at its size."""
     progress("looking at the table for your report", 0, 1)
     view = read.view
-    noisy = isinstance(read.release, CountsRelease)  # its table was read by the rules for private releases
-    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=noisy) as table:
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=read.private) as table:
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-        if noisy and (rows := counter.all_rows()) > MOST_ROWS:
+        if read.private and (rows := counter.all_rows()) > MOST_ROWS:
             return None, Measured(unmeasured=too_large(rows, len(view.attributes)))
         raw = counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
     looked = read.beside(raw)

@@ -22,7 +22,7 @@ from sfumato.core.progress import Progress
 from sfumato.core.selection import may_overlap
 from sfumato.core.sets import SetDomain
 from sfumato.core.study import Study
-from sfumato.core.uniqueness import exact_words
+from sfumato.core.uniqueness import exact_words, unique_words, uniqueness
 from sfumato.core.unit import PersonUnit
 from sfumato.dp.sampling import RandomSource
 from sfumato.engines import CodedTable, count_left_out, count_replaced, open_source, stand_ins
@@ -128,6 +128,7 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
                 *budget_words(study, run.ledger),
                 *overlaps(study, run.ledger, view),
                 *swept(study, recipe),
+                *unique_words(uniqueness(shown)),
                 *formula_words(asked.attributes),
             ]
             entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)

@@ -56,6 +56,11 @@ class ReadBundle:
     view: PartitionView
     release: RecordsRelease | CountsRelease
 
+    @property
+    def private(self) -> bool:
+        """Whether its table was read by the rules for private releases, under which every CSV file is a table."""
+        return isinstance(self.release, CountsRelease)
+
     def beside(self, raw: Counted) -> Evidence:
         """The bundle beside records of the study's table."""
         release, view, cap = self.release, self.view, None
