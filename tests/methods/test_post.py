@@ -6,7 +6,8 @@ from scipy.optimize import minimize
 from sfumato.methods.post import POSTS
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=8).map(lambda c: np.array(c, dtype=np.int64))
-TOTALS = st.lists(st.integers(-5, 400), min_size=3, max_size=3)
+TOTALS = st.lists(st.integers(0, 400), min_size=3, max_size=3)
+NOISY = st.lists(st.integers(-200, 400), min_size=3, max_size=3)
 
 
 def processed(name, counts, totals, classes=None):
@@ -14,7 +15,7 @@ def processed(name, counts, totals, classes=None):
     return POSTS[name].apply(counts, one, totals, 1, len(totals))
 
 
-@given(counts=COUNTS, totals=TOTALS)
+@given(counts=COUNTS, totals=NOISY)
 def test_post_processed_counts_are_whole_and_never_negative(counts, totals):
     classes = np.arange(len(counts)) % 3
     for name in POSTS:
@@ -42,6 +43,26 @@ def test_class_totals_are_reached_by_the_largest_noisy_counts(counts, totals):
             assert np.all(mine[noisy > cutoff] == noisy[noisy > cutoff])
             assert np.all(mine[noisy < cutoff] == 0)
             assert np.all(noisy[mine == 0] <= undo.unlisted[number])
+
+
+@given(totals=NOISY)
+def test_totals_below_0_are_taken_off_the_others_so_that_the_sum_stays(totals):
+    """Cut off at 0 alone, the sum would be too high by all that was cut off."""
+    counts, classes = np.full(3_000, 1), np.arange(3_000) % 3
+    found, _ = processed("class_totals", counts, totals, classes)
+    sums = np.bincount(classes, weights=found, minlength=3)
+    assert sums.sum() == max(sum(totals), 0)
+    if min(totals) >= 0:
+        assert sums.tolist() == totals
+    kept = sums > 1  # rounded to whole records
+    assert np.ptp(np.array(totals)[kept] - sums[kept]) <= 1 if kept.any() else True
+
+
+def test_a_total_of_0_or_less_lists_nothing():
+    counts = np.array([3, 9, 1])
+    for name in ("scale", "least_squares", "class_totals"):
+        for total in (0, -4):
+            assert processed(name, counts, [total])[0].tolist() == [0, 0, 0]
 
 
 @given(counts=COUNTS, totals=TOTALS)

@@ -152,6 +152,26 @@ def test_parts_that_decide_a_region_only_together_are_counted(table):
     assert missed <= 1
 
 
+@pytest.mark.parametrize("post", ["class_totals", "none"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_many_classes_of_few_records_are_counted(table, epsilon, post):
+    """40 classes and 60 records: nearly all totals are noise; cut off at 0 they would add up to too much."""
+    countries = flat(*(f"country {i}" for i in range(40)))
+    target = Attribute(name="country", role=Role.CLASS, domain=countries)
+    few = View(predictors=(attribute("sex"),), target=target, unit=RecordUnit())
+    records = {"sex": table["sex"][:60], "country": table["age"][:60] % 40}
+    method = ContingencyTable(epsilon=epsilon, post=post)
+    for text, true in {"sex in (f, m)": 60, "sex = f": int((records["sex"] == 0).sum())}.items():
+        missed = 0
+        for seed in range(100):
+            counter = ArrayCounter(records, {"country": 40})
+            draft = method.run(few, counter, accountant=Accountant(method.spends), source=InsecureSource(seed))
+            noise = Noise.of_facts(draft.facts, groups=float(cross_product(draft.groups.cuts)), classes=40)
+            found = query(layout_of(draft), draft.groups, text, noise=noise)
+            missed += not found.low <= true <= found.high
+        assert missed <= 5
+
+
 @pytest.mark.parametrize("epsilon", ["2.7", "3.3", "10"])
 def test_noise_of_less_than_a_record_is_rounded_outward(table, epsilon):
     """A single cell, and sums of few: the deviation is below 1 and the noise is 0, or a whole record."""

@@ -97,12 +97,16 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
     scaled up: all such classes by one factor, to the sum of their totals. A factor for each would multiply the noise in
     a rare class and mislead who learns from it.
 
+    Noise may take the totals of small classes below 0. Cut off at 0 and left at that, all totals together would be too
+    high, the more the more classes there are: see `_without_negative`.
+
     >>> _class_totals(np.array([9, 1, 4, 2]), np.array([0, 0, 0, 1]), [12, 5], 1)
     (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0, slack=(0.0, 0.4)))
     """
     found = np.zeros_like(counts)
     cutoff, unlisted, factor, slack = [], [], [1.0] * len(totals), [0.0] * len(totals)
     short: list[int] = []  # classes whose listed counts fall short of their totals
+    totals = _without_negative(totals)
     for number, total in enumerate(totals):
         mine = np.flatnonzero(classes == number)
         noisy = counts[mine]
@@ -136,6 +140,22 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
     return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor), slack=tuple(slack))
 
 
+def _without_negative(totals: Sequence[int]) -> list[int]:
+    """The nearest totals without negative ones and with the same sum; the totals themselves where none is negative.
+
+    Their sum is unbiased. As in `_least_squares` the same amount is taken off every total, so a class that is large
+    against the noise hardly changes.
+
+    >>> _without_negative([30, 3, -2, -1]), _without_negative([5, 4]), _without_negative([3, -4])
+    ([29, 1, 0, 0], [5, 4], [0, 0])
+    """
+    if min(totals) >= 0:
+        return list(totals)
+    given = np.array(totals, dtype=np.int64)
+    total = max(int(given.sum()), 0)
+    return [int(one) for one in _rounded(np.maximum(given - _shift(given, total), 0.0), total)]
+
+
 def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
     """Multiply every count by the same factor so that they sum to the noisy total, then round to whole numbers.
 
@@ -159,12 +179,19 @@ def _least_squares(counts: Counts, classes: Counts, totals: Sequence[int], thres
     [9, 2, 0, 0]
     """
     total = max(totals[0], 0)
+    shift = _shift(counts, total)
+    found = _rounded(np.maximum(counts - shift, 0.0), total)
+    return found, _undo(counts, found, threshold, shift=shift)
+
+
+def _shift(counts: Counts, total: int) -> float:
+    """The amount that is to be taken off every count so that those above 0 sum to the total; all of it for 0."""
+    if total <= 0:
+        return float(counts.max(initial=0))
     falling = np.sort(counts)[::-1].astype(np.float64)
     excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     kept = np.nonzero(falling > excess)[0]
-    shift = float(excess[kept[-1]]) if len(kept) else 0.0
-    found = _rounded(np.maximum(counts - shift, 0.0), total)
-    return found, _undo(counts, found, threshold, shift=shift)
+    return float(excess[kept[-1]]) if len(kept) else 0.0
 
 
 def _undo(counts: Counts, found: Counts, threshold: int, *, factor: float = 1.0, shift: float = 0.0) -> Undo:

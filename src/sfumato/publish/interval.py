@@ -149,9 +149,10 @@ def interval(
         above = [stratum.from_above(possible[mine], reach.possible)]
         surely_not = stratum.from_below(~possible[mine], reach.impossible)
         if len(noise.totals) == len(reaches):
-            total = Bound(float(max(noise.totals[number], 0)), noise.deviation**2)
-            above.append(total - surely_not)
-            below.append(total - stratum.from_above(~certain[mine], reach.doubtful))
+            noisy, variance = float(noise.totals[number]), noise.deviation**2
+            above.append(Bound(max(noisy, 0.0), variance) - surely_not)
+            # Not cut off at 0: over many small classes what noise adds would add up, and what it takes be lost.
+            below.append(Bound(noisy, variance) - stratum.from_above(~certain[mine], reach.doubtful))
         low += min(below, key=_reach)
         high += min(above, key=_reach)
         against += surely_not

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from json import dumps
-from math import exp
+from math import exp, sqrt
 from typing import Any, Final
 
 from sfumato.core.cut import Cut
@@ -107,6 +107,11 @@ _UNBIASED_CLASSES = (
     "a noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over "
     "a few rows is less certain than that: `release.query` gives its interval."
 )
+_SHARED_OUT = (
+    "**The sum over all rows is unbiased**; it is off by {deviation} records (standard deviation). Noise took the "
+    "totals of some classes below 0: these have no rows, and the same amount was taken off the totals of all others, "
+    "which matters where a class is small. `release.query` gives the interval of a sum."
+)
 _SCALED_UP = (
     "**The sum over all rows is unbiased**: most groups are below the threshold and missing, and the listed counts "
     "were scaled up by {factor} to a noisy number of records. Shares of the classes are those of the listed groups."
@@ -163,6 +168,8 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
         factor = max(facts.get("noisy_counts", {}).get("factor", [1.0]))
         if factor > _MUCH:
             return [_SCALED_UP.format(factor=f"{factor:.3g}")]
+        if min(totals["counts"]) < 0:
+            return [_SHARED_OUT.format(deviation=f"{totals['deviation'] * sqrt(len(totals['counts'])):,.3g}")]
         several = len(totals["counts"]) > 1
         return [
             _UNBIASED_CLASSES.format(
