@@ -265,3 +265,17 @@ def test_few_groups_are_added_up_in_place_of_buying_totals(table):
         max(total, 0) for total in draft.facts["noisy_totals"]["counts"]
     ]
     assert isinstance(draft.groups.cuts[0], Cut)
+
+
+@pytest.mark.parametrize("post", ["scale", "least_squares"])
+def test_few_groups_are_added_up_in_place_of_buying_a_size(table, post):
+    """A size for ε/100 was off by 71 records, and rows were fitted to it that together tell the size to about 4."""
+    method = ContingencyTable(epsilon=2, post=post)
+    few = View(predictors=(attribute("job"),), target=attribute("pay"), unit=RecordUnit())
+    for seed in range(10):
+        accountant = Accountant(method.spends)
+        draft = method.run(few, ArrayCounter(table, {"pay": 2}), accountant=accountant, source=InsecureSource(seed))
+        assert [spend.on for spend in accountant.receipt] == ["counts of all groups"]
+        deviation = draft.facts["noisy_totals"]["deviation"]
+        assert deviation == pytest.approx((2 * 24) ** 0.5 / 2)
+        assert abs(int(draft.groups.counts.sum()) - 8_000) < 5 * deviation

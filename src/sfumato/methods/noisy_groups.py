@@ -205,13 +205,13 @@ def noisy_class_totals(cells: Cells, classes: int, *, accountant: Accountant, so
     return Totals(tuple(noisy.tolist()), sqrt(2) * float(noise_scale(share)))
 
 
-def buys_totals(groups: int, budget: Fraction, left: Fraction) -> bool:
-    """Whether class totals of their own are more exact than the sums of a class's noisy counts.
+def buys_totals(groups: int, budget: Fraction, left: Fraction, *, share: int = SHARE_OF_TOTALS) -> bool:
+    """Whether a total of its own, for 1/share of the budget, is more exact than the sum of its noisy counts.
 
     A sum over ``groups`` counts, each of scale 1/left, has the variance 2·groups/left²; a total that is bought has
-    2·(SHARE_OF_TOTALS/budget)². Budgets and cuts are public or outputs, so the choice costs nothing.
+    2·(share/budget)². Budgets and cuts are public or outputs, so the choice costs nothing.
     """
-    return groups * budget**2 > (SHARE_OF_TOTALS * left) ** 2
+    return groups * budget**2 > (share * left) ** 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +224,8 @@ class Finish:
     mechanisms, so whether to buy it is decided on public things, and the threshold is post-processing.
 
     With ``post: class_totals`` a twentieth of ε buys the number of records of each class, unless there are so few
-    groups that the noisy counts of a class, the negative ones too, add up to a better number (`buys_totals`).
+    groups that the noisy counts of a class, the negative ones too, add up to a better number (`buys_totals`). In the
+    same way ``scale`` and ``least_squares`` take the sum of all noisy counts where it is better than a noisy size.
     """
 
     threshold: int | str
@@ -238,6 +239,14 @@ class Finish:
     def needs(self) -> str:
         """Which noisy totals the post-processing needs."""
         return POSTS[self.post].needs
+
+    def _buys(self, groups: int, total: int, accountant: Accountant) -> bool:
+        """Whether the sums of the noisy counts are no good as totals, or no totals are needed."""
+        if self.needs == "none":
+            return True
+        if self.needs == "size":
+            return buys_totals(total, accountant.budget, accountant.left, share=SHARE_OF_SIZE)
+        return buys_totals(groups, accountant.budget, accountant.left)
 
     def draft(
         self,
@@ -258,11 +267,11 @@ class Finish:
         progress("counting groups", 0, 1)
         cells = cells_by_class(counter, cuts, view)
         totals: Totals | None = None
-        summed = self.needs == "classes" and not buys_totals(groups, accountant.budget, accountant.left)
+        summed = not self._buys(groups, total, accountant)
         if self.needs == "classes" and not summed:
             totals = noisy_class_totals(cells, classes, accountant=accountant, source=source)
             size = sum(totals.counts) if size is None else size
-        if size is None and (crowded or self.needs == "size"):
+        if size is None and (crowded or (self.needs == "size" and not summed)):
             size = noisy_size(int(cells.counts.sum()), accountant=accountant, source=source)
         if size is not None and totals is None and not summed:
             totals = Totals((size,), sqrt(2) * float(noise_scale(accountant.budget / SHARE_OF_SIZE)))
@@ -276,7 +285,9 @@ class Finish:
         grant = accountant.grant(left, on="counts of all groups", mechanism=NOISE_ON)
         if summed:
             listed, sums = publish_all_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
-            totals = Totals(sums, sqrt(2 * groups) * float(scale))
+            if self.needs == "size":
+                sums = (sum(sums),)
+            totals = Totals(sums, sqrt(2 * (total // len(sums))) * float(scale))
         else:
             listed = publish_counts(cuts, classes, cells, threshold=threshold, grant=grant, source=source)
         progress("adding noise", 1, 1)

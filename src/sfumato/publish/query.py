@@ -112,7 +112,7 @@ class Question:
             low=low,
             high=high,
             confidence=confidence,
-            share=None if told else (count / total if total else 0.0),
+            share=None if told else (min(count / total, 1.0) if total else 0.0),
             total=total,
             assumes=_plain(names),
             undecided=_plain(told),
