@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-CODE   := $(wildcard src tests tools bench)
+CODE   := $(wildcard src tests tools bench papers)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench slow accuracy lock lint format-check ruff types layers
+.PHONY: help demo test check fix bench slow accuracy reproduce lock lint format-check ruff types layers
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,16 +45,19 @@ fix: $(READY)  ## repair what a tool can
 	$(BIN)/ruff format $(CODE)
 
 bench: $(READY)  ## time a million records, Parquet to bundle
-	$(BIN)/python bench/run.py
-	$(BIN)/python bench/groups.py
-	$(BIN)/python bench/capped.py
-	$(BIN)/python bench/memory.py
+	$(BIN)/python -m bench.run
+	$(BIN)/python -m bench.groups
+	$(BIN)/python -m bench.capped
+	$(BIN)/python -m bench.memory
 
 slow: $(READY)  ## every test, the long ones too
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --hypothesis-profile=slow
 
 accuracy: $(READY)  ## classification accuracy, measured as the paper does
-	$(BIN)/python bench/accuracy.py
+	$(BIN)/python -m bench.accuracy
+
+reproduce: $(READY)  ## list the figures of the papers; FIGURE=li-2a runs one, with DATA=FOLDER for public tables
+	$(BIN)/python -m papers $(FIGURE) $(if $(DATA),--data $(DATA))
 
 # Versions and hashes only: whoever installs chooses from where. A personal pip configuration is not looked at.
 lock: $(READY)  ## take newer versions into requirements.lock

@@ -1,18 +1,18 @@
 """Classification accuracy of DiffGen on Adult, measured as the paper does (its section 5, figure 3), and more of it.
 
-`sfumato reproduce diffgen-3` is the paper's figure. This has the score `gini`, `h: auto` and ε = 10⁶ as well. Nothing
+`make reproduce FIGURE=diffgen-3` is the figure. This has the score `gini`, `h: auto` and ε = 10⁶ as well. Nothing
 is seeded but the splits: two runs of this program differ by about the standard errors it prints.
 
-    python bench/accuracy.py [--runs 10] [--quick]
+    python -m bench.accuracy [--runs 10] [--quick]
 """
 
 import argparse
 
+from papers.machine import machine
+from papers.mohammed_2011.accuracy import EPSILONS as PAPERS
+from papers.mohammed_2011.accuracy import OURS, STEPS, baselines, measured
+from papers.parallel import side_by_side
 from sfumato.core.progress import silent
-from sfumato.reproduce.machine import machine
-from sfumato.reproduce.mohammed_2011_accuracy import EPSILONS as PAPERS
-from sfumato.reproduce.mohammed_2011_accuracy import OURS, STEPS, baselines, measured
-from sfumato.reproduce.parallel import side_by_side
 
 EPSILONS = (*PAPERS, "1000000")
 PROMISED = {("1", 10), ("0.5", 7), ("0.5", 10), ("0.1", 4), ("0.1", 7), ("0.1", 10), ("1000000", 10)} | {

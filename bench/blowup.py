@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from sfumato.reproduce.blowup import blown_up
+from papers.tables.blowup import blown_up
 
 
 def blow_up(packaged: Path, rows: int, target: Path, seed: int = 1) -> None:

@@ -1,6 +1,6 @@
 """Capped confidence: Parquet to verified bundle, beside a plain copy of the same columns, for growing tables.
 
-    python bench/capped.py [--rows 1000000 3000000 5000000]
+    python -m bench.capped [--rows 1000000 3000000 5000000]
 
 The table is Adult blown up, with six quasi-identifiers, occupation sensitive, and income as it is. CPU seconds are
 those of the whole process, all threads; they say how work grows where a machine is shared.
@@ -14,9 +14,10 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from blowup import blow_up
-from groups import QUASI, copy_of, study_of
 
+from bench.blowup import blow_up
+from bench.groups import QUASI, copy_of, study_of
+from papers.machine import machine
 from sfumato import pipeline
 from sfumato.core.counts import Cells
 from sfumato.core.partition import PartitionDraft, PartitionView
@@ -24,7 +25,6 @@ from sfumato.core.study import Study
 from sfumato.dp.sampling import SecureSource
 from sfumato.engines import CodedTable, open_source
 from sfumato.methods import ConfidenceCap, recipe_of
-from sfumato.reproduce.machine import machine
 from sfumato.tailor import tailor_partition
 
 

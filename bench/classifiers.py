@@ -1,6 +1,6 @@
 """What the five classifiers learn on Adult: from DiffGen (ε = 1, h = 10), from groups, and from the raw table.
 
-    python bench/classifiers.py [--runs 10] [--protocol split]
+    python -m bench.classifiers [--runs 10] [--protocol split]
 
 Two thirds of the records are released and the last third is tested on, or as many stratified folds as runs. The splits
 are seeded and the noise is not: two runs of this program differ by about the standard errors it prints. A second table
@@ -14,12 +14,12 @@ from importlib import import_module
 from importlib.resources import as_file, files
 from typing import Any
 
+from papers.machine import machine
 from sfumato.core.study import Study
 from sfumato.measure import CLASSIFIERS
 from sfumato.methods import DiffGen, Mondrian, recipe_of
 from sfumato.pipeline import worths
 from sfumato.read import load_study
-from sfumato.reproduce.machine import machine
 
 METHODS = {
     "DiffGen, ε = 1, h = 10": DiffGen(epsilon=1, h=10),

@@ -10,7 +10,7 @@ A patient may have many encounters; at most three of each take part, so everythi
 records. The class is whether a patient came back (within 30 days, later, not), declared from the code book, as all
 domains are.
 
-    python bench/diabetes.py [--epsilon 1] [--runs 3] [--taxonomy icd9] [--data ../shared/data/diabetes130]
+    python -m bench.diabetes [--epsilon 1] [--runs 3] [--taxonomy icd9] [--data ../shared/data/diabetes130]
 """
 
 import argparse
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import sfumato as sf
+from papers.machine import machine
+from papers.tables import diabetes as diabetes130
 from sfumato.core.taxonomy import Node, Taxonomy
 from sfumato.read import icd9_taxonomy
-from sfumato.reproduce import diabetes as diabetes130
-from sfumato.reproduce.machine import machine
 
 if TYPE_CHECKING:
     from sfumato.core.draft import Draft

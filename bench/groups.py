@@ -1,6 +1,6 @@
 """Groups: loss and time of the partition methods, beside the best known, and what a copy of the table costs.
 
-    python bench/groups.py [--rows 1000000] [--shared FOLDER]
+    python -m bench.groups [--rows 1000000] [--shared FOLDER]
 
 ARX's Adult (30,162 records, nine attributes, its own hierarchies) needs the shared data folder and is left out without
 it. The loss is the mean over all cells of (leaves covered - 1)/(leaves - 1), a suppressed record counting 1.
@@ -24,8 +24,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from blowup import blow_up
 
+from bench.blowup import blow_up
+from papers.machine import machine
 from sfumato import pipeline
 from sfumato.core.attribute import Attribute, Role
 from sfumato.core.counts import Cells
@@ -38,7 +39,6 @@ from sfumato.engines import CodedTable, open_source
 from sfumato.measure import classification
 from sfumato.methods import FullDomain, Mondrian, Tds, recipe_of
 from sfumato.read import load_study, load_taxonomy
-from sfumato.reproduce.machine import machine
 
 QUASI = ("age", "workclass", "education_num", "marital_status", "race", "sex")
 NINE = (

@@ -1,6 +1,6 @@
 """Li & Li's k = 5,000, (Ploss, Uloss) = (0.086, 0.0288): every setting that the paper leaves open, crossed.
 
-    python bench/li_k5000.py
+    python -m bench.li_k5000
 
 A second implementation of Mondrian, the large populations and both losses, on sets of values and with none of our code
 but the packaged table and trees. It crosses how categories are cut (by a tree, or as ordered values in one of six
@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sfumato.reproduce.machine import machine
+from papers.machine import machine
 
 Tree = Mapping[str, Sequence[str]]  # a value's ancestors, the root last
 Groups = list[tuple[NDArray[np.int64], list[set[Any]]]]  # records, and the values of each attribute's region

@@ -1,6 +1,6 @@
 """Privacy and utility loss of k-anonymous releases, beside what Li & Li (KDD 2009) print.
 
-    python bench/losses.py [--min-sup 0.05]
+    python -m bench.losses [--min-sup 0.05]
 
 The packaged census table with the paper's seven attributes: six quasi-identifiers, and the occupation as the sensitive
 attribute. Prints the tables of docs/measures.md: the releases, and what k = 5,000 comes to under every combination of
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from papers.machine import machine
 from sfumato.core.attribute import Role
 from sfumato.core.domain import Categories, Grid
 from sfumato.core.partition import Boxes, Partition, PartitionDraft
@@ -26,7 +27,6 @@ from sfumato.measure import Evidence, UtilityLoss, WorstPrivacyLoss, large_popul
 from sfumato.methods import Mondrian
 from sfumato.pipeline.measuring import evidence_of_draft, measuring_view, raw_cells
 from sfumato.read import load_study
-from sfumato.reproduce.machine import machine
 
 QUASI = ("age", "workclass", "education", "marital_status", "race", "sex")
 SENSITIVE = "occupation"

@@ -1,6 +1,6 @@
 """Query errors, risk and confidence of releases of Adult, and how long each measure takes.
 
-    python bench/measures.py [--repeats 5]
+    python -m bench.measures [--repeats 5]
 
 The packaged census table with the seven attributes of Li & Li (KDD 2009): six quasi-identifiers, and the occupation as
 the sensitive attribute; for DiffGen the occupation is the class. Queries and classes are drawn from the measures' own
@@ -16,8 +16,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from losses import SENSITIVE, seven
-
+from bench.losses import SENSITIVE, seven
+from papers.machine import machine
 from sfumato.compare import Point, Sweep, sweep
 from sfumato.core.attribute import Role
 from sfumato.core.shown import shown_records
@@ -26,7 +26,6 @@ from sfumato.measure import MEASURES, Evidence
 from sfumato.methods import Mondrian
 from sfumato.pipeline import run_frontier
 from sfumato.pipeline.measuring import measuring_view, raw_cells
-from sfumato.reproduce.machine import machine
 
 CLOSE = {"t-closeness": {"t": "0.2", "distance": "js"}}
 GROUPS = (

@@ -1,6 +1,6 @@
 """Memory: the peak of `release`, `measure` and `report`, each a process of its own, on wide domains and on long tables.
 
-    python bench/memory.py [--only wide|long] [--records 5000000]
+    python -m bench.memory [--only wide|long] [--records 5000000]
 
 `wide` has 30,000 records and two attributes of a million values each; `long` has five million records of ten
 attributes. Both are drawn by numpy from a fixed seed. Prints Markdown. No process is given more address space than
@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.reproduce.machine import machine
+from papers.machine import machine
 
 _WIDE = 1_000_000
 _STUDY = """\

@@ -4,7 +4,7 @@ Each split draws two thirds of a table, makes DiffGen's cuts and noisy counts of
 draws), and compares with the truth: the number of records, the share of the last class, one-way marginals (total
 variation distance), and the accuracy and area under the ROC curve of two learners on the last third.
 
-    python bench/posts.py [--data ../shared/data] [--splits 10] [--epsilon 0.1,0.5,1,4] [--table COMPAS]
+    python -m bench.posts [--data ../shared/data] [--splits 10] [--epsilon 0.1,0.5,1,4] [--table COMPAS]
 
 COMPAS and Census-Income are left out where the data folder is absent.
 """
@@ -25,6 +25,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
+from papers.machine import machine
+from papers.tables.adult import coded_incomes
 from sfumato.core.array_counter import ArrayCounter
 from sfumato.core.draft import Draft
 from sfumato.core.features import Features, region_matrix
@@ -35,8 +37,6 @@ from sfumato.engines import CodedTable, open_source
 from sfumato.methods import DiffGen
 from sfumato.methods.post import POSTS
 from sfumato.read import load_study
-from sfumato.reproduce.adult import coded_incomes
-from sfumato.reproduce.machine import machine
 from sfumato.tailor import tailor
 
 Codes = Mapping[str, NDArray[np.int64]]

@@ -5,7 +5,7 @@ beyond that, since nothing is known of the items. What is predicted is whether a
 out of the sets. A basket holds up to 76 items, so there is no small `most`: regions are numbered far beyond machine
 integers, and all but the occupied ones are drawn by gaps.
 
-    python bench/retail.py [--epsilon 1] [--data ../shared/data/retail]
+    python -m bench.retail [--epsilon 1] [--data ../shared/data/retail]
 """
 
 import argparse
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 import sfumato as sf
+from papers.machine import machine
 from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.reproduce.machine import machine
 
 if TYPE_CHECKING:
     from sfumato.core.draft import Draft

@@ -1,6 +1,6 @@
 """Speed: one million records, Parquet to bundle, beside what DuckDB alone needs to read and group the same columns.
 
-    python bench/run.py [--rows 1000000] [--quick]
+    python -m bench.run [--rows 1000000] [--quick]
 
 Prints ratios of one run on one machine: the time of each phase, growth with rows, h and columns, peak memory. Phases
 are told by the same progress reports that the command line shows.
@@ -18,16 +18,16 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import duckdb
-from blowup import blow_up
 
+from bench.blowup import blow_up
+from papers.machine import machine
+from papers.phases import Phases
 from sfumato import pipeline
 from sfumato.core.draft import Draft
 from sfumato.core.study import Study
 from sfumato.methods import recipe_of
 from sfumato.methods.diffgen import DiffGen
 from sfumato.read import load_study
-from sfumato.reproduce.machine import machine
-from sfumato.reproduce.phases import Phases
 
 
 def study_of(folder: Path, parquet: Path) -> Study:

@@ -5,7 +5,7 @@ of `bench/diabetes.py` (19 chapters below four groups); the class is whether the
 encounter here, so that all of them take part in every release. Retail: baskets as sets of the 17 departments of
 `bench/retail.py`, and, for noisy counts, of its items. Nothing here is private: measures look at raw records.
 
-    python bench/set_measures.py [--data ../shared/data]
+    python -m bench.set_measures [--data ../shared/data]
 """
 
 import argparse
@@ -15,13 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import diabetes
-import retail
-
 import sfumato as sf
+from bench import diabetes, retail
+from papers.machine import machine
+from papers.tables import diabetes as diabetes130
 from sfumato.measure import Reading
-from sfumato.reproduce import diabetes as diabetes130
-from sfumato.reproduce.machine import machine
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SHOWN = ("ploss", "mean-ploss", "uloss", "query-error", "marginals-1", "general-loss", "classification-loss")

@@ -61,7 +61,6 @@ def test_the_commands_are_those_of_the_interface():
         "attack intersect",
         "verify",
         "query",
-        "reproduce",
         "run",
         "taxonomy show",
         "taxonomy check",

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from papers.tables.acs import OCCUPATION, Survey
+from papers.tables.adult import SIX, occupations
 from sfumato.api import Study
 from sfumato.methods import ConfidenceCap
-from sfumato.reproduce.acs import OCCUPATION, Survey
-from sfumato.reproduce.adult import SIX, occupations
 from sfumato.stores.memory import MemoryLedger
 
 pytestmark = pytest.mark.usefixtures("seeded")

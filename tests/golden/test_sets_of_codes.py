@@ -1,12 +1,12 @@
 """Real sets: diagnoses of the diabetes130 table, and market baskets. Skipped where the data is not there."""
 
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 import sfumato as sf
+from bench import diabetes, retail
 from sfumato.publish import verify_bundle
 
 ROOT = Path(__file__).parents[2]
@@ -15,20 +15,10 @@ DATA = ROOT.parent / "shared" / "data"
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def bench(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    yield
-    for name in ("diabetes", "retail", "blowup"):
-        sys.modules.pop(name, None)
-
-
 @pytest.mark.skipif(not (DATA / "diabetes130").is_dir(), reason="the diabetes130 table is not there")
 @pytest.mark.parametrize("tree", ["observed", "grouped"])
-def test_readmission_with_diagnosis_sets(tmp_path, bench, tree):
+def test_readmission_with_diagnosis_sets(tmp_path, tree):
     """By the codes that occur, and by all of ICD-9 as it is packaged, both with four groups above the chapters."""
-    import diabetes
-
     study = diabetes.study(tmp_path, tree=tree)
     method = sf.DiffGen(epsilon=1)
     began = time.process_time()
@@ -45,9 +35,7 @@ def test_readmission_with_diagnosis_sets(tmp_path, bench, tree):
 
 
 @pytest.mark.skipif(not (DATA / "retail").is_dir(), reason="the retail baskets are not there")
-def test_market_baskets(tmp_path, bench):
-    import retail
-
+def test_market_baskets(tmp_path):
     table = retail.baskets()
     assert len(table) == 88_162
     release = retail.study(table).release(sf.DiffGen(epsilon=1, h=6, score="gini"), out=tmp_path / "out").open()

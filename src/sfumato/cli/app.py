@@ -61,7 +61,6 @@ for _command in (
     owner.max_k,
     measuring.measure,
     comparing.frontier,
-    comparing.reproduce,
     receiver.verify,
     receiver.query,
 ):

@@ -1,4 +1,4 @@
-"""Commands that compare many releases: of one study before one is made, and of the papers' figures."""
+"""The command that compares many releases of one study before one is made."""
 
 from json import dumps
 from pathlib import Path
@@ -129,52 +129,3 @@ def _number(point: "Point", name: str) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if spread is None else f"{value:.4g} ± {spread.deviation:.2g}"
-
-
-def reproduce(
-    figure: Annotated[
-        str | None, typer.Argument(help="A figure by name; without one, the figures are listed.", metavar="FIGURE")
-    ] = None,
-    workers: Workers = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plot and table; may exist.")] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="The folder of public tables, for figures on one that is not packaged."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Run a paper's figure again, and put its plot and numbers beside what was printed."""
-    from sfumato.reproduce import FIGURES, figure_on
-
-    if figure is None:
-        figures = [
-            {"figure": kind.name, "title": kind.title, "paper": kind.paper, "needs": kind.needs, "takes": kind.takes}
-            for kind in FIGURES.values()
-        ]
-        if json:
-            show.as_json(figures)
-            return
-        wide = max(len(row["figure"]) for row in figures)
-        for row in figures:
-            show.say(f"  {row['figure']:<{wide}} {row['title']} ({row['paper']}); {row['takes']}")
-            if row["needs"]:
-                show.say(f"  {'':<{wide}} needs --data FOLDER: {row['needs']}")
-        show.say("run one with `sfumato reproduce FIGURE`")
-        return
-    one = figure_on(figure, data)
-    folder = out or Path("reproduced") / one.name
-    if not json:
-        show.err.print(f"{one.name}: {one.takes} on two cores", markup=False)
-    with show.progress(shown=not json) as report:
-        found = one.run(folder, workers=workers, progress=report)
-    if json:
-        show.as_json(found.as_json())
-        return
-    show.say(f"{found.title} ({found.paper})")
-    for fact in found.facts:
-        mark = {True: "ok", False: "differs", None: ""}[fact.agrees]
-        show.say(f"  {mark:<8}{fact.what}: printed {fact.printed}; ours {fact.ours}")
-        if fact.agrees is not True and fact.why:
-            show.say(f"          why it may differ: {fact.why}")
-    show.say(f"plot, table and comparison: {', '.join(show.place(file) for file in found.files)}")
-    show.say(f"{found.seconds:.0f} s; {found.machine}")

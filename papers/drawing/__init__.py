@@ -1,0 +1,1 @@
+"""How figures are drawn: curves in panels, dots by name, and the page they stand on."""

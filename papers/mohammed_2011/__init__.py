@@ -1,0 +1,1 @@
+"""Mohammed, Chen, Fung & Yu, *Differentially Private Data Release for Data Mining*, KDD 2011."""

@@ -1,0 +1,1 @@
+"""Sattar, Li, Ding, Liu & Vincent, *A general framework for privacy preserving data publishing*, 2014."""

@@ -1,0 +1,1 @@
+"""The tables that papers use, packaged or public."""

@@ -1,0 +1,1 @@
+"""Zaman & Obimbo, *Privacy preserving data publishing: a classification perspective*, 2014."""
