@@ -9,7 +9,7 @@ from pyarrow import parquet
 from sfumato.core.cut import Cut
 from sfumato.core.unit import PersonUnit
 from sfumato.engines import CodedTable, open_source
-from sfumato.errors import OursError, PublishError, SourceError
+from sfumato.errors import OursError, SourceError
 from tests.engines.attributes import attribute, categories, grid
 
 TABLE = pa.table(
@@ -55,48 +55,11 @@ def test_at_most_twenty_values_are_shown():
 CUTS = [Cut("age", (0, 18, 40), 121), Cut("sex", (0, 1, 2), 3)]
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_recoded_records_are_written_in_the_order_of_what_is_published(tmp_path, form):
-    path = tmp_path / f"out 'x'.{form}"
-    with open_source(TABLE) as source:
-        coded = CodedTable(source, [AGE, SEX])
-        coded.write(coded.recode(CUTS, keep=["free text"]), path, form)
-        with pytest.raises(PublishError, match="is there already"):
-            coded.write(coded.recode(CUTS), path, form)
-    if form == "csv":
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    else:
-        rows = parquet.read_table(path).to_pylist()
-    assert rows == [
-        {"age": "[0, 18)", "sex": "f", "free text": "a"},
-        {"age": "[18, 40)", "sex": "m", "free text": "b"},
-        {"age": "[40, 120]", "sex": "(other)", "free text": "e"},
-        {"age": "[40, 120]", "sex": "m", "free text": "c"},
-    ]
-
-
-def test_many_labels_and_many_rows_stay_in_order(tmp_path):
-    numbers = [(n * 7919) % 1000 for n in range(300_000)]
-    with open_source(pa.table({"n": numbers}), threads=2) as source:
-        coded = CodedTable(source, [attribute("n", grid(0, 999, unit="integer"))])
-        coded.write(coded.recode([Cut("n", tuple(range(1000)), 1000)]), tmp_path / "x.parquet", "parquet")
-    assert parquet.read_table(tmp_path / "x.parquet")["n"].to_pylist() == sorted(map(str, numbers))
-
-
-def test_a_person_keeps_as_many_records_when_recoding():
+def test_of_a_person_at_most_as_many_records_are_counted():
     table = TABLE.append_column("who", pa.array(["a", "a", "a", "b", "b", None]))
     with open_source(table) as source:
         coded = CodedTable(source, [AGE, SEX], unit=PersonUnit("who", 2))
-        recoded = source.fetch(coded.recode(CUTS, keep=["free text"]))
-        assert recoded.num_rows == coded.rows() == 3
-
-
-def test_an_unwritable_place_is_a_publish_error(tmp_path):
-    with open_source(TABLE) as source:
-        coded = CodedTable(source, [AGE, SEX])
-        with pytest.raises(PublishError, match=r"writing .* failed"):
-            coded.write(coded.recode(CUTS), tmp_path / "no such folder" / "x.csv", "csv")
+        assert int(coded.cells(CUTS).counts.sum()) == coded.rows() == 3
 
 
 def test_what_only_our_own_code_can_get_wrong():
@@ -106,8 +69,6 @@ def test_what_only_our_own_code_can_get_wrong():
             coded.cells([Cut("age", (0,), 5)])
         with pytest.raises(OursError):
             coded.margins(["free text"], by="sex")
-        with pytest.raises(OursError):
-            coded.recode([CUTS[0], CUTS[0]])
         with pytest.raises(OursError):
             CodedTable(source, [AGE, AGE])
 

@@ -6,9 +6,8 @@ import pytest
 from pyarrow import parquet
 
 from sfumato.core.source import Source
-from sfumato.engines import CodedTable, open_source
+from sfumato.engines import open_source
 from sfumato.errors import SourceError
-from tests.engines.attributes import attribute, grid
 
 SECRET = "Zaphod-4711"
 
@@ -136,16 +135,6 @@ def test_what_is_sealed_stays_sealed(folder, kind):
             with pytest.raises(SourceError):
                 source.session.run(sql, doing="trying")
     assert not (folder / "out.csv").exists()
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_a_sealed_engine_writes_what_we_ask_it_to(folder, form):
-    with open_source(SOURCES["DuckDB"](folder)) as source:
-        coded = CodedTable(source, [attribute("age", grid(0, 90))])
-        source.session.copy("SELECT 1 AS a", folder / f"out.{form}", form)
-        assert list(source.session.folder.glob("copy-*")) == []
-        assert coded.full_cells().counts.sum() == 200
-    assert (folder / f"out.{form}").stat().st_size > 0
 
 
 def test_a_sealed_engine_spills_to_its_private_folder(folder):

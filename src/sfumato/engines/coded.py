@@ -6,7 +6,6 @@ then a count of the same records, also if a file changes meanwhile, and costs a 
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 import ibis
 import ibis.expr.types as ir
@@ -23,10 +22,9 @@ from sfumato.core.selection import EVERYTHING, Selection
 from sfumato.core.set_cut import SetCut, Sets
 from sfumato.core.sets import SetCodes
 from sfumato.core.unit import PersonUnit, Unit
-from sfumato.engines.engine import Format, SourceTable
+from sfumato.engines.engine import SourceTable
 from sfumato.engines.folding import Narrow, fold, in_order, region
 from sfumato.engines.left_out import count_left_out
-from sfumato.engines.recoding import recode, write
 from sfumato.engines.records import Records
 from sfumato.engines.unfit import UnfitReport, count_unfit
 from sfumato.errors import OursError
@@ -149,14 +147,6 @@ class CodedTable:
         The codes that are kept for counting tell it, except for persons, of whom only the records in use are kept.
         """
         return count_left_out(self.records, None if isinstance(self.records.unit, PersonUnit) else self._kept)
-
-    def recode(self, cuts: Sequence[Cut], *, keep: Sequence[str] = ()) -> ir.Table:
-        """The records that take part with the published labels of the cuts, and other columns as they are."""
-        return recode(self.records, cuts, keep=keep)
-
-    def write(self, expression: ir.Table, path: Path, form: Format) -> None:
-        """Write an expression to a file, its rows in the order of the published values."""
-        write(self.source, expression, path, form)
 
     @cached_property
     def _kept(self) -> ir.Table:

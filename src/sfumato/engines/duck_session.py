@@ -14,9 +14,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.engines.engine import Format, Limits
+from sfumato.engines.engine import Limits
 from sfumato.engines.guard import guarded
-from sfumato.errors import PublishError, SfumatoError, SourceError, UsageError
+from sfumato.errors import SfumatoError, SourceError, UsageError
 
 _numbers = itertools.count(1)
 
@@ -95,13 +95,6 @@ class DuckSession:
         with self._lock:
             guarded(lambda: self._connection.register(name, table), doing="handing a table to the engine")
         return name
-
-    def copy(self, sql: str, path: Path, form: Format) -> None:
-        """Run a query and write its result to a file."""
-        options = "FORMAT parquet, COMPRESSION zstd" if form == "parquet" else "FORMAT csv, HEADER true"
-        made = self.folder / f"copy-{next(_numbers)}"  # a sealed engine writes into the private folder alone
-        self.run(f"COPY ({sql}) TO {text(str(made))} ({options})", doing=f"writing {path}", error=PublishError)
-        guarded(lambda: shutil.move(made, path), doing=f"writing {path}", error=PublishError)
 
     def close(self) -> None:
         """Drop what was made here, close a connection of our own, remove the folder."""

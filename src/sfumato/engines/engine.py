@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import ibis
 import ibis.expr.types as ir
@@ -11,8 +11,6 @@ import pyarrow as pa
 
 from sfumato.core.registry import Registry
 from sfumato.errors import SfumatoError, SourceError
-
-Format = Literal["parquet", "csv"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +36,6 @@ class Session(Protocol):
 
     def put(self, table: pa.Table) -> str:
         """Bring a small table to the engine, and say its name."""
-        ...
-
-    def copy(self, sql: str, path: Path, form: Format) -> None:
-        """Run a query and write its result to a file, in the order of the query."""
         ...
 
     def close(self) -> None:
