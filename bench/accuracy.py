@@ -12,7 +12,7 @@ from papers.machine import machine
 from papers.mohammed_2011.accuracy import EPSILONS as PAPERS
 from papers.mohammed_2011.accuracy import OURS, STEPS, baselines, measured
 from papers.parallel import side_by_side
-from sfumato.core.progress import silent
+from sfumato.progress import silent
 
 EPSILONS = (*PAPERS, "1000000")
 PROMISED = {("1", 10), ("0.5", 7), ("0.5", 10), ("0.1", 4), ("0.1", 7), ("0.1", 10), ("1000000", 10)} | {

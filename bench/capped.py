@@ -18,14 +18,15 @@ import pyarrow.parquet as pq
 from bench.blowup import blow_up
 from bench.groups import QUASI, copy_of, study_of
 from papers.machine import machine
-from sfumato import pipeline
-from sfumato.core.counts import Cells
-from sfumato.core.partition import PartitionDraft, PartitionView
-from sfumato.core.study import Study
-from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
+from sfumato import workflow
+from sfumato.domains.counts import Cells
 from sfumato.methods import ConfidenceCap, recipe_of
-from sfumato.tailor import tailor_partition
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.partition_purpose import tailor_partition
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, open_source
 
 
 def cells_of(study: Study) -> tuple[PartitionView, Cells]:
@@ -49,7 +50,7 @@ def beside_a_copy(folder: Path, sizes: list[int]) -> None:
         floor = copy_of(narrow, folder)
         study = study_of(folder, narrow)
         began, busy = time.perf_counter(), time.process_time()
-        done = pipeline.release(study, recipe_of(ConfidenceCap(), name="cap"), folder=folder / "out" / str(rows))
+        done = workflow.release(study, recipe_of(ConfidenceCap(), name="cap"), folder=folder / "out" / str(rows))
         took, worked = time.perf_counter() - began, time.process_time() - busy
         view, cells = cells_of(study)
         busy = time.process_time()

@@ -15,11 +15,11 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from papers.machine import machine
-from sfumato.core.study import Study
-from sfumato.measure import CLASSIFIERS
+from sfumato.evaluate.learning.classifiers import CLASSIFIERS
 from sfumato.methods import DiffGen, Mondrian, recipe_of
-from sfumato.pipeline import worths
-from sfumato.read import load_study
+from sfumato.study.file import load_study
+from sfumato.study.study import Study
+from sfumato.workflow import worths
 
 METHODS = {
     "DiffGen, ε = 1, h = 10": DiffGen(epsilon=1, h=10),
@@ -54,7 +54,7 @@ def main() -> None:
 
 def timed(study: Study) -> None:
     """Print what learning and predicting once takes: processor seconds, of all threads together."""
-    module: Any = import_module("sfumato.measure.classification")
+    module: Any = import_module("sfumato.evaluate.learning.accuracy")
     learn = module.predicted
     spent: list[float] = []
     many = len(CLASSIFIERS)

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, cast
 import sfumato as sf
 from papers.machine import machine
 from papers.tables import diabetes as diabetes130
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.read import icd9_taxonomy
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.study.file import icd9_taxonomy
 
 if TYPE_CHECKING:
-    from sfumato.core.draft import Draft
+    from sfumato.release.draft import Draft
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "diabetes130"
 CHAPTERS = {"240": "chapter 3", "390": "chapter 7", "460": "chapter 8", "520": "chapter 9", "580": "chapter 10"}

@@ -27,18 +27,19 @@ import pyarrow.parquet as pq
 
 from bench.blowup import blow_up
 from papers.machine import machine
-from sfumato import pipeline
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.counts import Cells
-from sfumato.core.domain import Categories
-from sfumato.core.loss import general_loss
-from sfumato.core.partition import PartitionDraft, PartitionView
-from sfumato.core.study import Study
-from sfumato.core.unit import RecordUnit
-from sfumato.engines import CodedTable, open_source
-from sfumato.measure import classification
+from sfumato import workflow
+from sfumato.domains.counts import Cells
+from sfumato.domains.domain import Categories
+from sfumato.evaluate.learning.accuracy import classification
 from sfumato.methods import FullDomain, Mondrian, Tds, recipe_of
-from sfumato.read import load_study, load_taxonomy
+from sfumato.methods.grouping.region_loss import general_loss
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.file import load_study, load_taxonomy
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.study.unit import RecordUnit
+from sfumato.tables import CodedTable, open_source
 
 QUASI = ("age", "workclass", "education_num", "marital_status", "race", "sex")
 NINE = (
@@ -202,7 +203,7 @@ def release_arx(view: PartitionView, folder: Path, name: str) -> None:
     """One release from CSV."""
     study = Study(name="arx", source="arx.csv", base=folder, attributes={a.name: a for a in view.quasi})
     place = folder / "out" / "arx"
-    pipeline.release(study, recipe_of(FROM_CSV[name][0], name="arx"), folder=place)
+    workflow.release(study, recipe_of(FROM_CSV[name][0], name="arx"), folder=place)
     shutil.rmtree(place)
 
 
@@ -275,7 +276,7 @@ def beside_a_copy(folder: Path, most: int) -> None:
         floor = copy_of(narrow, folder)
         study = study_of(folder, narrow)
         began = time.perf_counter()
-        done = pipeline.release(study, recipe_of(Mondrian(k=10), name="k10"), folder=folder / "out" / str(rows))
+        done = workflow.release(study, recipe_of(Mondrian(k=10), name="k10"), folder=folder / "out" / str(rows))
         took = time.perf_counter() - began
         assert isinstance(done.draft, PartitionDraft), "Mondrian publishes records"
         groups = len(done.draft.partition.boxes)

@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from papers.machine import machine
-from sfumato.core.attribute import Role
-from sfumato.core.domain import Categories, Grid
-from sfumato.core.partition import Boxes, Partition, PartitionDraft
-from sfumato.core.study import Study
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.measure import Evidence, UtilityLoss, WorstPrivacyLoss, large_populations
+from sfumato.domains.domain import Categories, Grid
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import UtilityLoss, WorstPrivacyLoss, large_populations
 from sfumato.methods import Mondrian
-from sfumato.pipeline.measuring import evidence_of_draft, measuring_view, raw_cells
-from sfumato.read import load_study
+from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.study.attribute import Role
+from sfumato.study.file import load_study
+from sfumato.study.study import Study
+from sfumato.workflow.evaluate import evidence_of_draft, measuring_view, raw_cells
 
 QUASI = ("age", "workclass", "education", "marital_status", "race", "sex")
 SENSITIVE = "occupation"

@@ -18,14 +18,15 @@ from typing import Any
 
 from bench.losses import SENSITIVE, seven
 from papers.machine import machine
-from sfumato.compare import Point, Sweep, sweep
-from sfumato.core.attribute import Role
-from sfumato.core.shown import shown_records
-from sfumato.core.study import Study
-from sfumato.measure import MEASURES, Evidence
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import MEASURES
+from sfumato.frontier import Point, Sweep, sweep
 from sfumato.methods import Mondrian
-from sfumato.pipeline import run_frontier
-from sfumato.pipeline.measuring import measuring_view, raw_cells
+from sfumato.release.shown import shown_records
+from sfumato.study.attribute import Role
+from sfumato.study.study import Study
+from sfumato.workflow import run_frontier
+from sfumato.workflow.evaluate import measuring_view, raw_cells
 
 CLOSE = {"t-closeness": {"t": "0.2", "distance": "js"}}
 GROUPS = (

@@ -27,17 +27,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from papers.machine import machine
 from papers.tables.adult import coded_incomes
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.draft import Draft
-from sfumato.core.features import Features, region_matrix
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
 from sfumato.methods import DiffGen
-from sfumato.methods.post import POSTS
-from sfumato.read import load_study
-from sfumato.tailor import tailor
+from sfumato.methods.noise.post_processing import POSTS
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.release.draft import Draft
+from sfumato.release.features import Features, region_matrix
+from sfumato.study.file import load_study
+from sfumato.study.purpose import tailor
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, open_source
+from sfumato.tables.arrays.array_counter import ArrayCounter
 
 Codes = Mapping[str, NDArray[np.int64]]
 MOST = 60_000  # records of a table that are drawn from

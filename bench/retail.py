@@ -19,10 +19,10 @@ import pyarrow as pa
 
 import sfumato as sf
 from papers.machine import machine
-from sfumato.core.taxonomy import Node, Taxonomy
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
 
 if TYPE_CHECKING:
-    from sfumato.core.draft import Draft
+    from sfumato.release.draft import Draft
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "retail"
 ITEMS, FAN_OUT, TARGET = 16_470, 32, "39"

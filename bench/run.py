@@ -22,12 +22,12 @@ import duckdb
 from bench.blowup import blow_up
 from papers.machine import machine
 from papers.phases import Phases
-from sfumato import pipeline
-from sfumato.core.draft import Draft
-from sfumato.core.study import Study
+from sfumato import workflow
 from sfumato.methods import recipe_of
-from sfumato.methods.diffgen import DiffGen
-from sfumato.read import load_study
+from sfumato.methods.diffgen.algorithm import DiffGen
+from sfumato.release.draft import Draft
+from sfumato.study.file import load_study
+from sfumato.study.study import Study
 
 
 def study_of(folder: Path, parquet: Path) -> Study:
@@ -56,7 +56,7 @@ def ours(study: Study, folder: Path, h: int, name: str) -> tuple[float, Phases, 
     """One release: the whole time, its phases, and what came out."""
     phases = Phases()
     began = time.perf_counter()
-    done = pipeline.release(
+    done = workflow.release(
         study, recipe_of(DiffGen(epsilon=1, h=h), name=name), folder=folder / "out" / name, progress=phases
     )
     took = time.perf_counter() - began

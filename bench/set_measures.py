@@ -19,7 +19,7 @@ import sfumato as sf
 from bench import diabetes, retail
 from papers.machine import machine
 from papers.tables import diabetes as diabetes130
-from sfumato.measure import Reading
+from sfumato.evaluate.measures import Reading
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SHOWN = ("ploss", "mean-ploss", "uloss", "query-error", "marginals-1", "general-loss", "classification-loss")

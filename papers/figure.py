@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from papers.machine import machine
-from sfumato.core.progress import Progress
-from sfumato.core.registry import Registry
 from sfumato.errors import PublishError, UsageError
+from sfumato.progress import Progress
+from sfumato.registry import Registry
 
 MARKS = {True: "yes", False: "no", None: "–"}
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from sfumato.core.progress import Progress, time_left
+from sfumato.progress import Progress, time_left
 
 Found = TypeVar("Found")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from tests.error_rates import Guard
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def _working_folder(tmp_path_factory):
         return folder(os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.pipeline.made.working_folder", working_folder)
+        patch.setattr("sfumato.workflow.making.outcome.working_folder", working_folder)
         yield
 
 

@@ -40,7 +40,7 @@ def _without_seed(seed=None, **_):
 # Module, the class in it (or none), what is called there, and whether the call draws what no seed repeats. The global
 # generators are seeded for each test. Tokens are not watched: they name temporary files, and nothing is read off them.
 WATCHED = (
-    ("sfumato.dp.sampling", "SecureSource", ("bits", "uint64"), _always),
+    ("sfumato.privacy.dp.sampling", "SecureSource", ("bits", "uint64"), _always),
     ("opendp.mod", "Measurement", ("__call__", "invoke"), _always),
     ("numpy.random", None, ("default_rng",), _without_seed),
     ("random", "SystemRandom", ("random",), _from_here),

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.api import next_folder
 from sfumato.errors import BudgetError, StudyError, UsageError
-from sfumato.recipe import Chosen, Recipe
+from sfumato.study.recipe import Chosen, Recipe
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -147,10 +147,8 @@ def test_the_public_names():
         _ = sf.anonymise
 
 
-def test_describe_stays_the_function_when_the_package_of_that_name_is_imported():
-    code = (
-        "import sfumato as sf; from sfumato.describe import propose; import sfumato.api; assert callable(sf.describe)"
-    )
-    code += "; from sfumato import describe; assert describe is sf.describe is sfumato.api.describe"
+def test_frontier_stays_the_function_when_the_package_of_that_name_is_imported():
+    code = "import sfumato as sf; from sfumato.frontier import sweep; import sfumato.api; assert callable(sf.frontier)"
+    code += "; from sfumato import frontier; assert frontier is sf.frontier is sfumato.api.frontier"
     source = str(Path(sf.__file__).parents[1])
     subprocess.run([sys.executable, "-W", "error", "-c", code], env={"PYTHONPATH": source}, check=True)

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import pipeline
+from sfumato import workflow
 from sfumato.errors import BudgetError, StudyError, UsageError
-from sfumato.pipeline import Question
-from sfumato.pipeline.asking import error_bound
-from sfumato.stores import open_ledger
+from sfumato.ledger import open_ledger
+from sfumato.workflow import Question
+from sfumato.workflow.ask_table import error_bound
 from tests.statistical.fit import ALARM, p_value_of_size
 from tests.trust.purposes import study, table
 
@@ -94,7 +94,7 @@ def test_a_question_that_breaks_off_wastes_its_budget_and_shows_nothing(monkeypa
     def breaks(*_given, **_more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"sfumato.pipeline.asking.{step}", breaks)
+    monkeypatch.setattr(f"sfumato.workflow.ask_table.{step}", breaks)
     with pytest.raises(KeyboardInterrupt):
         opened.ask("age >= 40", epsilon=1)
     (entry,) = opened.ledger.entries("clinic")
@@ -104,7 +104,7 @@ def test_a_question_that_breaks_off_wastes_its_budget_and_shows_nothing(monkeypa
 def test_no_noise_is_drawn_without_an_entry(monkeypatch):
     opened = study()
     drawn = []
-    monkeypatch.setattr("sfumato.pipeline.asking.noisy_counts", lambda *_given, **_more: drawn.append(1))
+    monkeypatch.setattr("sfumato.workflow.ask_table.noisy_counts", lambda *_given, **_more: drawn.append(1))
     monkeypatch.setattr(type(opened.ledger), "reserve", lambda *_given, **_more: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         opened.ask("age >= 40", epsilon=1)
@@ -128,9 +128,9 @@ def test_what_cannot_be_asked():
     declared = replace(opened.declared, attributes={**opened.declared.attributes, "job": looked})
     for question in (Question(text="job = Lawyer", epsilon=Fraction(1)), Question(by="job", epsilon=Fraction(1))):
         with pytest.raises(StudyError, match="the domain of 'job' was read off the data"):
-            pipeline.ask(declared, question, ledger=opened.ledger)
+            workflow.ask(declared, question, ledger=opened.ledger)
     with pytest.raises(StudyError, match="no ledger was given"):
-        pipeline.ask(opened.declared, Question(epsilon=Fraction(1)))
+        workflow.ask(opened.declared, Question(epsilon=Fraction(1)))
     assert opened.ledger.entries("clinic") == ()
 
 
@@ -164,7 +164,7 @@ def test_the_noise_has_its_scale(unit, scale):
     wide = replace(fields.attributes["age"].domain, lower=Fraction(1000), upper=Fraction(20_999))
     age = replace(fields.attributes["age"], domain=wide, outside="suppress")
     declared = replace(fields, attributes={**fields.attributes, "age": age}, most_invalid=None)
-    answer = pipeline.ask(declared, Question(by="age", epsilon=Fraction(1, 4)), ledger=open_ledger("memory:"))
+    answer = workflow.ask(declared, Question(by="age", epsilon=Fraction(1, 4)), ledger=open_ledger("memory:"))
     noise = np.array(list(answer.counts.values()))
     assert len(noise) == 20_000
     assert p_value_of_size(noise, scale) > ALARM

@@ -14,7 +14,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from sfumato.core.icd9 import category
+from sfumato.domains.taxonomy.icd9 import category
 
 HOME = Path(__file__).parents[1] / "src" / "sfumato" / "data" / "icd9"
 CODES = 14_567

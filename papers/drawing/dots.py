@@ -42,7 +42,7 @@ class Dots(Drawing):
     def _panel(self, panel: str, *, titled: bool) -> "alt.LayerChart":
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        from sfumato.compare.plot import COLOURS, SHAPES, data_of  # noqa: PLC0415 - as above
+        from sfumato.frontier.plot import COLOURS, SHAPES, data_of  # noqa: PLC0415 - as above
 
         series = list(dict.fromkeys(dot.series for dot in self.dots))
         mine = [dot for dot in self.dots if dot.panel == panel]

@@ -89,7 +89,7 @@ class Drawing:
         more: Mapping[str, Table] | None = None,
     ) -> list[Path]:
         """Write the page, the plot twice, the table, and other tables by name."""
-        from sfumato.compare.plot import image  # noqa: PLC0415 - altair takes a second to load
+        from sfumato.frontier.plot import image  # noqa: PLC0415 - altair takes a second to load
 
         built = self.chart()
         files = {
@@ -130,7 +130,7 @@ def _lines(note: str, wide: int = 110) -> list[str]:
 
 
 def _page(built: "alt.TopLevelMixin", title: str, note: str, facts: Sequence[Fact]) -> str:
-    from sfumato.compare.page import embedded, whole  # noqa: PLC0415 - altair takes a second to load
+    from sfumato.frontier.page import embedded, whole  # noqa: PLC0415 - altair takes a second to load
 
     rows = "".join(
         f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in (f.what, f.printed, f.ours, MARKS[f.agrees], f.why))}"

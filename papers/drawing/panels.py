@@ -103,7 +103,7 @@ class Panels(Drawing):
     def _lines(self, curves: Sequence[Curve], series: list[str], axes: Mapping[str, Any]) -> list[Any]:
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        from sfumato.compare.plot import COLOURS, SHAPES, data_of  # noqa: PLC0415 - as above
+        from sfumato.frontier.plot import COLOURS, SHAPES, data_of  # noqa: PLC0415 - as above
 
         rows = [{"x": x, "y": y, "series": curve.series} for curve in curves for x, y in curve.points]
         spread = [
@@ -138,7 +138,7 @@ class Panels(Drawing):
     def _rings(self, panel: str, axes: Mapping[str, Any]) -> list[Any]:
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
+        from sfumato.frontier.plot import data_of  # noqa: PLC0415 - as above
 
         printed = [{"x": x, "y": y, "said": "the paper"} for where, x, y in self.printed if where == panel]
         if not printed:
@@ -150,7 +150,7 @@ class Panels(Drawing):
     def _levels(self, panel: str, curves: Sequence[Curve], axes: Mapping[str, Any]) -> list[Any]:
         import altair as alt  # noqa: PLC0415 - takes a second to load
 
-        from sfumato.compare.plot import data_of  # noqa: PLC0415 - as above
+        from sfumato.frontier.plot import data_of  # noqa: PLC0415 - as above
 
         ends = [x for curve in curves for x, _ in curve.points]
         found: list[Any] = []

@@ -14,11 +14,11 @@ import numpy as np
 
 from papers.figure import FIGURES, Fact, Figure, Reproduced, finished
 from papers.tables.adult import occupations
-from sfumato.compare import Frontier, Point, Sweep, sweep
-from sfumato.core.divergence import jensen_shannon
-from sfumato.core.progress import Progress, silent
-from sfumato.pipeline import run_frontier
-from sfumato.pipeline.measuring import measuring_view, raw_cells
+from sfumato.domains.divergence import jensen_shannon
+from sfumato.frontier import Frontier, Point, Sweep, sweep
+from sfumato.progress import Progress, silent
+from sfumato.workflow import run_frontier
+from sfumato.workflow.evaluate import measuring_view, raw_cells
 
 PAPER = "Li & Li, On the Tradeoff Between Privacy and Utility in Data Publishing, KDD 2009"
 K = (10, 50, 100, 200, 500, 1000, 2000, 5000)

@@ -10,10 +10,10 @@ from typing import ClassVar
 from papers.figure import FIGURES, Fact, Reproduced
 from papers.li_2009.losses import CLOSE, DIVERSE, PAPER, SEMANTIC, K, of, written
 from papers.tables.adult import occupations
-from sfumato.compare import Axis, Frontier, Point, Sweep, sweep
-from sfumato.core.progress import Progress, silent
-from sfumato.measure import MEASURES, Measure
-from sfumato.pipeline import run_frontier
+from sfumato.evaluate.measures import MEASURES, Measure
+from sfumato.frontier import Axis, Frontier, Point, Sweep, sweep
+from sfumato.progress import Progress, silent
+from sfumato.workflow import run_frontier
 
 SEL = (0.03, 0.05, 0.07, 0.1)
 QD = (2, 3, 4, 5)

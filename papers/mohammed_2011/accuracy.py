@@ -25,16 +25,16 @@ from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.mohammed_2011.learners import PAPER
 from papers.parallel import side_by_side
 from papers.tables.adult import coded_incomes
-from sfumato.core.counts import Counter
-from sfumato.core.draft import Draft
-from sfumato.core.progress import Progress, silent
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
-from sfumato.measure import Comparison, classification
-from sfumato.measure.lessons import Codes
+from sfumato.domains.counts import Counter
+from sfumato.evaluate.learning.accuracy import Comparison, classification
+from sfumato.evaluate.learning.lessons import Codes
 from sfumato.methods import DiffGen
-from sfumato.methods.noisy_groups import Finish
+from sfumato.methods.noise.noisy_groups import Finish
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.draft import Draft
+from sfumato.study.view import View
 
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 STEPS: tuple[int | str, ...] = (4, 7, 10, 13, 16)

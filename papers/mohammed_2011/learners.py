@@ -18,19 +18,19 @@ import numpy as np
 from papers.drawing.panels import Curve, Level, Panels
 from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.tables.adult import coded_incomes, incomes
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.counts import Cells
-from sfumato.core.cut import Cut
-from sfumato.core.progress import Progress, silent
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
+from sfumato.domains.counts import Cells
+from sfumato.domains.cut import Cut
+from sfumato.evaluate.learning.accuracy import Comparison
+from sfumato.evaluate.learning.lessons import Codes
+from sfumato.evaluate.learning.protocols import Integers, parts_of
 from sfumato.interactive.growing import DiffPTree
-from sfumato.measure import Comparison
-from sfumato.measure.lessons import Codes
-from sfumato.measure.protocols import Integers, parts_of
 from sfumato.methods import DiffGen, Tds, recipe_of
-from sfumato.pipeline import worth
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.study.view import View
+from sfumato.tables.arrays.array_counter import ArrayCounter
+from sfumato.workflow import worth
 
 PAPER = "Mohammed, Chen, Fung & Yu, Differentially Private Data Release for Data Mining, KDD 2011"
 EPSILONS = ("0.75", "1", "2", "3", "4")

@@ -24,11 +24,11 @@ from papers.mohammed_2011.learners import PAPER
 from papers.phases import Phases
 from papers.tables.adult import incomes
 from papers.tables.blowup import blown_up
-from sfumato.core.progress import Progress, silent, time_left
-from sfumato.core.study import Study
+from sfumato.ledger import open_ledger
 from sfumato.methods import DiffGen, recipe_of
-from sfumato.pipeline import release
-from sfumato.stores import open_ledger
+from sfumato.progress import Progress, silent, time_left
+from sfumato.study.study import Study
+from sfumato.workflow import release
 
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 WHOLE = 45_222  # records of Adult

@@ -29,20 +29,22 @@ from papers.sattar_2014.mondrian import K, broken_by, max_k
 from papers.sattar_2014.suppression import CHOSEN, PAPER, RATE
 from papers.tables.acs import Sample
 from papers.tables.adult import incomes
-from sfumato.core.attribute import Role
-from sfumato.core.counts import Cells, Counter
-from sfumato.core.draft import Draft
-from sfumato.core.partition import PartitionDraft, PartitionView
-from sfumato.core.progress import Progress, silent
-from sfumato.core.unit import RecordUnit
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
-from sfumato.measure import CLASSIFIERS, Comparison, classifications
-from sfumato.measure.lessons import Codes
+from sfumato.domains.counts import Cells, Counter
+from sfumato.evaluate.learning.accuracy import Comparison, classifications
+from sfumato.evaluate.learning.classifiers import CLASSIFIERS
+from sfumato.evaluate.learning.lessons import Codes
 from sfumato.methods import ConfidenceCap, DiffGen, Mondrian
-from sfumato.read import study_from_mapping
-from sfumato.tailor import tailor
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.draft import Draft
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.attribute import Role
+from sfumato.study.file import study_from_mapping
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import tailor
+from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 
 SIX = ("age", "education", "marital_status", "sex", "race", "native_country")
 SALARY = "salary"

@@ -24,10 +24,11 @@ from papers.sattar_2014.laplace_answers import apiece
 from papers.sattar_2014.queries import CAPPED, samples_of
 from papers.sattar_2014.suppression import CHOSEN, NAMES, PAPER, SIZES, drafted
 from papers.tables.acs import NEEDS, OCCUPATION, SALARY, Sample
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shown import shown_records
-from sfumato.dp.sampling import SecureSource
-from sfumato.measure import Evidence, HistogramCityBlock, HistogramDivergence
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import HistogramCityBlock, HistogramDivergence
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.shown import shown_records
 
 CLASSES = 1_000
 WIDE, NARROW = "wide classes", "narrow classes"

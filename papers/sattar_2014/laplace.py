@@ -37,11 +37,12 @@ from papers.sattar_2014.queries import (
 )
 from papers.sattar_2014.suppression import CHOSEN, PAPER, SIZES, drafted
 from papers.tables.acs import NEEDS, OCCUPATION, SALARY, Sample
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shown import shown_records
-from sfumato.dp.sampling import SecureSource
-from sfumato.measure import Evidence, QueryError
-from sfumato.measure.queries import Answers
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import QueryError
+from sfumato.evaluate.measures.query_error import Answers
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.shown import shown_records
 
 EPSILON = Fraction(1, 10)  # the paper's
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1")

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.mechanisms import noisy_counts
-from sfumato.dp.sampling import RandomSource
 from sfumato.methods.method import NOISE_ON
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms import noisy_counts
+from sfumato.privacy.dp.sampling import RandomSource
 
 Integers = NDArray[np.int64]
 

@@ -19,12 +19,12 @@ from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.parallel import side_by_side
 from papers.sattar_2014.suppression import CHOSEN, NAMES, PAPER, RATE, SIZES, tried
 from papers.tables.acs import NEEDS, OCCUPATION, QUASI, SALARY, Sample, Survey
-from sfumato.core.partition import PartitionView
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shares import Distribution, as_given
-from sfumato.core.statistics import Statistics
 from sfumato.methods import Mondrian
-from sfumato.models import CappedConfidence
+from sfumato.privacy.groups.shares import Distribution, as_given
+from sfumato.privacy.groups.statistics import Statistics
+from sfumato.privacy.models import CappedConfidence
+from sfumato.progress import Progress, silent
+from sfumato.study.partition_view import PartitionView
 
 K = (5, *range(10, 160, 10))
 CLOSE_TO_MAX = 50  # the k at which it is looked at who breaks the cap

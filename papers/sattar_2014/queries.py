@@ -23,11 +23,12 @@ from papers.parallel import side_by_side
 from papers.sattar_2014.mondrian import ORDERED, TREES, WAYS, K, free_view, grouped_by, max_k
 from papers.sattar_2014.suppression import CHOSEN, NAMES, PAPER, SIZES, drafted
 from papers.tables.acs import NEEDS, OCCUPATION, SALARY, Sample, Survey
-from sfumato.core.partition import PartitionDraft
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shown import shown_records
-from sfumato.measure import MEASURES, Evidence
-from sfumato.measure.queries import LargeQueryError, QueryError, SmallQueryError
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import MEASURES
+from sfumato.evaluate.measures.query_error import LargeQueryError, QueryError, SmallQueryError
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import PartitionDraft
+from sfumato.release.shown import shown_records
 
 QD = 3
 KINDS: Mapping[str, tuple[str, int, float, int]] = {  # measure, predicates, selectivity; drawn for about a thousand

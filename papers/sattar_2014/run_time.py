@@ -22,14 +22,14 @@ from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.sattar_2014.suppression import CHOSEN, PAPER, RATE
 from papers.tables.acs import NEEDS, OCCUPATION, Survey
 from papers.tables.blowup import blown_up
-from sfumato.core.counts import Cells
-from sfumato.core.partition import PartitionView
-from sfumato.core.progress import Progress, silent, time_left
-from sfumato.core.study import Study
-from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
+from sfumato.domains.counts import Cells
 from sfumato.methods import ConfidenceCap, Mondrian
-from sfumato.tailor import tailor_partition
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent, time_left
+from sfumato.study.partition_purpose import tailor_partition
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, open_source
 
 BASE = 100_000
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)

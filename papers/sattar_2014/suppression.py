@@ -16,11 +16,11 @@ from papers.drawing.panels import Curve, Panels
 from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.parallel import side_by_side
 from papers.tables.acs import CODE, HALVES, NEEDS, OCCUPATION, SALARY, Sample, Survey
-from sfumato.core.partition import SUPPRESSED, PartitionDraft
-from sfumato.core.progress import Progress, silent
-from sfumato.dp.sampling import SecureSource
 from sfumato.errors import InfeasibleError
 from sfumato.methods import ConfidenceCap
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import SUPPRESSED, PartitionDraft
 
 PAPER = "Sattar, Li, Ding, Liu & Vincent, A general framework for privacy preserving data publishing, 2014"
 SIZES = (25_000, 50_000, 75_000, 100_000, 125_000, 150_000)

@@ -21,14 +21,14 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from papers.tables.public import folder_of
-from sfumato.core.counts import Cells
-from sfumato.core.partition import PartitionView
-from sfumato.core.study import Study
-from sfumato.core.taxonomy import Taxonomy
-from sfumato.engines import CodedTable, open_source
+from sfumato.domains.counts import Cells
+from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import SourceError
-from sfumato.read import parse_taxonomy, study_from_mapping
-from sfumato.tailor import tailor_partition
+from sfumato.study.file import parse_taxonomy, study_from_mapping
+from sfumato.study.partition_purpose import tailor_partition
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, open_source
 
 _FILE = "occ_sal_view.csv.gz"
 NEEDS = (

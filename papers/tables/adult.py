@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.core.attribute import Role
-from sfumato.core.study import Study
-from sfumato.core.view import View
-from sfumato.engines import CodedTable, open_source
-from sfumato.measure.lessons import Codes
-from sfumato.read import load_study
-from sfumato.tailor import tailor
+from sfumato.evaluate.learning.lessons import Codes
+from sfumato.study.attribute import Role
+from sfumato.study.file import load_study
+from sfumato.study.purpose import tailor
+from sfumato.study.study import Study
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, open_source
 
 SIX = ("age", "workclass", "education", "marital_status", "race", "sex")
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from papers.tables.public import folder_of
-from sfumato.core.taxonomy import Taxonomy
-from sfumato.core.taxonomy_text import from_csv
+from sfumato.domains.taxonomy.text import from_csv
+from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import SourceError
 
 NEEDS = "a folder with `diabetes130/diabetic_data.csv.gz` and `diabetes130/diag_hierarchy.csv`"

@@ -28,15 +28,15 @@ from papers.figure import FIGURES, Fact, Reproduced, finished
 from papers.tables import diabetes
 from papers.tables.diabetes import DIAGNOSIS, NEEDS, TARGET
 from papers.zaman_2014.worked_example import PAPER
-from sfumato.core.progress import Progress, silent
-from sfumato.core.study import Study
-from sfumato.dp.budget import show
-from sfumato.measure import Accuracy, Comparison
+from sfumato.evaluate.learning.accuracy import Accuracy, Comparison
+from sfumato.ledger import open_ledger
 from sfumato.methods import DiffGen, recipe_of
-from sfumato.pipeline import Ran, run_study, worth
-from sfumato.publish import CountsRelease, Release
-from sfumato.read import study_from_mapping
-from sfumato.stores import open_ledger
+from sfumato.progress import Progress, silent
+from sfumato.release.release import CountsRelease, Release
+from sfumato.study.budget import show
+from sfumato.study.file import study_from_mapping
+from sfumato.study.study import Study
+from sfumato.workflow import Ran, run_study, worth
 
 PURPOSES = {
     "insurer": ("age", "gender", DIAGNOSIS),

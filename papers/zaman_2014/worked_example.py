@@ -24,17 +24,17 @@ import pyarrow as pa
 
 from papers.drawing.dots import Dot, Dots
 from papers.figure import FIGURES, Fact, Reproduced, finished
-from sfumato.core.cut import Cut
-from sfumato.core.progress import Progress, silent
-from sfumato.core.sets import SetDomain
-from sfumato.core.study import Study
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
-from sfumato.engines import CodedTable, open_source
-from sfumato.methods.noisy_groups import Finish
-from sfumato.read import study_from_mapping
-from sfumato.tailor import tailor
+from sfumato.domains.cut import Cut
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.methods.noise.noisy_groups import Finish
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.progress import Progress, silent
+from sfumato.study.file import study_from_mapping
+from sfumato.study.purpose import tailor
+from sfumato.study.study import Study
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, open_source
 
 PAPER = "Zaman & Obimbo, Privacy preserving data publishing: a classification perspective, 2014"
 TABLE_I = (  # sex, age, disease codes, class

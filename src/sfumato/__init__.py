@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.api import Study, describe, frontier, sweep, verify_table
     from sfumato.errors import SfumatoError
+    from sfumato.evaluate.audit import audit
+    from sfumato.evaluate.learning.accuracy import classification
     from sfumato.interactive import DiffPC45
-    from sfumato.measure import audit, classification
     from sfumato.methods import (
         Anatomy,
         Bucketization,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         Mondrian,
         Tds,
     )
-    from sfumato.models import (
+    from sfumato.privacy.models import (
         AlphaKAnonymity,
         BasicBetaLikeness,
         CappedConfidence,
@@ -41,42 +42,43 @@ if TYPE_CHECKING:
         Template,
         parse_models,
     )
-    from sfumato.publish import Release, verify_bundle
+    from sfumato.release.release import Release
+    from sfumato.release.verify import verify_bundle
 
 # Where each public name lives. They load when first used, so that `import sfumato` is quick.
 _HOMES = {
-    "AlphaKAnonymity": "sfumato.models",
+    "AlphaKAnonymity": "sfumato.privacy.models",
     "Anatomy": "sfumato.methods",
-    "BasicBetaLikeness": "sfumato.models",
+    "BasicBetaLikeness": "sfumato.privacy.models",
     "Bucketization": "sfumato.methods",
-    "CappedConfidence": "sfumato.models",
+    "CappedConfidence": "sfumato.privacy.models",
     "ConfidenceCap": "sfumato.methods",
     "ContingencyTable": "sfumato.methods",
-    "DeltaDisclosure": "sfumato.models",
-    "DeltaPresence": "sfumato.models",
+    "DeltaDisclosure": "sfumato.privacy.models",
+    "DeltaPresence": "sfumato.privacy.models",
     "DiffGen": "sfumato.methods",
     "DiffPC45": "sfumato.interactive",
-    "DistinctLDiversity": "sfumato.models",
-    "EnhancedBetaLikeness": "sfumato.models",
-    "EntropyLDiversity": "sfumato.models",
+    "DistinctLDiversity": "sfumato.privacy.models",
+    "EnhancedBetaLikeness": "sfumato.privacy.models",
+    "EntropyLDiversity": "sfumato.privacy.models",
     "FullDomain": "sfumato.methods",
-    "KAnonymity": "sfumato.models",
+    "KAnonymity": "sfumato.privacy.models",
     "Mondrian": "sfumato.methods",
-    "ProbabilisticLDiversity": "sfumato.models",
-    "RecursiveLDiversity": "sfumato.models",
-    "Release": "sfumato.publish",
+    "ProbabilisticLDiversity": "sfumato.privacy.models",
+    "RecursiveLDiversity": "sfumato.privacy.models",
+    "Release": "sfumato.release.release",
     "SfumatoError": "sfumato.errors",
     "Study": "sfumato.api",
-    "TCloseness": "sfumato.models",
+    "TCloseness": "sfumato.privacy.models",
     "Tds": "sfumato.methods",
-    "Template": "sfumato.models",
-    "audit": "sfumato.measure",
-    "classification": "sfumato.measure",
+    "Template": "sfumato.privacy.models",
+    "audit": "sfumato.evaluate.audit",
+    "classification": "sfumato.evaluate.learning.accuracy",
     "describe": "sfumato.api",
     "frontier": "sfumato.api",
-    "parse_models": "sfumato.models",
-    "sweep": "sfumato.compare",
-    "verify_bundle": "sfumato.publish",
+    "parse_models": "sfumato.privacy.models",
+    "sweep": "sfumato.frontier",
+    "verify_bundle": "sfumato.release.verify",
     "verify_table": "sfumato.api",
 }
 
@@ -130,16 +132,16 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `sfumato.describe` the function; once imported, the package of that name would take its place."""
+    """Keeps `sfumato.frontier` the function; once imported, the package of that name would take its place."""
 
     @property
-    def describe(self) -> Any:
+    def frontier(self) -> Any:
         """The function, see `sfumato.api`."""
-        return __getattr__("describe")
+        return __getattr__("frontier")
 
-    @describe.setter
-    def describe(self, package: ModuleType) -> None:
-        """The import system calls this with the package, which `from sfumato.describe import …` finds all the same."""
+    @frontier.setter
+    def frontier(self, package: ModuleType) -> None:
+        """The import system calls this with the package, which `from sfumato.frontier import …` finds all the same."""
 
 
 sys.modules[__name__].__class__ = _Package

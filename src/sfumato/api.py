@@ -15,25 +15,29 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato import pipeline
-from sfumato.compare import Frontier, Sweep, sweep
-from sfumato.core.names import checked_file_name
-from sfumato.core.progress import Progress, silent
-from sfumato.core.source import Source
-from sfumato.core.study import Study as Declared
-from sfumato.describe import Proposal, propose
-from sfumato.dp.budget import parse_epsilon
-from sfumato.dp.sampling import InsecureSource
-from sfumato.engines import UnfitReport, find_marks, open_source, profile_table, without_marks
+from sfumato import workflow
 from sfumato.errors import PublishError, UsageError, VerifyError
-from sfumato.measure import Comparison, Finding, Intersection, Linkage, MaxK, Measure, Reading, Refused
+from sfumato.evaluate.audit import Finding
+from sfumato.evaluate.intersection import Intersection
+from sfumato.evaluate.learning.accuracy import Comparison
+from sfumato.evaluate.max_k import MaxK
+from sfumato.evaluate.measures import Linkage, Measure, Reading, Refused
+from sfumato.file_names import checked_file_name
+from sfumato.frontier import Frontier, Sweep, sweep
+from sfumato.ledger import Entry, Ledger
 from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
 from sfumato.methods.method import Exact
-from sfumato.pipeline import REPEATS, Answer, Plan, Published, Question, Ran, TableCheck, verify_table
-from sfumato.publish import Release
-from sfumato.read import load_study, study_from_mapping
-from sfumato.recipe import Chosen, Recipe, recipe_from_study
-from sfumato.stores import Entry, Ledger
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.progress import Progress, silent
+from sfumato.release.release import Release
+from sfumato.study.budget import parse_epsilon
+from sfumato.study.describe import Proposal, propose
+from sfumato.study.file import load_study, study_from_mapping
+from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
+from sfumato.study.source import Source
+from sfumato.study.study import Study as Declared
+from sfumato.tables import UnfitReport, find_marks, open_source, profile_table, without_marks
+from sfumato.workflow import REPEATS, Answer, Plan, Published, Question, Ran, TableCheck, verify_table
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from sfumato.interactive import DiffPC45
@@ -73,13 +77,13 @@ class Study:
     @cached_property
     def ledger(self) -> Ledger:
         """The account of all releases of the study; opened when first needed."""
-        return self._ledger or pipeline.ledger_of(self.declared)
+        return self._ledger or workflow.ledger_of(self.declared)
 
     def verify_ledger(self) -> tuple[str, ...]:
         """What is wrong with the ledger: changed rows, lost entries, releases it does not know; else nothing."""
         found = self.ledger.verify()
         try:
-            lost = pipeline.lost_entries(self.declared, self.ledger)
+            lost = workflow.lost_entries(self.declared, self.ledger)
         except VerifyError as error:  # rows that cannot be read
             lost = (error.problem,)
         return tuple(dict.fromkeys([*found, *lost]))
@@ -90,13 +94,13 @@ class Study:
         Their ε counts as spent again, and so does what a head file says was spent beyond it. ``reason`` is kept with
         each entry. ``folders`` hold releases that were not made below the study's own folder.
         """
-        return pipeline.adopt_releases(
+        return workflow.adopt_releases(
             self.declared, self.ledger, reason=reason, folders=[Path(folder) for folder in folders]
         )
 
     def check(self) -> list[UnfitReport]:
         """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
-        return pipeline.unfit(self.declared)
+        return workflow.unfit(self.declared)
 
     def plan(
         self,
@@ -109,9 +113,9 @@ class Study:
 
         With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
         """
-        if pipeline.is_learner(what):
-            return pipeline.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
-        return pipeline.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
+        if workflow.is_learner(what):
+            return workflow.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
+        return workflow.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
 
     def release(  # noqa: PLR0913 - all but the first come by keyword
         self,
@@ -135,7 +139,7 @@ class Study:
         warning of what is given back says so. Without ``report`` none is made; see `report`.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
-        done = pipeline.release(
+        done = workflow.release(
             self.declared,
             recipe,
             folder=Path(out) if out is not None else next_folder(self.declared, recipe),
@@ -147,7 +151,7 @@ class Study:
         )
         if not report:
             return done
-        return pipeline.report_after(
+        return workflow.report_after(
             self.declared, done, ledger=self.ledger, progress=progress, memory_limit=memory_limit
         )
 
@@ -165,7 +169,7 @@ class Study:
         it and compared with the study's table; nothing is spent or entered into the ledger, and an earlier report is
         replaced. ``was``: see `measure`.
         """
-        return pipeline.make_report(
+        return workflow.make_report(
             self.declared, release, ledger=self.ledger, was=was, progress=progress, memory_limit=memory_limit
         )
 
@@ -183,7 +187,7 @@ class Study:
         ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. Without
         ``report`` no owner's reports are made. ``anyway``: see `release`.
         """
-        return pipeline.run_study(
+        return workflow.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
             runs=runs, report=report, progress=progress, anyway=anyway,
         )  # fmt: skip
@@ -204,7 +208,7 @@ class Study:
         ``question`` is in the language of `Release.query`; empty, it counts all records. ``span`` is text such as
         ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``anyway``: see `release`.
         """
-        return pipeline.ask(
+        return workflow.ask(
             self.declared,
             Question(text=question, epsilon=parse_epsilon(epsilon), by=by, span=span),
             ledger=self.ledger,
@@ -231,7 +235,7 @@ class Study:
         a file that does not exist yet, for the model as JSON, which may be published. Gives the estimator back, fitted.
         ``anyway``: see `release`.
         """
-        return pipeline.learn(
+        return workflow.learn(
             self.declared,
             estimator,
             purpose=purpose,
@@ -260,7 +264,7 @@ class Study:
         ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as
         runs). ``workers`` processes share the runs; None takes one a processor where that pays.
         """
-        return pipeline.worth(
+        return workflow.worth(
             self.declared, self.recipe(what, purpose=purpose), classifier=classifier, protocol=protocol, runs=runs,
             workers=workers, progress=progress,
         )  # fmt: skip
@@ -277,7 +281,7 @@ class Study:
         progress: Progress = silent,
     ) -> Mapping[str, Comparison]:
         """The same by several classifiers, all five if none is named; they learn from the same releases."""
-        return pipeline.worths(
+        return workflow.worths(
             self.declared, self.recipe(what, purpose=purpose), classifiers=classifiers, protocol=protocol, runs=runs,
             workers=workers, progress=progress,
         )  # fmt: skip
@@ -298,7 +302,7 @@ class Study:
         `Refused` with the ``reason`` why it does not apply. ``was`` is what the study was called when the release was
         made, if it was renamed since.
         """
-        return pipeline.measure_release(
+        return workflow.measure_release(
             self.declared, release, only, was=was, progress=progress, memory_limit=memory_limit
         )
 
@@ -316,7 +320,7 @@ class Study:
         ``known`` is a table of people (a file, a URL, or a table in memory) with columns as in the study; without it,
         everybody in the study's table is looked up. ``was``: see `measure`.
         """
-        return pipeline.attack_link(
+        return workflow.attack_link(
             self.declared, release, known=known, was=was, progress=progress, memory_limit=memory_limit
         )
 
@@ -336,7 +340,7 @@ class Study:
         ``k`` is the number of candidates below which people are counted; ``attribute`` is sensitive in both. ``was``:
         see `measure`.
         """
-        return pipeline.attack_intersect(
+        return workflow.attack_intersect(
             self.declared, one, two, k=k, attribute=attribute, was=was, progress=progress, memory_limit=memory_limit
         )
 
@@ -349,9 +353,9 @@ class Study:
         progress: Progress = silent,
     ) -> Finding:
         """Test a method's promise from outside, on two small made-up neighbouring tables; opens and spends nothing."""
-        if pipeline.is_learner(what):
-            return pipeline.audit_tree(self.declared, what.method(), purpose=purpose, runs=runs, progress=progress)
-        return pipeline.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
+        if workflow.is_learner(what):
+            return workflow.audit_tree(self.declared, what.method(), purpose=purpose, runs=runs, progress=progress)
+        return workflow.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
 
     def max_k(
         self,
@@ -368,7 +372,7 @@ class Study:
         ``cap`` gives the rate, the sensitive attribute and public statistics, ``like`` Mondrian's settings beside k.
         Computed from raw records, covered by no promise.
         """
-        return pipeline.max_k(
+        return workflow.max_k(
             self.declared,
             cap or ConfidenceCap(),
             purpose=purpose,
@@ -417,7 +421,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is spent; a release
     that is chosen by it is chosen on the raw table, and must say so.
     """
-    return pipeline.run_frontier(
+    return workflow.run_frontier(
         study.declared if isinstance(study, Study) else study,
         sweep,
         purpose=purpose,

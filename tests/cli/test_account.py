@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato.stores import chain
+from sfumato.ledger import chain
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

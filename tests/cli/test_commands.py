@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato import pipeline
-from sfumato.core.progress import silent
-from sfumato.dp.accountant import Accountant
+from sfumato import workflow
 from sfumato.methods import ContingencyTable
-from sfumato.read import load_study, study_from_text
-from sfumato.recipe import recipe_from_study
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.progress import silent
+from sfumato.study.file import load_study, study_from_text
+from sfumato.study.recipe import recipe_from_study
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -122,7 +122,7 @@ def test_an_audit_finds_a_method_that_spends_more_than_it_says(study, run, monke
         def run(self, view, counter, *, accountant, source, progress=silent):
             return super().run(view, counter, accountant=Accountant(Fraction(6)), source=source, progress=progress)
 
-    monkeypatch.setattr(pipeline.owner, "build", lambda recipe: Cheat(epsilon="0.25"))
+    monkeypatch.setattr(workflow.owner, "build", lambda recipe: Cheat(epsilon="0.25"))
     found = run("audit", study, "table", "--runs", "600")
     assert found.code == 8
     assert "violates ε = 0.25" in found.out
@@ -132,10 +132,10 @@ def test_an_audit_of_persons_adds_a_whole_person(study, monkeypatch):
     text = study.read_text(encoding="utf-8").replace("unit: record", "unit: {person: person_id, at_most: 3}")
     study.write_text(text, encoding="utf-8")
     tables = []
-    monkeypatch.setattr(pipeline.owner, "ArrayCounter", lambda codes, sizes: tables.append(codes))
-    monkeypatch.setattr(pipeline.owner, "audit", lambda once, epsilon, runs: epsilon)
+    monkeypatch.setattr(workflow.owner, "ArrayCounter", lambda codes, sizes: tables.append(codes))
+    monkeypatch.setattr(workflow.owner, "audit", lambda once, epsilon, runs: epsilon)
     declared = load_study(study)
-    promised = pipeline.audit_recipe(declared, recipe_from_study(declared, "table"), runs=400)
+    promised = workflow.audit_recipe(declared, recipe_from_study(declared, "table"), runs=400)
     assert promised == Fraction(1, 4)
     assert [len(codes["job"]) for codes in tables] == [8, 5]
 
@@ -175,7 +175,7 @@ def test_ctrl_c_says_what_it_left(study, run, monkeypatch):
     def stop(*args, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "release", stop)
+    monkeypatch.setattr(workflow, "release", stop)
     found = run("release", study, "dp")
     assert found.code == 130
     assert "counts as spent" in found.err

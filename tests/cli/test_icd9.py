@@ -3,9 +3,9 @@
 import pytest
 
 import sfumato as sf
-from sfumato.core.taxonomy_text import from_csv
-from sfumato.publish import verify_bundle
-from sfumato.read import icd9_taxonomy
+from sfumato.domains.taxonomy.text import from_csv
+from sfumato.release.verify import verify_bundle
+from sfumato.study.file import icd9_taxonomy
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

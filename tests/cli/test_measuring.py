@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from sfumato.cli import show
-from sfumato.measure import MEASURES
+from sfumato.evaluate.measures import MEASURES
 from tests.cli.test_partition import study  # noqa: F401 - a fixture
 
 
@@ -109,7 +109,7 @@ def lines_of(width, monkeypatch):
     console = Console(file=stream, force_terminal=width is not None, width=width or 80, highlight=False, soft_wrap=True)
     monkeypatch.setattr(show, "out", console)
     from sfumato.cli.measuring import _listed
-    from sfumato.pipeline.measuring import chosen_measures
+    from sfumato.workflow.evaluate import chosen_measures
 
     _listed(chosen_measures(None), json=False)
     return re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
@@ -123,7 +123,7 @@ def test_in_a_pipe_every_measure_is_one_line(monkeypatch):
 
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 def test_in_a_terminal_no_name_and_no_word_is_broken(width, monkeypatch):
-    from sfumato.measure import range_words
+    from sfumato.evaluate.measures import range_words
 
     lines = lines_of(width, monkeypatch)
     words = " ".join(" ".join(lines).split())

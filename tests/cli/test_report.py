@@ -5,8 +5,9 @@ import json
 import pytest
 
 from sfumato.cli import owner as owner_commands
-from sfumato.pipeline import frame, owner_report
-from sfumato.stores import open_ledger, sql
+from sfumato.ledger import open_ledger, sql
+from sfumato.workflow import report as owner_report
+from sfumato.workflow.making import reservation as frame
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

@@ -1,13 +1,13 @@
-"""Sets of codes through the whole command line; numbers beside a plain computation (`tests/pipeline/plain_sets`)."""
+"""Sets of codes through the whole command line; numbers beside a plain computation (`tests/workflow/plain_sets`)."""
 
 import csv
 
 import numpy as np
 import pytest
 
-from sfumato.publish import Release
-from tests.pipeline import plain_sets as plain
-from tests.pipeline.plain_sets import ILLS, LEAVES, WARDS
+from sfumato.release.release import Release
+from tests.workflow import plain_sets as plain
+from tests.workflow.plain_sets import ILLS, LEAVES, WARDS
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

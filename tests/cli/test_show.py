@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from sfumato.cli import show
-from sfumato.publish.query import Estimate
+from sfumato.release.answer.estimate import Estimate
 
 
 def test_a_noisy_total_is_about_so_many_records():

@@ -4,8 +4,8 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from tests.pipeline.test_frontier import table
-from tests.pipeline.test_placing import STUDY
+from tests.workflow.sweeping.test_place_on_frontier import STUDY
+from tests.workflow.test_sweep import table
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

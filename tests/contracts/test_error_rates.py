@@ -53,11 +53,11 @@ INNER = {
         import random, subprocess, sys
         import numpy as np
         import pytest
-        from sfumato.dp.sampling import InsecureSource, SecureSource
-        from sfumato.dp.mechanisms import _opendp
+        from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
+        from sfumato.privacy.dp.mechanisms import _opendp
 
         stated = pytest.mark.error_rate(0, reason="nothing is looked at")
-        CHILD = "from sfumato.dp.sampling import SecureSource; SecureSource().bits(3)"
+        CHILD = "from sfumato.privacy.dp.sampling import SecureSource; SecureSource().bits(3)"
 
         @pytest.fixture(scope="module")
         def drawn():
@@ -112,7 +112,7 @@ INNER = {
             assert FIRST[0] == FIRST[-1]
 
         def test_good_child_that_draws_nothing():
-            subprocess.run([sys.executable, "-c", "import numpy, sfumato.dp.sampling"], check=True)
+            subprocess.run([sys.executable, "-c", "import numpy, sfumato.privacy.dp.sampling"], check=True)
         """,
 }
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.partition import SUPPRESSED, Boxes, Partition, PartitionDraft
-from sfumato.core.shown import shown_records
-from sfumato.measure import MEASURES, Evidence, Reading
-from sfumato.measure.measure import Better, Kind
-from tests.measure.releases import releases, shown_of, small_tables
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import MEASURES, Reading
+from sfumato.evaluate.measures.measure import Better, Kind
+from sfumato.release.partition import SUPPRESSED, Boxes, Partition, PartitionDraft
+from sfumato.release.shown import shown_records
+from tests.evaluate.releases import releases, shown_of, small_tables
 from tests.methods.partition_tables import cells_of
 
 EVERY = pytest.mark.parametrize("measure", MEASURES.values(), ids=list(MEASURES))

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import pipeline
-from sfumato.core.unit import PersonUnit
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato import workflow
 from sfumato.errors import BudgetError, StudyError
-from sfumato.measure import events_of
+from sfumato.evaluate.audit import events_of
+from sfumato.ledger import open_ledger
 from sfumato.methods import METHODS, build, recipe_of
-from sfumato.publish.manifest import plain
-from sfumato.read import study_from_text
-from sfumato.recipe import Recipe
-from sfumato.stores import open_ledger
-from tests.tables import JOB, coded_tables, counter, flat, grid, view
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
+from sfumato.release.forms.noisy_counts.manifest import plain
+from sfumato.study.file import study_from_text
+from sfumato.study.recipe import Recipe
+from sfumato.study.unit import PersonUnit
+from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
 PRIVATE = [kind for kind in METHODS.values() if not getattr(kind, "partition", False)]
 EVERY = pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.name)
@@ -146,7 +146,7 @@ def test_a_plan_touches_nothing(kind, tmp_path):
         "  age: {role: quasi_identifier, type: integer, bounds: [0, 9]}\n  ill: {role: class, values: [n, y]}\n",
         base=tmp_path,
     )
-    found = pipeline.plan(study, recipe_of(kind(epsilon="1.5"), name="dp"))
+    found = workflow.plan(study, recipe_of(kind(epsilon="1.5"), name="dp"))
     assert found.fits and found.left == 3
     assert any("it costs ε = 1.5" in sentence for sentence in found.sentences)
     assert list(tmp_path.iterdir()) == []
@@ -211,7 +211,7 @@ def test_its_release_is_in_the_ledger_with_its_recipe(kind, tmp_path):
         base=tmp_path,
     )
     recipe = recipe_of(kind(epsilon="1/3"), name="dp")
-    done = pipeline.release(study, recipe, folder=tmp_path / "out")
+    done = workflow.release(study, recipe, folder=tmp_path / "out")
     [entry] = open_ledger(tmp_path / "s.ledger.sqlite").entries("s")
     assert (entry.method, entry.epsilon, entry.state) == (kind.name, Fraction(1, 3), "done")
     assert build(Recipe(**{k: v for k, v in json.loads(entry.recipe).items() if k != "chosen"})).spends == Fraction(

@@ -9,13 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.boxes import Boxes
-from sfumato.core.statistics import Statistics
+from sfumato.domains.boxes import Boxes
 from sfumato.errors import InfeasibleError, StudyError
-from sfumato.models import MODELS, DeltaPresence, all_hold, monotone, parse_models, promise_of, refuse_infeasible, title
-from sfumato.models.example import PATIENTS
-from tests.models.records import UNEVEN, table_of, tables, totals, view
-from tests.tables import flat
+from sfumato.privacy.groups.statistics import Statistics
+from sfumato.privacy.models import (
+    MODELS,
+    DeltaPresence,
+    all_hold,
+    monotone,
+    parse_models,
+    promise_of,
+    refuse_infeasible,
+    title,
+)
+from sfumato.privacy.models.example import PATIENTS
+from tests.privacy.models.records import UNEVEN, table_of, tables, totals, view
+from tests.small_domains import flat
 
 # Parameters as a study gives them, from mild to strict.
 EXAMPLES = {

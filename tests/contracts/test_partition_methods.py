@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.counts import Cells
-from sfumato.core.partition import SUPPRESSED, PartitionView
-from sfumato.core.unit import RecordUnit
-from sfumato.dp.sampling import InsecureSource
+from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import METHODS, build, recipe_of
-from tests.tables import JOB, flat
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.release.partition import SUPPRESSED
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.unit import RecordUnit
+from tests.small_domains import JOB, flat
 
 PARAMETERS = {  # the least that each needs; a new method without a line here fails the first test
     "anatomy": {"l": 2},
@@ -43,7 +44,7 @@ RECORDS = st.lists(
 
 
 def made(kind):
-    from sfumato.recipe import Recipe
+    from sfumato.study.recipe import Recipe
 
     return build(Recipe(name="r", method=kind.name, parameters=PARAMETERS[kind.name]))
 

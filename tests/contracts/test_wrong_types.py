@@ -9,17 +9,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sfumato.compare.sweep import label
 from sfumato.errors import OursError, SfumatoError
+from sfumato.frontier.grid import label
 from sfumato.methods import METHODS, build, recipe_of
-from sfumato.models import MODELS, parse_models, promise_of, title
-from sfumato.models.example import PATIENTS
-from sfumato.read import study_from_mapping
-from sfumato.recipe import Recipe, recipe_from_study
+from sfumato.privacy.models import MODELS, parse_models, promise_of, title
+from sfumato.privacy.models.example import PATIENTS
+from sfumato.study.file import study_from_mapping
+from sfumato.study.recipe import Recipe, recipe_from_study
 from tests.contracts.test_models import EXAMPLES
 from tests.contracts.test_partition_methods import PARAMETERS, VIEW
-from tests.models.records import view
-from tests.tables import flat
+from tests.privacy.models.records import view
+from tests.small_domains import flat
 
 LONG = "9" * 400
 NESTED = [[["js"]], {"a": [{}]}]

@@ -11,8 +11,8 @@ import sfumato
 from sfumato import errors
 from sfumato.cli.app import app
 from sfumato.methods import METHODS, SCORES
-from sfumato.methods.post import POSTS
-from sfumato.recipe import Chosen
+from sfumato.methods.noise.post_processing import POSTS
+from sfumato.study.recipe import Chosen
 
 DOCS = Path(__file__).parents[2] / "docs"
 

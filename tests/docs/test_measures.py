@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.measure import MEASURES, range_words
+from sfumato.evaluate.measures import MEASURES, range_words
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", PAGE, re.MULTILINE))

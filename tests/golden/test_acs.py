@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.api import Study
 from sfumato.methods import Anatomy, Bucketization, FullDomain, Mondrian
-from sfumato.models import DistinctLDiversity, KAnonymity, ProbabilisticLDiversity, TCloseness
+from sfumato.privacy.models import DistinctLDiversity, KAnonymity, ProbabilisticLDiversity, TCloseness
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

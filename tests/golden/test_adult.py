@@ -15,12 +15,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sfumato import pipeline
-from sfumato.dp.sampling import InsecureSource
-from sfumato.publish import Release, verify_bundle
-from sfumato.read import load_study
-from sfumato.recipe import Recipe, recipe_from_study
-from sfumato.stores import open_ledger
+from sfumato import workflow
+from sfumato.ledger import open_ledger
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.release.release import Release
+from sfumato.release.verify import verify_bundle
+from sfumato.study.file import load_study
+from sfumato.study.recipe import Recipe, recipe_from_study
 
 ADULT = Path(str(files("sfumato") / "data" / "adult"))
 RECORDS = 45_222
@@ -35,7 +36,7 @@ def released(study, out, *, seed=None, **parameters):
     recipe = (
         Recipe(name="dp", method="diffgen", parameters=parameters) if parameters else recipe_from_study(study, "dp")
     )
-    return pipeline.release(
+    return workflow.release(
         study, recipe, folder=out, ledger=open_ledger("memory:"),
         clock=lambda: dt.datetime(2026, 11, 16, tzinfo=dt.UTC),
         source=None if seed is None else InsecureSource(seed),
@@ -110,7 +111,7 @@ def test_a_release_is_worth_having(study):
 
     The mean of three lies under 79.5 % only six deviations of the mean away: less than once in 10⁸ times.
     """
-    found = pipeline.worth(study, recipe_from_study(study, "dp"), runs=3, baseline=False)
+    found = workflow.worth(study, recipe_from_study(study, "dp"), runs=3, baseline=False)
     assert found.ca.mean > 0.795
     assert found.la.mean == pytest.approx(0.752, abs=0.01)
 
@@ -119,7 +120,7 @@ def test_a_release_is_worth_having(study):
 def test_epsilon_means_something(study):
     """At ε = 0.001 next to nothing is left to learn: under 79.5 % in all, where ε = 1 has 82 %."""
     recipe = Recipe(name="dp", method="diffgen", parameters={"epsilon": "0.001", "h": 10})
-    assert pipeline.worth(study, recipe, runs=2, baseline=False).ca.mean < 0.795
+    assert workflow.worth(study, recipe, runs=2, baseline=False).ca.mean < 0.795
 
 
 SPARSE = """
@@ -127,17 +128,17 @@ import json, resource, sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from sfumato import pipeline
-from sfumato.dp.sampling import InsecureSource
-from sfumato.read import load_study
-from sfumato.recipe import Recipe
-from sfumato.stores import open_ledger
+from sfumato import workflow
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.study.file import load_study
+from sfumato.study.recipe import Recipe
+from sfumato.ledger import open_ledger
 
 study = load_study(Path(sys.argv[1]))
 recipe = Recipe(name="dp", method="diffgen", parameters={"epsilon": "1", "h": 25})
-planned = pipeline.plan(study, recipe, ledger=open_ledger("memory:"))
+planned = workflow.plan(study, recipe, ledger=open_ledger("memory:"))
 noise = InsecureSource(1)  # how many groups there are depends on what is drawn
-done = pipeline.release(study, recipe, folder=Path(sys.argv[2]), ledger=open_ledger("memory:"), source=noise)
+done = workflow.release(study, recipe, folder=Path(sys.argv[2]), ledger=open_ledger("memory:"), source=noise)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 groups = done.draft.facts["groups"]
 print(json.dumps({"peak": peak, "rows": len(done.draft.groups), "groups": groups, "planned": dict(planned.numbers)}))

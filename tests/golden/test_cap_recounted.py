@@ -16,8 +16,8 @@ import pytest
 from papers.tables.acs import OCCUPATION, Survey
 from papers.tables.adult import SIX, occupations
 from sfumato.api import Study
+from sfumato.ledger.memory import MemoryLedger
 from sfumato.methods import ConfidenceCap
-from sfumato.stores.memory import MemoryLedger
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import sfumato as sf
-from sfumato.stores import stretches
+from sfumato.ledger import stretches
 
 EARLY, LATE, MIDDLE = ["2013-01-01", "2014-01-01"], ["2014-01-01", "2015-01-01"], ["2013-07-01", "2014-07-01"]
 ATTRIBUTES = ["age", "sex", "c_charge_degree", "two_year_recid"]

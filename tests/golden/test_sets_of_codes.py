@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from bench import diabetes, retail
-from sfumato.publish import verify_bundle
+from sfumato.release.verify import verify_bundle
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

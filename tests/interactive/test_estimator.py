@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import sfumato as sf
 from sfumato.errors import BudgetError, OursError, PublishError, StudyError, UsageError, VerifyError
 from sfumato.interactive import DiffPC45, growing
-from sfumato.pipeline import learn
+from sfumato.workflow import learn
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

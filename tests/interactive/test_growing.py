@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.domain import Categories
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.mechanisms import noisy_counts
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato.domains.domain import Categories
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError
+from sfumato.evaluate.audit import audit
 from sfumato.interactive import DiffPTree, growing
 from sfumato.interactive.stopping import BRANCHES
-from sfumato.measure import audit
-from sfumato.methods.scores import SCORES
-from tests.tables import JOB, coded_tables, counter, flat, grid, view
+from sfumato.methods.specialization.scores import SCORES
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms import noisy_counts
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
+from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
 ENOUGH = 10**12  # so much ε that noise is 0 and the best score wins
 

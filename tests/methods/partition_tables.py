@@ -6,13 +6,14 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.counts import Cells
-from sfumato.core.domain import Grid
-from sfumato.core.partition import SUPPRESSED, PartitionView
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.core.unit import RecordUnit
-from tests.tables import JOB, flat, grid
+from sfumato.domains.counts import Cells
+from sfumato.domains.domain import Grid
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.release.partition import SUPPRESSED
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.unit import RecordUnit
+from tests.small_domains import JOB, flat, grid
 
 ILL = flat("flu", "cold", "cancer", "none")
 SEX = flat("f", "m")

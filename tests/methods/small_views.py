@@ -5,14 +5,14 @@ from collections import Counter
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.counts import Cells
-from sfumato.core.domain import Categories
-from sfumato.core.partition import PartitionView
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.core.taxonomy_build import equal_width
-from sfumato.core.unit import RecordUnit
-from tests.tables import JOB, flat, grid
+from sfumato.domains.counts import Cells
+from sfumato.domains.domain import Categories
+from sfumato.domains.taxonomy.build import equal_width
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.unit import RecordUnit
+from tests.small_domains import JOB, flat, grid
 
 
 def tree(*below):

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.dp.sampling import InsecureSource
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Anatomy, build, recipe_of
 from sfumato.methods.anatomy import anatomize
+from sfumato.privacy.dp.sampling import InsecureSource
 from tests.methods.partition_tables import cells_of, groups_of, partition_tables, partition_view
-from tests.tables import grid
+from tests.small_domains import grid
 
 SEEDS = st.integers(0, 2**32)
 

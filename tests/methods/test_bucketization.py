@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, Mondrian, build, recipe_of
-from sfumato.models import DistinctLDiversity, ProbabilisticLDiversity
+from sfumato.privacy.models import DistinctLDiversity, ProbabilisticLDiversity
 from tests.methods.partition_tables import cells_of, groups_of, partition_tables, partition_view
-from tests.tables import JOB, grid
+from tests.small_domains import JOB, grid
 
 DIVERSE = {"distinct-l-diversity": 2}
 

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.errors import StudyError
 from sfumato.methods import METHODS, build
-from sfumato.recipe import Recipe
+from sfumato.study.recipe import Recipe
 
 LEAST = {  # the least that each method needs; a new method without a line here fails
     "anatomy": {"l": 2},

@@ -5,8 +5,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import StudyError
 from sfumato.methods import METHODS, build
-from sfumato.read import study_from_text
-from sfumato.recipe import Recipe, recipe_from_study
+from sfumato.study.file import study_from_text
+from sfumato.study.recipe import Recipe, recipe_from_study
 
 STUDY = """name: a
 source: a.csv

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.cut import Cut
-from sfumato.core.set_cut import Sets
-from sfumato.core.sets import SetCodes, SetDomain
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
+from sfumato.domains.cut import Cut
+from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError
 from sfumato.methods import ContingencyTable, DiffGen
-from sfumato.methods.scores import SCORES
-from tests.core.test_sets import DEEP, WIDE
-from tests.tables import JOB, counter, view
+from sfumato.methods.specialization.scores import SCORES
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from tests.domains.sets.test_domain import DEEP, WIDE
+from tests.small_domains import JOB, counter, view
 
 CODES = SetDomain(taxonomy=DEEP, separator=";")
 

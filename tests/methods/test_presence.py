@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.attribute import Unfit
-from sfumato.core.counts import Cells
+from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, FullDomain, Mondrian, Tds
-from sfumato.models import DeltaPresence
+from sfumato.privacy.models import DeltaPresence
+from sfumato.study.attribute import Unfit
+from tests.methods.full_domain.test_lattice import padded
 from tests.methods.partition_tables import DECADES, partition_tables, partition_view
 from tests.methods.small_views import cells_of, tables
-from tests.methods.test_lattice import padded
-from tests.tables import grid
+from tests.small_domains import grid
 
 SHARES = st.sampled_from(["0", "0.1", "1/4", "1/3", "0.5", "3/4", "0.9", "1"])
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.attribute import Attribute, Role
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Tds, build, recipe_of
+from sfumato.study.attribute import Attribute, Role
+from tests.methods.full_domain.test_full_domain import close, distinct, probabilistic
 from tests.methods.small_views import SHAPES, cells_of, tables, view_of
-from tests.methods.test_full_domain import close, distinct, probabilistic
-from tests.tables import JOB, flat, grid
+from tests.small_domains import JOB, flat, grid
 
 FREE = (*SHAPES, grid(0, 5), grid(0, 40))
 PROMISES = [

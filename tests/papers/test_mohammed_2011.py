@@ -5,14 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.core.cut import Cut
-from sfumato.core.features import region_matrix
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
+from sfumato.domains.cut import Cut
 from sfumato.methods import DiffGen
-from sfumato.methods.candidates import Splits
-from sfumato.methods.scores import SCORES
-from tests.tables import JOB, counter, grid, view
+from sfumato.methods.specialization.candidates import Splits
+from sfumato.methods.specialization.scores import SCORES
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.release.features import region_matrix
+from tests.small_domains import JOB, counter, grid, view
 
 AGE = grid(18, 65)
 RECORDS = [  # Table 1(a)

@@ -9,15 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.boxes import Boxes
-from sfumato.core.domain import Grid
-from sfumato.core.statistics import Statistics
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.methods.capped_confidence_steps import Steps, levels_of
-from sfumato.models import CappedConfidence
-from sfumato.models.confidence import expected_confidence
-from tests.tables import flat
+from sfumato.domains.boxes import Boxes
+from sfumato.domains.domain import Grid
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.methods.capped_confidence.steps import Steps, levels_of
+from sfumato.privacy.groups.expected_confidence import expected_confidence
+from sfumato.privacy.groups.statistics import Statistics
+from sfumato.privacy.models import CappedConfidence
+from sfumato.study.attribute import Attribute, Role
+from tests.small_domains import flat
 
 SEX = Attribute(name="sex", role=Role.QUASI_IDENTIFIER, domain=flat("female", "male"))
 

@@ -15,15 +15,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.core.cut import Cut
-from sfumato.core.domain import Grid
-from sfumato.core.sets import SetDomain
-from sfumato.core.taxonomy import Node, Taxonomy
-from sfumato.core.taxonomy_build import nested_bounds
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import SecureSource
+from sfumato.domains.cut import Cut
+from sfumato.domains.domain import Grid
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.taxonomy.build import nested_bounds
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.methods import ContingencyTable, DiffGen
-from tests.tables import counter, flat, view
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from tests.small_domains import counter, flat, view
 
 TABLE_I = [
     ("Female", 33, "15, 16, 31, 32", "N"),

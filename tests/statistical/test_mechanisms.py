@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.geometric import Rational, geometric
-from sfumato.dp.mechanisms import choose_point, noisy_counts, noisy_max
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.geometric import Rational, geometric
+from sfumato.privacy.dp.mechanisms import choose_point, noisy_counts, noisy_max
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from tests.statistical.fit import (
     ALARM,
     CHI_SQUARE,

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.mechanisms import noisy_counts, noisy_sparse
-from sfumato.dp.mechanisms.sparse import threshold_for
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms import noisy_counts, noisy_sparse
+from sfumato.privacy.dp.mechanisms.sparse import threshold_for
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from tests.statistical.fit import ALARM, CHI_SQUARE, p_value, same_p_value
 
 TABLE = np.array([0, 3, 0, 0, 1, 0, 0, 2], dtype=np.int64)

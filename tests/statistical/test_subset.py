@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from sfumato.dp.sampling import InsecureSource, SecureSource, subset
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, subset
 from tests.statistical.fit import ALARM, CHI_SQUARE, p_value
 
 MANY, SIZE, PART, RUNS = 30, 21, 8, 40_000

@@ -24,13 +24,18 @@ from pathlib import Path
 
 from sfumato.cli import show
 from sfumato.cli.main import main
-from sfumato.dp.mechanisms import sparse
-from sfumato.engines import CodedTable
 from sfumato.interactive import growing
-from sfumato.methods import diffgen, noisy_groups
-from sfumato.pipeline import counts, frame, learning, partitions
-from sfumato.publish import bundle, record_bundle
-from sfumato.stores import sqlite
+from sfumato.ledger import sqlite
+from sfumato.methods.diffgen import algorithm as diffgen
+from sfumato.methods.noise import noisy_groups
+from sfumato.privacy.dp.mechanisms import sparse
+from sfumato.release.bundle import write as bundle
+from sfumato.release.forms.records import bundle as record_bundle
+from sfumato.tables import CodedTable
+from sfumato.workflow import learn_model as learning
+from sfumato.workflow.making import grouped_records as partitions
+from sfumato.workflow.making import noisy_counts as counts
+from sfumato.workflow.making import reservation as frame
 from tests.trust.studies import on_disk, spanned
 
 # What a release goes through, in the order of trust; of a step that only one kind of release has, the other is silent.

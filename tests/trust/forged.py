@@ -5,11 +5,12 @@ import json
 import shutil
 from pathlib import Path
 
-from sfumato.models import parse_models
-from sfumato.publish import Release, verify_bundle
-from sfumato.publish.sealed import seal
-from tests.publish import conftest as counts
-from tests.publish import partitions
+from sfumato.privacy.models import parse_models
+from sfumato.release.release import Release
+from sfumato.release.storage.seal import seal
+from sfumato.release.verify import verify_bundle
+from tests.release import conftest as counts
+from tests.release import partitions
 
 FORMS = ("counts", "generalised", "bucketized", "anatomy", "suppressed")
 

@@ -17,8 +17,8 @@ from random import Random
 
 from sfumato.errors import OursError, SfumatoError, VerifyError
 from sfumato.interactive import DiffPC45
-from sfumato.models import parse_models
-from sfumato.read import load_study, load_taxonomy, read_promise
+from sfumato.privacy.models import parse_models
+from sfumato.study.file import load_study, load_taxonomy, read_promise
 from tests.trust import forged
 
 SECONDS = 30  # for one input, which takes some milliseconds
@@ -212,7 +212,7 @@ class StudyFiles:
 
 def recipe_and_method(study, name):
     from sfumato.methods import build
-    from sfumato.recipe import recipe_from_study
+    from sfumato.study.recipe import recipe_from_study
 
     return build(recipe_from_study(study, name))
 

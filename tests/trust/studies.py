@@ -4,10 +4,10 @@ import csv
 import io
 import json
 
-from sfumato import pipeline
-from sfumato.publish import verify_bundle
-from sfumato.read import load_study
-from sfumato.recipe import Recipe, recipe_from_study
+from sfumato import workflow
+from sfumato.release.verify import verify_bundle
+from sfumato.study.file import load_study
+from sfumato.study.recipe import Recipe, recipe_from_study
 
 JOBS = ("Engineer", "Lawyer", "Dancer", "Writer")
 COLUMNS = ("id", "age", "job", "sex", "ill", "note")
@@ -82,7 +82,7 @@ def recipe(method="diffgen", **parameters):
 
 def released(study, out, *, what=None, source=None, **more):
     """Release, and check that what came out verifies."""
-    done = pipeline.release(load_study(study), what or recipe(h=3), folder=out, source=source, **more)
+    done = workflow.release(load_study(study), what or recipe(h=3), folder=out, source=source, **more)
     assert verify_bundle(done.bundle).ok
     return done
 

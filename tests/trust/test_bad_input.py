@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from sfumato.stores import open_ledger
+from sfumato.ledger import open_ledger
 from tests.trust.command import sfumato
 from tests.trust.studies import csv_text, everything, manifest, on_disk, records
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from sfumato import pipeline
+from sfumato import workflow
 from sfumato.errors import SfumatoError
-from sfumato.read import load_study
+from sfumato.study.file import load_study
 from tests.trust.command import sfumato
 from tests.trust.studies import COLUMNS, csv_text, declared, everything, on_disk, recipe, records
 
@@ -111,7 +111,7 @@ def test_the_whole_traceback(tmp_path, kind):
     study = on_disk(tmp_path)
     (tmp_path / "clinic.csv").write_text(failing_tables()[kind], encoding="utf-8")
     with pytest.raises(SfumatoError) as told:
-        pipeline.release(load_study(study), declared(study, "groups"), folder=tmp_path / "out")
+        workflow.release(load_study(study), declared(study, "groups"), folder=tmp_path / "out")
     printed = "".join(traceback.format_exception(told.value))
     silent_about(study, printed, repr(told.value))
 
@@ -123,8 +123,8 @@ def test_a_failure_in_the_middle_leaves_a_reason_without_values(tmp_path, monkey
         raise ValueError(CANARY)
 
     study = on_disk(tmp_path)
-    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_counts", fail)
-    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_all_counts", fail)
+    monkeypatch.setattr("sfumato.methods.noise.noisy_groups.publish_counts", fail)
+    monkeypatch.setattr("sfumato.methods.noise.noisy_groups.publish_all_counts", fail)
     with pytest.raises(ValueError, match=CANARY):
-        pipeline.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
+        workflow.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
     silent_about(study)

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.uniqueness import count_unique, uniqueness
-from sfumato.publish import Release
-from sfumato.publish.record_readme import unique_published
+from sfumato.release.forms.records.readme import unique_published
+from sfumato.release.release import Release
+from sfumato.release.uniqueness import count_unique, uniqueness
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

@@ -5,8 +5,8 @@ import csv
 import pytest
 
 import sfumato as sf
-from sfumato.core.formulas import formula_like
-from tests.publish.test_markdown import METHODS, released
+from sfumato.study.formulas import formula_like
+from tests.release.bundle.test_markdown import METHODS, released
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

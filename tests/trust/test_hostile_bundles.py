@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.errors import OursError, SfumatoError, UsageError, VerifyError
-from sfumato.publish import Release, verify_bundle
-from sfumato.publish.parquet_file import ParquetLimits, read_parquet
-from sfumato.publish.parquet_pages import read_footer, refuse_large_pages
-from sfumato.publish.untrusted import MOST_JSON_BYTES, open_regular, parse_json, refuse_unexpected
+from sfumato.release.release import Release
+from sfumato.release.storage.parquet_file import ParquetLimits, read_parquet
+from sfumato.release.storage.parquet_pages import read_footer, refuse_large_pages
+from sfumato.release.storage.untrusted import MOST_JSON_BYTES, open_regular, parse_json, refuse_unexpected
+from sfumato.release.verify import verify_bundle
 from tests.trust.forged import FORMS, copy, files_of, forge, manifest, receive, write_manifest, write_sound
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from sfumato import pipeline
+from sfumato import workflow
 from sfumato.api import Study
 from sfumato.errors import PublishError
 from sfumato.interactive import DiffPC45
-from sfumato.publish import bundle as writing
-from sfumato.publish import files, verify_bundle
-from sfumato.read import load_study
-from sfumato.stores import open_ledger
+from sfumato.ledger import open_ledger
+from sfumato.release.bundle import files
+from sfumato.release.bundle import write as writing
+from sfumato.release.verify import verify_bundle
+from sfumato.study.file import load_study
 from tests.trust import driver
 from tests.trust.studies import declared, everything, on_disk, recipe, released, spanned
 
@@ -210,8 +211,8 @@ def test_learning_interrupted(tmp_path):
 ASKED = """
 import os, signal, sys
 from sfumato.api import Study
-from sfumato.pipeline import asking
-from sfumato.stores import sql, sqlite
+from sfumato.workflow import ask_table as asking
+from sfumato.ledger import sql, sqlite
 
 owner, name = {"counting": (asking, "_counted"), "drawing": (asking, "noisy_counts"), "closing": (asking, "_hash"),
                "entering": (sql.SqlLedger, "reserve")}[sys.argv[2]]
@@ -301,7 +302,7 @@ def test_an_unwritable_folder_costs_nothing(tmp_path, monkeypatch, number):
     study = on_disk(tmp_path)
     monkeypatch.setattr(Path, "mkdir", broken(number))
     with pytest.raises(PublishError, match=r"'.*out' cannot be written to\. To fix: choose a folder you may write to"):
-        pipeline.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
+        workflow.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
     assert not (tmp_path / "clinic.ledger.sqlite").exists()
 
 
@@ -316,8 +317,8 @@ def test_a_ledger_that_cannot_be_written_stops_the_release(tmp_path):
 
 def test_a_method_that_breaks_leaves_its_spend_in_the_ledger(tmp_path, monkeypatch):
     study = on_disk(tmp_path)
-    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_counts", broken(errno.EIO))
-    monkeypatch.setattr("sfumato.methods.noisy_groups.publish_all_counts", broken(errno.EIO))
+    monkeypatch.setattr("sfumato.methods.noise.noisy_groups.publish_counts", broken(errno.EIO))
+    monkeypatch.setattr("sfumato.methods.noise.noisy_groups.publish_all_counts", broken(errno.EIO))
     with pytest.raises(OSError, match="Input/output error"):
         released(study, tmp_path / "out")
     [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])

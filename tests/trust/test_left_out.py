@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import pipeline
-from sfumato.dp.sampling import InsecureSource
+from sfumato import workflow
 from sfumato.errors import SourceError
 from sfumato.interactive import DiffPC45
+from sfumato.privacy.dp.sampling import InsecureSource
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -97,8 +97,8 @@ def test_the_study_sets_the_limit(tmp_path, limit, refused):
 
 def test_a_purist_decides_nothing_on_raw_records(tmp_path, monkeypatch):
     """With `unchecked` the look is not taken, so whether there is a release does not depend on a record."""
-    monkeypatch.setattr("sfumato.engines.coded.count_left_out", None)
-    monkeypatch.setattr("sfumato.pipeline.left_out.count_left_out", None)
+    monkeypatch.setattr("sfumato.tables.coded.count_left_out", None)
+    monkeypatch.setattr("sfumato.workflow.making.left_out_guard.count_left_out", None)
     opened = study(most_invalid="unchecked")
     done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
     assert done.left_out is None and done.warnings == ()
@@ -158,7 +158,7 @@ def test_nothing_of_it_is_published(tmp_path):
     bundles = []
     for name, source in (("more", table(readable=120)), ("less", table(readable=120).slice(0, 120))):
         opened = study(source, most_invalid=0.5, ledger="memory:")
-        done = pipeline.release(
+        done = workflow.release(
             opened.declared, opened.recipe(sf.ContingencyTable(epsilon=1)), folder=tmp_path / name,
             ledger=opened.ledger, source=InsecureSource(1), clock=lambda: dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
         )  # fmt: skip

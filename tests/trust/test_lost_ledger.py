@@ -9,14 +9,14 @@ from fractions import Fraction
 import pytest
 
 import sfumato as sf
-from sfumato import pipeline
+from sfumato import workflow
 from sfumato.api import Study
 from sfumato.errors import BudgetError, StudyError, UsageError, VerifyError
-from sfumato.pipeline.lost_entries import budget_words
-from sfumato.read import study_from_mapping
-from sfumato.stores import open_ledger
-from sfumato.stores.sqlite import SqliteLedger
-from tests.stores.drafts import draft
+from sfumato.ledger import open_ledger
+from sfumato.ledger.sqlite import SqliteLedger
+from sfumato.study.file import study_from_mapping
+from sfumato.workflow.making.lost_entries import budget_words
+from tests.ledger.drafts import draft
 from tests.trust.studies import on_disk, spanned
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -206,9 +206,9 @@ def test_a_folder_of_any_name_has_a_ledger(tmp_path):
     base.mkdir()
     fields = {"name": "x: y/../z", "source": "t.csv", "attributes": {"sex": {"role": "class", "values": ["f", "m"]}}}
     declared = study_from_mapping(fields, base)
-    pipeline.ledger_of(declared).reserve(draft("1", study=declared.name), budget=Fraction(1))
+    workflow.ledger_of(declared).reserve(draft("1", study=declared.name), budget=Fraction(1))
     assert all(path.name.startswith("x-y-z-") for path in base.iterdir())
-    assert pipeline.ledger_of(declared).spent("X: Y/../z") == 1
+    assert workflow.ledger_of(declared).spent("X: Y/../z") == 1
 
 
 def test_a_reason_is_needed(study):
@@ -313,11 +313,11 @@ def test_a_bundle_that_appears_while_the_ledger_is_read_is_no_loss(study, monkey
         return real(ledger)
 
     monkeypatch.setattr(SqliteLedger, "hashes", slow)
-    assert pipeline.lost_entries(one.declared, one.ledger) == ()
+    assert workflow.lost_entries(one.declared, one.ledger) == ()
 
 
 def test_a_study_of_a_table_in_memory_keeps_its_account(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.pipeline.made.working_folder", lambda: tmp_path / "here")
+    monkeypatch.setattr("sfumato.workflow.making.outcome.working_folder", lambda: tmp_path / "here")
     (tmp_path / "here").mkdir()
     fields = {
         "name": "people: a/b", "source": {"path": study.parent / "clinic.csv"}, "privacy": {"budget": 1},

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from sfumato.publish import bundle as writing
-from sfumato.publish import verify_bundle
-from sfumato.stores import open_ledger
+from sfumato.ledger import open_ledger
+from sfumato.release.bundle import write as writing
+from sfumato.release.verify import verify_bundle
 from tests.trust.command import sfumato
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")

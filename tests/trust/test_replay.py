@@ -34,16 +34,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import pipeline
-from sfumato.dp import accountant as accounts
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.mechanisms import _opendp, interval_choice, sparse
-from sfumato.dp.sampling import InsecureSource, SecureSource
+from sfumato import workflow
 from sfumato.errors import BudgetError, OursError, PublishError, StudyError
-from sfumato.methods import SCORES, ContingencyTable, DiffGen, candidates, diffgen, noisy_groups
-from sfumato.read import load_study, study_from_mapping
-from sfumato.stores import open_ledger
-from tests.tables import coded_tables, counter
+from sfumato.ledger import open_ledger
+from sfumato.methods import SCORES, ContingencyTable, DiffGen
+from sfumato.methods.diffgen import algorithm as diffgen
+from sfumato.methods.noise import noisy_groups
+from sfumato.methods.specialization import candidates
+from sfumato.privacy.dp import accountant as accounts
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms import _opendp, interval_choice, sparse
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
+from sfumato.study.file import load_study, study_from_mapping
+from sfumato.workflow import make_release
+from tests.small_domains import coded_tables, counter
 from tests.trust.studies import JOBS, everything, manifest, on_disk, recipe, records, released
 
 SEED = 20_110_821
@@ -104,12 +108,12 @@ def test_size_leak(tmp_path):
     for seed in range(3):
         folder = tmp_path / str(seed)
         study = in_memory(folder, many())
-        done = pipeline.release(study, recipe(h=3), folder=folder / "out", source=InsecureSource(seed))
+        done = workflow.release(study, recipe(h=3), folder=folder / "out", source=InsecureSource(seed))
         told.append({name for name, content in everything(folder).items() if tells_the_size(name, content)})
         total = int(pd.read_csv(done.bundle / "data.csv")["count"].sum())
         assert total != 0 and abs(total - PRIME) < 2_000, "the counts are there, with noise"
         with pytest.raises(PublishError) as refused:
-            pipeline.release(study, recipe(h=3), folder=folder / "out", source=InsecureSource(seed))
+            workflow.release(study, recipe(h=3), folder=folder / "out", source=InsecureSource(seed))
         assert not mentions(PRIME, str(refused.value))
     assert set.intersection(*told) == set()
 
@@ -128,7 +132,7 @@ def test_a_size_that_is_told_is_noticed(tmp_path):
 def test_the_size_is_only_told_with_noise(tmp_path):
     """`h: auto` publishes a size: the one the mechanism drew. With this seed its noise is not 0."""
     study = in_memory(tmp_path, many())
-    done = pipeline.release(study, recipe(h="auto"), folder=tmp_path / "out", source=InsecureSource(SEED))
+    done = workflow.release(study, recipe(h="auto"), folder=tmp_path / "out", source=InsecureSource(SEED))
     told = manifest(done.bundle)["method"]["facts"]["noisy_size"]
     assert told != PRIME and abs(told - PRIME) < 3_000
     for name, content in everything(tmp_path).items():
@@ -352,7 +356,7 @@ def test_nan_injection_in_typed_columns(tmp_path, value):
     def data(numbers, classes, name):
         table = pa.table({"pay": pa.array(numbers, pa.float64()), "ill": classes})
         study = study_from_mapping({**fields, "source": table})
-        done = pipeline.release(
+        done = workflow.release(
             study, recipe(h=3), folder=tmp_path / name, source=InsecureSource(SEED), ledger=open_ledger("memory:")
         )
         return data_of(done)
@@ -448,7 +452,7 @@ def test_noise_miscalibration(epsilon, h, score):
 
 
 def fixed_table():
-    from tests.tables import JOB, grid, view
+    from tests.small_domains import JOB, grid, view
 
     n = np.arange(40)
     return view(job=JOB, age=grid(0, 30)), {"job": n % 4, "age": n % 31, "class": (n % 3 == 0).astype(np.int64)}
@@ -641,8 +645,8 @@ def test_no_seed_by_default(tmp_path):
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_release_draws_from_the_operating_system(tmp_path, monkeypatch):
     study, used = load_study(on_disk(tmp_path)), []
-    monkeypatch.setattr(pipeline.stages, "SecureSource", lambda: used.append(SecureSource()) or used[0])
-    done = pipeline.release(study, recipe(h=3), folder=tmp_path / "out")
+    monkeypatch.setattr(make_release, "SecureSource", lambda: used.append(SecureSource()) or used[0])
+    done = workflow.release(study, recipe(h=3), folder=tmp_path / "out")
     assert used[0].secure
     assert manifest(done.bundle)["privacy"]["secure"] is True
 

@@ -3,16 +3,16 @@
 import pandas as pd
 import pytest
 
-from sfumato import pipeline
-from sfumato.core.attribute import Attribute, Role
-from sfumato.core.unit import PersonUnit
-from sfumato.dp.sampling import InsecureSource
-from sfumato.engines import CodedTable, open_source
+from sfumato import workflow
 from sfumato.errors import BudgetError, SourceError, StudyError
+from sfumato.ledger import open_ledger
 from sfumato.methods import DiffGen, Mondrian, recipe_of
-from sfumato.read import study_from_mapping, study_from_text
-from sfumato.stores import open_ledger
-from tests.tables import flat, grid
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.file import study_from_mapping, study_from_text
+from sfumato.study.unit import PersonUnit
+from sfumato.tables import CodedTable, open_source
+from tests.small_domains import flat, grid
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -32,7 +32,7 @@ def test_one_stray_byte_does_not_change_how_others_are_read(tmp_path):
     (tmp_path / "t.csv").write_bytes(rows.encode() + b"Bern\xff,n\n")
     study = study_from_mapping({**FIELDS, "source": str(tmp_path / "t.csv")})
     with pytest.raises(SourceError, match=r"the encoding of .* had to be guessed from its records"):
-        pipeline.release(study, RECIPE, folder=tmp_path / "out", ledger=open_ledger("memory:"))
+        workflow.release(study, RECIPE, folder=tmp_path / "out", ledger=open_ledger("memory:"))
     assert not (tmp_path / "out").exists()
 
 
@@ -58,19 +58,19 @@ def test_a_ledger_lies_with_the_study_wherever_the_command_runs(tmp_path, monkey
     study = study_from_text(text, base=tmp_path)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert str(pipeline.ledger_of(study).path) == str(tmp_path / "account.sqlite")
+    assert str(workflow.ledger_of(study).path) == str(tmp_path / "account.sqlite")
 
 
 def test_a_study_file_cannot_keep_its_account_in_memory(tmp_path):
     text = 'name: s\nsource: t.csv\nledger: "memory:"\nattributes: {sex: {role: quasi_identifier, values: [f]}}'
     with pytest.raises(StudyError, match="would forget what was spent"):
-        pipeline.ledger_of(study_from_text(text, base=tmp_path))
+        workflow.ledger_of(study_from_text(text, base=tmp_path))
 
 
 def test_a_study_in_memory_without_a_ledger_is_not_released(tmp_path):
     study = study_from_mapping({**FIELDS, "source": pd.DataFrame({"town": ["Bern"], "ill": ["y"]})})
     with pytest.raises(StudyError, match="what it spends would be forgotten"):
-        pipeline.release(study, RECIPE, folder=tmp_path / "out")
+        workflow.release(study, RECIPE, folder=tmp_path / "out")
 
 
 def test_units_are_not_mixed_in_one_account(tmp_path):
@@ -79,15 +79,15 @@ def test_units_are_not_mixed_in_one_account(tmp_path):
     by_record = study_from_mapping({**FIELDS, "source": frame})
     persons = {**FIELDS["privacy"], "unit": {"person": "who", "at_most": 2}}
     by_person = study_from_mapping({**FIELDS, "source": frame, "privacy": persons})
-    pipeline.release(by_person, RECIPE, folder=tmp_path / "one", ledger=book)
+    workflow.release(by_person, RECIPE, folder=tmp_path / "one", ledger=book)
     with pytest.raises(BudgetError, match=r"'person by who, at most 2', and this release counts by 'record'"):
-        pipeline.release(by_record, RECIPE, folder=tmp_path / "two", ledger=book)
+        workflow.release(by_record, RECIPE, folder=tmp_path / "two", ledger=book)
 
 
 def test_a_seeded_release_is_no_promise_in_the_ledger_either(tmp_path):
     study = study_from_mapping({**FIELDS, "source": pd.DataFrame({"town": ["Bern"], "ill": ["y"]})})
     book = open_ledger("memory:")
-    pipeline.release(study, RECIPE, folder=tmp_path / "out", ledger=book, source=InsecureSource(1))
+    workflow.release(study, RECIPE, folder=tmp_path / "out", ledger=book, source=InsecureSource(1))
     assert [entry.promise for entry in book.entries("s")] == ["none (seeded for testing)"]
 
 
@@ -98,7 +98,7 @@ def test_an_owners_least_width_is_not_dropped_in_silence(tmp_path):
         "attributes": {"age": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 9], "at_least": 5}},
     }
     with pytest.raises(StudyError, match="'mondrian' cannot keep the `at_least` of 'age'"):
-        pipeline.release(
+        workflow.release(
             study_from_mapping(fields),
             recipe_of(Mondrian(k=2), name="k"),
             folder=tmp_path / "out",

@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.counts import Cells
-from sfumato.core.cut import Cut
-from sfumato.core.set_cut import Sets
-from sfumato.core.sets import SetCodes
-from sfumato.core.unit import PersonUnit
-from sfumato.dp.sampling import SecureSource
+from sfumato.domains.counts import Cells
+from sfumato.domains.cut import Cut
+from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.domain import SetCodes
 from sfumato.errors import OursError, StudyError
-from sfumato.methods.capped_confidence import thinned
-from sfumato.pipeline.made import unit_words
-from sfumato.publish.sealed import render, seal
+from sfumato.methods.capped_confidence.algorithm import thinned
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.release.storage.seal import render, seal
+from sfumato.study.unit import PersonUnit
+from sfumato.tables.arrays.array_counter import ArrayCounter
+from sfumato.workflow.making.outcome import unit_words
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

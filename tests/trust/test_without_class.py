@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import StudyError, UsageError
-from sfumato.publish import Release
+from sfumato.release.release import Release
 
 pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
 

@@ -32,7 +32,7 @@ from sfumato import (
     Tds,
     verify_bundle,
 )
-from sfumato.models.distances import DISTANCES
+from sfumato.privacy.groups.distances import DISTANCES
 
 MOST = 6 << 30  # bytes of address space: libraries reserve far more of it than they use
 BILLION = 10**9

@@ -16,8 +16,8 @@ from sfumato.errors import UsageError, VerifyError
 
 if TYPE_CHECKING:
     from sfumato.api import Study
-    from sfumato.pipeline import Answer
-    from sfumato.stores import Entry
+    from sfumato.ledger import Entry
+    from sfumato.workflow import Answer
 
 
 class Action(StrEnum):
@@ -91,7 +91,7 @@ def ledger(
 
 def _lost(opened: "Study") -> tuple[str, ...]:
     """What the ledger knew once and does not know now: with entries missing, nobody knows what is left."""
-    from sfumato.pipeline import lost_entries
+    from sfumato.workflow import lost_entries
 
     return lost_entries(opened.declared, opened.ledger)
 
@@ -135,7 +135,7 @@ _NOT_COUNTED = "Questions and learnt models leave no bundle: if there were any, 
 
 
 def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
-    from sfumato.stores import raised_budgets, stretches
+    from sfumato.ledger import raised_budgets, stretches
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
@@ -170,7 +170,7 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
 
 
 def _show_sum(opened: "Study") -> None:
-    from sfumato.stores import spent_by, stretches
+    from sfumato.ledger import spent_by, stretches
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
@@ -198,7 +198,7 @@ def _account(
     opened: "Study", problems: tuple[str, ...] = (), lost: tuple[str, ...] = (), *, verified: bool | None = None
 ) -> dict[str, Any]:
     """All that is known of the study; with problems no entry is read, and with lost ones no sum is known."""
-    from sfumato.stores import raised_budgets, spent_by, stretches
+    from sfumato.ledger import raised_budgets, spent_by, stretches
 
     budget = opened.declared.budget
     entries = () if problems else opened.ledger.entries(opened.name)

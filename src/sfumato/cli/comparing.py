@@ -8,10 +8,10 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.options import Json, StudyFile
-from sfumato.core.words import sentence
+from sfumato.wording import sentence
 
 if TYPE_CHECKING:
-    from sfumato.compare import Choice, Frontier, Point
+    from sfumato.frontier import Choice, Frontier, Point
 
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)]
 FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
@@ -45,7 +45,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     """
     from sfumato.api import Study
     from sfumato.api import frontier as compare
-    from sfumato.compare import parse_rule
+    from sfumato.frontier import parse_rule
 
     rule, privacy, utility = parse_rule(choose)
     with show.progress(shown=not json) as report:
@@ -75,7 +75,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
 
 def save_all(found: "Frontier", chosen: "Choice") -> list[Path]:
     """The plot as a page and as pictures, and all points, in the frontier's folder."""
-    from sfumato.stores.private_files import private_folder
+    from sfumato.ledger.private_files import private_folder
 
     folder = private_folder(found.folder or Path())
     return [found.save(folder / name, chosen) for name in FILES]

@@ -5,15 +5,15 @@ import time
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from sfumato import pipeline
+from sfumato import workflow
 from sfumato.cli import show
 from sfumato.cli.comparing import print_frontier, save_all
-from sfumato.dp.budget import show as text
 from sfumato.errors import PublishError
-from sfumato.pipeline import worth
-from sfumato.publish import verify_bundle
-from sfumato.read import load_study
-from sfumato.recipe import recipe_from_study
+from sfumato.release.verify import verify_bundle
+from sfumato.study.budget import show as text
+from sfumato.study.file import load_study
+from sfumato.study.recipe import recipe_from_study
+from sfumato.workflow import worth
 
 _QUESTION = "age >= 40 and education_num >= 13 and income = '>50K'"
 _RUNS = 5
@@ -28,17 +28,17 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         shutil.copytree(packaged, folder, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
     study = load_study(folder / "study.yaml")
     recipe = recipe_from_study(study, "dp")
-    planned = pipeline.plan(study, recipe)
+    planned = workflow.plan(study, recipe)
     if not json:
         show.say(f"The study is in {folder / 'study.yaml'}. Release '{recipe.name}' will do this:")
         show.bullets(planned.sentences)
     with show.progress(shown=not json) as report:
-        done = pipeline.release(study, recipe, folder=folder / "releases" / "dp-1", progress=report)
+        done = workflow.release(study, recipe, folder=folder / "releases" / "dp-1", progress=report)
         release = done.open()
         verified = verify_bundle(done.bundle)
         answer = release.query(_QUESTION)
         compared = worth(study, recipe, runs=_RUNS, progress=report)
-        others = pipeline.run_frontier(study, _SWEEP, purpose=_PURPOSE, progress=report)
+        others = workflow.run_frontier(study, _SWEEP, purpose=_PURPOSE, progress=report)
         chosen = others.choose("knee")
         report("drawing the plot", 0, 1)
         plots = save_all(others, chosen)

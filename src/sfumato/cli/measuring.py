@@ -12,7 +12,7 @@ from sfumato.cli.options import Json, Was
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
-    from sfumato.measure import Measure, Reading, Refused
+    from sfumato.evaluate.measures import Measure, Reading, Refused
 
 _WHOLE = 1000  # from here on without a fraction
 _OWNER = "these numbers are computed from raw records and covered by no promise: for your eyes only, never publish them"
@@ -37,7 +37,7 @@ def measure(
     What it prints is computed from raw records and is not covered by any promise. A measure that does not apply says
     why.
     """
-    from sfumato.pipeline.measuring import chosen_measures
+    from sfumato.workflow.evaluate import chosen_measures
 
     names = [name.strip() for text in only or () for name in text.split(",") if name.strip()]
     measures = chosen_measures(names or None)
@@ -66,7 +66,7 @@ def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
     if json:
         show.as_json([_facts(one) for one in measures])
         return
-    from sfumato.measure import range_words
+    from sfumato.evaluate.measures import range_words
 
     rows = [
         [one.name, one.kind, one.better, f"{range_words(one)} {one.unit}", f"{one.title}: {one.summary}"]
@@ -76,7 +76,7 @@ def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
 
 
 def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
-    from sfumato.measure import Reading
+    from sfumato.evaluate.measures import Reading
 
     rows = []
     for one in measures:
@@ -104,7 +104,7 @@ def _facts(one: "Measure") -> dict[str, Any]:
 
 
 def _found(reading: "Reading | Refused") -> dict[str, Any]:
-    from sfumato.measure import Reading
+    from sfumato.evaluate.measures import Reading
 
     if isinstance(reading, Reading):
         return {"value": _plain(reading.value), "details": _plain(dict(reading.details)), "refused": None}

@@ -26,7 +26,7 @@ from sfumato.errors import SourceError
 
 if TYPE_CHECKING:
     from sfumato.api import Study
-    from sfumato.pipeline import Published
+    from sfumato.workflow import Published
 
 
 def describe(
@@ -62,8 +62,8 @@ def check(study: StudyFile, json: Json = False) -> None:
     the study calls an error.
     """
     from sfumato.api import Study
-    from sfumato.core.attribute import Unfit
-    from sfumato.engines import consequences
+    from sfumato.study.attribute import Unfit
+    from sfumato.tables import consequences
 
     opened = Study.load(study)
     with show.progress(shown=not json) as report:
@@ -130,7 +130,7 @@ def release(
     made later by `sfumato report`.
     """
     from sfumato.api import Study
-    from sfumato.pipeline import published_words
+    from sfumato.workflow import published_words
 
     opened = Study.load(study)
     if insecure_seed is not None:
@@ -184,7 +184,7 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
 
 def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: str | None, *, json: bool) -> None:
     """The report of a release that has been said to be published; if it fails, that is a warning."""
-    from sfumato.pipeline import report_after
+    from sfumato.workflow import report_after
 
     with show.progress(shown=not json) as steps:
         after = report_after(

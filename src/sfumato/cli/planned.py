@@ -9,8 +9,8 @@ from sfumato.cli import show
 from sfumato.errors import VerifyError
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
-    from sfumato.measure import Finding
-    from sfumato.pipeline import Plan
+    from sfumato.evaluate.audit import Finding
+    from sfumato.workflow import Plan
 
 
 def say_plan(found: "Plan", what: str, *, json: bool) -> None:

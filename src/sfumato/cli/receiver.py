@@ -48,7 +48,7 @@ def verify(  # noqa: PLR0913, PLR0917 - options
         return
     if quasi or sensitive or suppressed or values:
         raise UsageError("there is no promise to check on the table", "give one, such as --promise k-anonymity=5")
-    from sfumato.publish import verify_bundle
+    from sfumato.release.verify import verify_bundle
 
     with show.progress(shown=not json) as report:
         report("checking the bundle", 0, 1)
@@ -76,7 +76,7 @@ def _verify_table(
     json: bool,
 ) -> None:
     from sfumato.api import verify_table
-    from sfumato.read import read_promise
+    from sfumato.study.file import read_promise
 
     with show.progress(shown=not json) as report:
         report("checking the table", 0, 1)
@@ -145,7 +145,7 @@ def query(
     json: Json = False,
 ) -> None:
     """Estimate how many records satisfy a predicate, from a release alone; costs nothing."""
-    from sfumato.publish import Release
+    from sfumato.release.release import Release
 
     with show.progress(shown=not json) as report:
         report("reading the release", 0, 1)

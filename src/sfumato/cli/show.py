@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from sfumato.core.progress import Progress as Report
-from sfumato.core.progress import silent
-from sfumato.core.words import sentence
+from sfumato.progress import Progress as Report
+from sfumato.progress import silent
+from sfumato.wording import sentence
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
-    from sfumato.measure import Comparison, Spread
-    from sfumato.publish import Estimate
+    from sfumato.evaluate.learning.accuracy import Comparison
+    from sfumato.evaluate.learning.scoring import Spread
+    from sfumato.release.answer.estimate import Estimate
 
 _GAP = 2  # spaces between columns of a table
 _ENOUGH = 30  # columns that text needs to be read beside a table
@@ -116,7 +117,7 @@ def place(path: Path) -> str:
 
 def exact(epsilon: Fraction | None) -> str | None:
     """ε as text that reads back as the same number, or nothing."""
-    from sfumato.dp.budget import show
+    from sfumato.study.budget import show
 
     return None if epsilon is None else show(epsilon)
 

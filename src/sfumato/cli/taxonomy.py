@@ -13,7 +13,7 @@ from sfumato.cli.options import Json
 from sfumato.errors import StudyError, TaxonomyError, UsageError
 
 if TYPE_CHECKING:
-    from sfumato.core.taxonomy import Taxonomy
+    from sfumato.domains.taxonomy.tree import Taxonomy
 
 taxonomy_app = typer.Typer(help="Show, check and convert taxonomies.", no_args_is_help=True)
 
@@ -30,8 +30,8 @@ def show_tree(
     json: Json = False,
 ) -> None:
     """Draw a taxonomy as a tree; a file that is not one is refused with the reason."""
-    from sfumato.core.taxonomy_text import draw, to_nested
-    from sfumato.read import load_taxonomy
+    from sfumato.domains.taxonomy.text import draw, to_nested
+    from sfumato.study.file import load_taxonomy
 
     try:
         taxonomy = load_taxonomy(file) if attribute is None else _of_attribute(file, attribute)
@@ -52,8 +52,8 @@ def check_tree(
     json: Json = False,
 ) -> None:
     """Compare a taxonomy with a list of values: which are not in it, which of its leaves do not occur."""
-    from sfumato.core.taxonomy_check import compare
-    from sfumato.read import load_taxonomy
+    from sfumato.domains.taxonomy.check import compare
+    from sfumato.study.file import load_taxonomy
 
     try:
         wanted = [line for line in values.read_text(encoding="utf-8-sig").splitlines() if line]
@@ -84,7 +84,7 @@ def convert_tree(
     json: Json = False,
 ) -> None:
     """Convert between the CSV form and nested YAML or JSON, losing nothing."""
-    from sfumato.read import load_taxonomy
+    from sfumato.study.file import load_taxonomy
 
     taxonomy = load_taxonomy(file)
     write_new(out, _in_form(taxonomy, out))
@@ -105,17 +105,17 @@ def icd9_tree(
     json: Json = False,
 ) -> None:
     """Write the packaged taxonomy of ICD-9-CM diagnosis codes, V and E codes too, for a study to name."""
-    from sfumato.core.icd9 import SPELLINGS
-    from sfumato.read import icd9_taxonomy
+    from sfumato.domains.taxonomy.icd9 import SPELLINGS
+    from sfumato.study.file import icd9_taxonomy
 
     taxonomy = icd9_taxonomy(spelling)
     if out is None:
         if json:
-            from sfumato.core.taxonomy_text import to_nested
+            from sfumato.domains.taxonomy.text import to_nested
 
             show.as_json(to_nested(taxonomy))
         else:
-            from sfumato.core.taxonomy_text import to_csv
+            from sfumato.domains.taxonomy.text import to_csv
 
             sys.stdout.write(to_csv(taxonomy))
         return
@@ -129,8 +129,8 @@ def icd9_tree(
 
 def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
     """The text of a taxonomy in the form that the name of a file asks for."""
-    from sfumato.core.taxonomy_text import to_csv, to_nested
-    from sfumato.read import taxonomy_to_yaml
+    from sfumato.domains.taxonomy.text import to_csv, to_nested
+    from sfumato.study.file import taxonomy_to_yaml
 
     match out.suffix.lower():
         case ".csv":
@@ -145,7 +145,7 @@ def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
 
 def _attributes(file: Path) -> list[str]:
     """The attributes that have a taxonomy, if the file is a study."""
-    from sfumato.read import load_study
+    from sfumato.study.file import load_study
 
     try:
         found = load_study(file).attributes.values()
@@ -155,7 +155,7 @@ def _attributes(file: Path) -> list[str]:
 
 
 def _of_attribute(study: Path, name: str) -> "Taxonomy":
-    from sfumato.read import load_study
+    from sfumato.study.file import load_study
 
     domain = load_study(study).attribute(name).domain
     if domain is None:

@@ -7,13 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.interactive.decision_tree import Node, Tree
     from sfumato.interactive.estimator import DiffPC45
     from sfumato.interactive.growing import DiffPTree
-    from sfumato.interactive.model import Model
-    from sfumato.interactive.tree import Node, Tree
+    from sfumato.interactive.tree_model import Model
 
 # They load when first used: the estimator needs scikit-learn, which takes a second to import.
-_HOMES = {"DiffPC45": "estimator", "DiffPTree": "growing", "Model": "model", "Node": "tree", "Tree": "tree"}
+_HOMES = {
+    "DiffPC45": "estimator",
+    "DiffPTree": "growing",
+    "Model": "tree_model",
+    "Node": "decision_tree",
+    "Tree": "decision_tree",
+}
 
 __all__ = ["DiffPC45", "DiffPTree", "Model", "Node", "Tree"]
 

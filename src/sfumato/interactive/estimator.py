@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sfumato.errors import UsageError, VerifyError
+from sfumato.interactive.decision_tree import Floats, Integers
 from sfumato.interactive.growing import DiffPTree
-from sfumato.interactive.model import Model
-from sfumato.interactive.tree import Floats, Integers
+from sfumato.interactive.tree_model import Model
 from sfumato.methods.method import Exact
-from sfumato.publish.encoder import InputError, raw_columns
-from sfumato.publish.untrusted import parse_json, printable, read_bounded, refuse_unexpected
+from sfumato.release.forms.noisy_counts.encoder import InputError, raw_columns
+from sfumato.release.storage.untrusted import parse_json, printable, read_bounded, refuse_unexpected
 
 
 class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

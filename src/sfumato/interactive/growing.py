@@ -8,24 +8,24 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from sfumato.core.counts import Counter
-from sfumato.core.cut import Cut, Range
-from sfumato.core.progress import Progress, silent
-from sfumato.core.sets import SetDomain
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.budget import parse_epsilon, show
-from sfumato.dp.mechanisms.laplace import noisy_counts
-from sfumato.dp.mechanisms.noisy_max import noisy_max
-from sfumato.dp.sampling import RandomSource
+from sfumato.domains.counts import Counter
+from sfumato.domains.cut import Cut, Range
+from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import OursError, StudyError
+from sfumato.interactive.decision_tree import Integers, Node, Tree
 from sfumato.interactive.pruning import prune
-from sfumato.interactive.records import Records
 from sfumato.interactive.stopping import BRANCHES, children_of, count_deviation, least_size
-from sfumato.interactive.tree import Integers, Node, Tree
-from sfumato.methods.candidates import can_split, domain_of, split_point
+from sfumato.interactive.training_cells import Records
 from sfumato.methods.method import BEST_OF, NOISE_ON, POINT_OF, Exact, Forecast, refuse_observed, refuse_one_class
-from sfumato.methods.scores import SCORES
+from sfumato.methods.specialization.candidates import can_split, domain_of, split_point
+from sfumato.methods.specialization.scores import SCORES
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms.laplace import noisy_counts
+from sfumato.privacy.dp.mechanisms.noisy_max import noisy_max
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.progress import Progress, silent
+from sfumato.study.budget import parse_epsilon, show
+from sfumato.study.view import View
 
 DEEPEST: Final = 30
 

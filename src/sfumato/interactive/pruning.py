@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.interactive.tree import Node, Tree
+from sfumato.interactive.decision_tree import Node, Tree
 
 CONFIDENCE: Final = 0.25
 """C4.5's CF: a leaf's errors are taken at the upper end of an interval that is too low once in four times."""

@@ -5,8 +5,8 @@ from fractions import Fraction
 from math import sqrt
 from typing import Final
 
-from sfumato.core.cut import Range
-from sfumato.core.domain import Categories, Domain
+from sfumato.domains.cut import Range
+from sfumato.domains.domain import Categories, Domain
 
 BRANCHES: Final = ("taxonomy", "values")
 

@@ -3,13 +3,13 @@
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.bucketization import Bucketization
 from sfumato.methods.build import build, recipe_of
-from sfumato.methods.capped_confidence import ConfidenceCap
+from sfumato.methods.capped_confidence.algorithm import ConfidenceCap
 from sfumato.methods.contingency import ContingencyTable
-from sfumato.methods.diffgen import DiffGen
-from sfumato.methods.full_domain import FullDomain
+from sfumato.methods.diffgen.algorithm import DiffGen
+from sfumato.methods.full_domain.algorithm import FullDomain
 from sfumato.methods.method import METHODS, Forecast, Method, PartitionMethod, is_partition, method_needs_class
-from sfumato.methods.mondrian import Mondrian
-from sfumato.methods.scores import SCORES
+from sfumato.methods.mondrian.algorithm import Mondrian
+from sfumato.methods.specialization.scores import SCORES
 from sfumato.methods.tds import Tds
 
 __all__ = [

@@ -7,15 +7,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.attribute import Attribute
-from sfumato.core.counts import Cells
-from sfumato.core.partition import Partition, PartitionDraft, PartitionView
-from sfumato.core.progress import Progress, silent
-from sfumato.dp.sampling import RandomSource, below, shuffled
+from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods.bucketization import FORMS, LINKED
-from sfumato.methods.method import METHODS, Forecast
-from sfumato.methods.partitioning import (
+from sfumato.methods.grouping.code_ranges import tight_boxes
+from sfumato.methods.grouping.partitioning import (
     Grouping,
     check_view,
     finished,
@@ -25,9 +21,14 @@ from sfumato.methods.partitioning import (
     totals,
     worded,
 )
-from sfumato.methods.ranges import tight_boxes
-from sfumato.models import GroupModel, ProbabilisticLDiversity
-from sfumato.models.parameters import whole
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.privacy.dp.sampling import RandomSource, below, shuffled
+from sfumato.privacy.groups.parameters import whole
+from sfumato.privacy.models import GroupModel, ProbabilisticLDiversity
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import Partition, PartitionDraft
+from sfumato.study.attribute import Attribute
+from sfumato.study.partition_view import PartitionView
 
 Integers = NDArray[np.int64]
 
@@ -134,7 +135,7 @@ def anatomize(counts: Integers, l: int, source: RandomSource) -> tuple[Integers,
     ``counts`` says how many records have each value; none has more than 1/l of them. As long as the l values with the
     most records stay ahead of all others, buckets of the same values are made in one step.
 
-    >>> from sfumato.dp.sampling import InsecureSource
+    >>> from sfumato.privacy.dp.sampling import InsecureSource
     >>> bucket, buckets = anatomize(np.array([2, 2, 1]), 2, InsecureSource(0))
     >>> buckets, np.bincount(bucket).tolist()
     (2, [2, 3])

@@ -3,15 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sfumato.core.counts import Cells
-from sfumato.core.partition import PartitionDraft, PartitionView
-from sfumato.core.progress import Progress, silent
+from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
+from sfumato.methods.grouping.partitioning import Promise, Promising
 from sfumato.methods.method import METHODS, Forecast
-from sfumato.methods.mondrian import Mondrian
-from sfumato.methods.partitioning import Promise, Promising
-from sfumato.models import GroupModel
-from sfumato.models.parameters import Exact
+from sfumato.methods.mondrian.algorithm import Mondrian
+from sfumato.privacy.groups.parameters import Exact
+from sfumato.privacy.models import GroupModel
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.partition_view import PartitionView
 
 FORMS = {"1": "bucketized", "2": "anatomy"}  # by the number of tables
 LINKED = "who is in the table can be seen: the promise is about what is learnt of their sensitive values"

@@ -6,11 +6,11 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, cast
 
-from sfumato.core.study_values import refuse_misunderstood, refuse_strange
 from sfumato.errors import StudyError
 from sfumato.methods.method import METHODS, Method, PartitionMethod
-from sfumato.models import MODELS, parse_models, promise_of
-from sfumato.recipe import Chosen, Recipe
+from sfumato.privacy.models import MODELS, parse_models, promise_of
+from sfumato.study.recipe import Chosen, Recipe
+from sfumato.study.values import refuse_misunderstood, refuse_strange
 
 _MOST_DIGITS = 30  # of a whole number; longer text is no number of a study
 PROMISE = "promise"  # the parameter of partition methods that holds models
@@ -19,7 +19,7 @@ PROMISE = "promise"  # the parameter of partition methods that holds models
 def build(recipe: Recipe) -> Method | PartitionMethod:
     """The method a recipe names, with the recipe's parameters.
 
-    >>> from sfumato.recipe import Recipe
+    >>> from sfumato.study.recipe import Recipe
     >>> build(Recipe(name="dp", method="diffgen", parameters={"epsilon": "1", "height": "3"}))
     Traceback (most recent call last):
     sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, ...

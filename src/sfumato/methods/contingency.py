@@ -6,20 +6,20 @@ from itertools import accumulate
 from math import prod
 from typing import ClassVar
 
-from sfumato.core.counts import Counter
-from sfumato.core.cut import Cut
-from sfumato.core.draft import Draft
-from sfumato.core.progress import Progress, silent
-from sfumato.core.sets import SetDomain
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.budget import parse_epsilon
-from sfumato.dp.sampling import RandomSource
+from sfumato.domains.counts import Counter
+from sfumato.domains.cut import Cut
+from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import StudyError
-from sfumato.methods.diffgen_plan import count_sentences
+from sfumato.methods.diffgen.forecast import count_sentences
 from sfumato.methods.method import METHODS, Exact, Forecast, refuse_observed
-from sfumato.methods.noisy_groups import Finish, noise_scale
-from sfumato.methods.post import DEFAULT_POST
+from sfumato.methods.noise.noisy_groups import Finish, noise_scale
+from sfumato.methods.noise.post_processing import DEFAULT_POST
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.progress import Progress, silent
+from sfumato.release.draft import Draft
+from sfumato.study.budget import parse_epsilon
+from sfumato.study.view import View
 
 _MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
 

@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
-from sfumato.core.attribute import observed
-from sfumato.core.counts import Cells, Counter
-from sfumato.core.cut import Cut
-from sfumato.core.draft import Draft
-from sfumato.core.partition import PartitionDraft, PartitionView
-from sfumato.core.progress import Progress, silent
-from sfumato.core.registry import Registry
-from sfumato.core.view import View
-from sfumato.dp.accountant import Accountant
-from sfumato.dp.sampling import RandomSource
+from sfumato.domains.counts import Cells, Counter
+from sfumato.domains.cut import Cut
 from sfumato.errors import StudyError
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.progress import Progress, silent
+from sfumato.registry import Registry
+from sfumato.release.draft import Draft
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.attribute import observed
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 # The words on a receipt for what was drawn.
 NOISE_ON = "discrete Laplace noise, exact on integers"

@@ -6,18 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.core.attribute import Attribute
-from sfumato.core.counts import Cells, Margin
-from sfumato.core.cut import Cut, Range
-from sfumato.core.partition import Boxes, Partition, PartitionDraft, PartitionView
-from sfumato.core.progress import Progress, silent
-from sfumato.core.statistics import Integers
+from sfumato.domains.counts import Cells, Margin
+from sfumato.domains.cut import Cut, Range
 from sfumato.errors import StudyError
-from sfumato.methods.candidates import Candidate, Splits, domain_of
-from sfumato.methods.judging import Promises, column, quoted
-from sfumato.methods.lattice import narrowest
-from sfumato.methods.method import METHODS, Forecast
-from sfumato.methods.partitioning import (
+from sfumato.methods.full_domain.lattice import narrowest
+from sfumato.methods.full_domain.rollup import numbered
+from sfumato.methods.grouping.model_checks import Promises, column, quoted
+from sfumato.methods.grouping.partitioning import (
     Promise,
     Promising,
     check_view,
@@ -28,9 +23,15 @@ from sfumato.methods.partitioning import (
     totals,
     worded,
 )
-from sfumato.methods.regrouping import Regrouping
-from sfumato.methods.rollup import numbered
-from sfumato.methods.scores import InfoGain
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
+from sfumato.methods.specialization.regrouping import Regrouping
+from sfumato.methods.specialization.scores import InfoGain
+from sfumato.privacy.groups.statistics import Integers
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.study.attribute import Attribute
+from sfumato.study.partition_view import PartitionView
 
 _GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
 

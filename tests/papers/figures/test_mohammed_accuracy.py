@@ -20,10 +20,10 @@ from papers.mohammed_2011.accuracy import (
     facts_of,
     measured,
 )
-from sfumato.core.array_counter import ArrayCounter
-from sfumato.core.cut import Cut
+from sfumato.domains.cut import Cut
 from sfumato.methods import DiffGen
-from tests.tables import JOB, grid, view
+from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.small_domains import JOB, grid, view
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

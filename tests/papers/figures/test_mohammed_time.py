@@ -43,7 +43,7 @@ def test_a_table_is_blown_up_by_variations_of_its_records():
 
 def test_on_small_tables(tmp_path, monkeypatch):
     monkeypatch.setattr(figure, "WHOLE", 2_000)
-    monkeypatch.setattr("sfumato.pipeline.owner_report.MOST_ROWS", 0)  # no report, which takes longest
+    monkeypatch.setattr("sfumato.workflow.report.MOST_ROWS", 0)  # no report, which takes longest
     found = MohammedFigure5(sizes=(3_000,), times=1).run(tmp_path)
     assert {file.name for file in found.files} == {
         "seconds.html", "seconds.png", "seconds.svg", "seconds.csv", "comparison.md", "comparison.json",

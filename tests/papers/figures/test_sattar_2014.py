@@ -10,8 +10,8 @@ from papers.parallel import side_by_side
 from papers.sattar_2014.mondrian import TABLE_5, K
 from papers.sattar_2014.suppression import CHOSEN, SIZES, THRESHOLDS, Needed, Tried, _facts, needed
 from papers.tables.acs import OCCUPATION, SALARY, Survey
-from sfumato.core.progress import silent
 from sfumato.errors import SourceError, UsageError
+from sfumato.progress import silent
 from tests.papers.figures.made_survey import made_survey
 
 pytestmark = pytest.mark.usefixtures("seeded")

@@ -12,7 +12,7 @@ from papers import SattarFigure4, SattarFigure6, SattarFigure7, SattarFigure8
 from papers.sattar_2014 import histograms, laplace, queries
 from papers.sattar_2014 import laplace_answers as noise
 from papers.tables.acs import SALARY
-from sfumato.dp.sampling import SecureSource
+from sfumato.privacy.dp.sampling import SecureSource
 from tests.papers.figures.made_survey import made_survey
 
 pytestmark = pytest.mark.usefixtures("seeded")

@@ -63,7 +63,7 @@ def made(tmp_path_factory):
 
 
 def test_the_pipeline_on_a_made_table(made, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.pipeline.owner_report.MOST_ROWS", 0)  # no report, which takes longest
+    monkeypatch.setattr("sfumato.workflow.report.MOST_ROWS", 0)  # no report, which takes longest
     found = ZamanPipeline(data=made, runs=2).run(tmp_path, workers=1)
     assert {file.name for file in found.files} >= {"accuracy.html", "accuracy.png", "accuracy.svg", "accuracy.csv"}
     rows = rows_of(tmp_path / "accuracy.csv")

@@ -1,1 +1,0 @@
-"""Values and pure functions: attributes, taxonomies, domains, counts, regions, the registry."""

@@ -1,0 +1,132 @@
+"""Counts: all that a method ever sees of a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.cut import Cut, Range
+from sfumato.domains.sets.cut import Sets
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """One attribute against the class: the codes that occur, in order, and a row of class counts for each.
+
+    Codes that do not occur are not listed: a grid may have billions of points.
+    """
+
+    codes: NDArray[np.int64]  # (k,), strictly increasing
+    counts: NDArray[np.int64]  # (k, classes)
+
+    def __post_init__(self) -> None:
+        assert self.codes.ndim == 1 and self.counts.shape[:1] == self.codes.shape, "a row of counts a code"
+        assert np.all(np.diff(self.codes) > 0), "codes in order, each once"
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return int(self.counts.shape[1])
+
+    def within(self, start: int, stop: int) -> "Margin":
+        """The part with codes in ``[start, stop)``."""
+        first, last = np.searchsorted(self.codes, [start, stop])
+        return Margin(self.codes[first:last], self.counts[first:last])
+
+    def total(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The class counts of the records with a code in ``[start, stop)``."""
+        total: NDArray[np.int64] = self.within(start, stop).counts.sum(axis=0)
+        return total
+
+    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:  # noqa: ARG002 - see `SetMargin`
+        """The class counts of the parts that a region falls into, a row each: here its children."""
+        return np.stack([self.total(*child) for child in children])
+
+
+@dataclass(frozen=True, eq=False)
+class SetMargin(Margin):
+    """Sets against the class; ``codes`` are places in the dictionary ``sets``.
+
+    A record contains several nodes of a cut at once, so it takes part in several candidates' scores. The exponential
+    mechanism asks of each candidate alone how far one record can move its score, and that is unchanged: among the
+    records that contain a node, one record is in exactly one part. No step here draws for several candidates in
+    parallel, which would need their records to be disjoint.
+    """
+
+    sets: Sets
+
+    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:
+        """The class counts by which of the children records contain: a row a subset that occurs.
+
+        Records without any of them are no part, except at the root, which everybody is under.
+        """
+        leaves, rows = self._by_leaf
+        first, last = np.searchsorted(leaves, region)
+        child = np.searchsorted([start for start, _ in children], leaves[first:last], side="right") - 1
+        pattern = np.zeros(len(self.codes), dtype=np.int64)
+        np.bitwise_or.at(pattern, rows[first:last], np.int64(1) << child)
+        under = np.ones(len(pattern), dtype=np.bool_) if region == (0, self.sets.size) else pattern > 0
+        distinct, place = np.unique(pattern[under], return_inverse=True)
+        found = np.zeros((len(distinct), self.classes), dtype=np.int64)
+        np.add.at(found, place.ravel(), self.counts[under])
+        return found
+
+    @cached_property
+    def _by_leaf(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All leaves of the sets that occur, in order, and the row of counts that each belongs to."""
+        row = np.full(len(self.sets), -1, dtype=np.int64)
+        row[self.codes] = np.arange(len(self.codes))
+        rows = row[self.sets.owner]
+        kept = rows >= 0
+        order = np.argsort(self.sets.leaves[kept], kind="stable")
+        return self.sets.leaves[kept][order], rows[kept][order]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Distinct combinations of codes with how many records have each; every combination once, none with 0."""
+
+    attributes: tuple[str, ...]
+    codes: NDArray[np.int64]  # (cells, attributes); of Python's integers where regions of sets need them
+    counts: NDArray[np.int64]  # (cells,)
+
+    def __post_init__(self) -> None:
+        assert self.codes.shape == (len(self.counts), len(self.attributes)), "a code an attribute"
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+def tally(
+    columns: Sequence[NDArray[Any]], counts: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct rows in order, and how many there are of each; numbers of sets may be too large for machine integers."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        _, place = np.unique(column, return_inverse=True)
+        place = place.ravel()
+        _, key = np.unique(key * (int(place.max(initial=0)) + 1) + place, return_inverse=True)
+        key = key.ravel()
+    _, first = np.unique(key, return_index=True)
+    found = np.stack([column[first] for column in columns], axis=1)
+    totals = np.zeros(len(first), dtype=np.int64)
+    np.add.at(totals, key, 1 if counts is None else counts)
+    return found, totals
+
+
+class Counter(Protocol):
+    """Whoever counts for a method: an engine with a table, or an array in a test.
+
+    All counts are of the same records: those of the view (purpose, span, contribution bound) that no policy leaves out.
+    """
+
+    def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
+        """Every attribute against ``by``, in one pass."""
+        ...
+
+    def cells(self, cuts: Sequence[Cut]) -> Cells:
+        """How many records fall into each combination of regions of the cuts; only the occupied ones."""
+        ...

@@ -1,0 +1,1 @@
+"""The language of conditions on records, from text to codes."""

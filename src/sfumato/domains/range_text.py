@@ -1,0 +1,89 @@
+"""Ranges of codes as text and back: an interval, a node's name, or the first and last of neighbouring values."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sfumato.domains.cut import Range
+from sfumato.domains.domain import Categories, Domain, Grid
+
+TO: Final = " … "  # between the first and the last of neighbouring values that are no node together
+
+
+def range_text(domain: Domain, start: int, stop: int) -> str:
+    """How a range reads: an interval, a node's name, or the first and last of values that are no node together.
+
+    >>> from sfumato.domains.taxonomy.tree import Node, Taxonomy
+    >>> size = Categories(taxonomy=Taxonomy.of(Node("Any", tuple(map(Node, ("small", "medium", "large"))))))
+    >>> [range_text(size, *found) for found in ((0, 1), (0, 2), (0, 3))]
+    ['small', 'small … medium', 'Any']
+    """
+    if isinstance(domain, Categories) and (start, stop) not in node_labels(domain):
+        leaves = domain.taxonomy.leaves
+        return f"{leaves[start]}{TO}{leaves[stop - 1]}"
+    return domain.label(start, stop)
+
+
+def ranges_of(domain: Domain, texts: Sequence[str]) -> list[Range | None]:
+    """The ranges that texts stand for, as `range_text` writes them; None for a text that is none of them.
+
+    >>> from fractions import Fraction
+    >>> age = Grid(lower=Fraction(0), upper=Fraction(120), step=Fraction(1), unit="integer")
+    >>> ranges_of(age, ["[18, 40)", "[40, 120]", "7", "old"])
+    [(18, 40), (40, 121), (7, 8), None]
+    """
+    return _intervals(domain, texts) if isinstance(domain, Grid) else _named(domain, texts)
+
+
+def node_labels(domain: Categories) -> dict[Range, str]:
+    """The names of nodes by their ranges; of a chain of only children the last one names it, as in `Taxonomy.label`."""
+    tree = domain.taxonomy
+    return {(tree.starts[n], tree.stops[n]): tree.labels[n] for n in range(len(tree.labels))}
+
+
+def _named(domain: Domain, texts: Sequence[str]) -> list[Range | None]:
+    assert isinstance(domain, Categories), "a grid is read by its intervals"
+    known = {text: found for found, text in node_labels(domain).items()}
+    codes = domain.codes()
+    return [known[text] if text in known else _between(text, codes) for text in texts]
+
+
+def _intervals(grid: Grid, texts: Sequence[str]) -> list[Range | None]:
+    """By where each interval begins and ends; then compared, since a text that is no float may be a step off."""
+    lost = None if grid.missing is None else grid.missing_label
+    pieces = [_pieces(text, lost) for text in texts]
+    begins = grid.codes_of_labels(begin for begin, _, _ in pieces).tolist()
+    ends = grid.codes_of_labels(end for _, end, _ in pieces).tolist()
+    found: list[Range | None] = []
+    for text, (_, end, missing), begin, code in zip(texts, pieces, begins, ends, strict=True):
+        stop = grid.points if text.removesuffix(f" or {lost}").endswith("]") else code + (not end)
+        stop = begin + 1 if not end else stop
+        found.append(_checked(grid, text, (grid.size - 1, grid.size) if text == lost else (begin, stop), missing))
+    return found
+
+
+def _pieces(text: str, lost: str | None) -> tuple[str, str, bool]:
+    """Where an interval begins and ends (nothing for a single value), and whether the missing value is with it."""
+    missing = lost is not None and text.endswith(f" or {lost}")
+    body = text.removesuffix(f" or {lost}") if missing else text
+    begin, _, end = body.removeprefix("[").removesuffix("]").removesuffix(")").partition(", ")
+    return begin, end if body.startswith("[") else "", missing
+
+
+def _checked(grid: Grid, text: str, near: Range, missing: bool) -> Range | None:  # noqa: FBT001 - one of a list
+    """The range that reads as the text, the one found or one a step away."""
+    for start in (near[0], near[0] + 1, near[0] - 1):
+        for stop in (near[1], near[1] + 1, near[1] - 1):
+            last = grid.size if missing else stop
+            if 0 <= start < last <= grid.size and grid.label(start, last) == text:
+                return start, last
+    return None
+
+
+def _between(text: str, codes: dict[str, int]) -> Range | None:
+    """A range named by its first and last value; the values themselves may hold the mark between them."""
+    parts = text.split(TO)
+    for cut in range(1, len(parts)):
+        first, last = codes.get(TO.join(parts[:cut])), codes.get(TO.join(parts[cut:]))
+        if first is not None and last is not None and first < last:
+            return first, last + 1
+    return None

@@ -1,0 +1,1 @@
+"""Attributes of which a record has several values at once: their domains, cuts, levels and regions."""

@@ -1,0 +1,1 @@
+"""Taxonomies: generalisation hierarchies, read, built by rule, checked and shown."""

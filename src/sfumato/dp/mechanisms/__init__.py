@@ -1,8 +1,0 @@
-"""The mechanisms: thin, exact, each paid for with a single-use grant. None takes ε, none has a default grant."""
-
-from sfumato.dp.mechanisms.interval_choice import choose_point
-from sfumato.dp.mechanisms.laplace import noisy_counts
-from sfumato.dp.mechanisms.noisy_max import noisy_max
-from sfumato.dp.mechanisms.sparse import noisy_sparse
-
-__all__ = ["choose_point", "noisy_counts", "noisy_max", "noisy_sparse"]

@@ -1,0 +1,130 @@
+"""Audit: a black-box check of a differentially private method.
+
+Run the method many times on two neighbouring tables, look for an event that is likelier on one than ε allows, and
+state a lower bound on the privacy loss that holds with a given confidence. Finding none proves nothing; finding one
+proves that the promise is broken.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, log
+
+from sfumato.domains.sets.cut import SetCut
+from sfumato.errors import OursError, UsageError
+from sfumato.release.draft import Draft
+
+_FEWEST = 200  # runs on each table below which no event can be told from chance
+_TESTED = 10  # events taken from the first half of the runs to be tested on the second
+_STEPS = (1, 2, 3, 4, 6, 8, 12)  # counts are looked at as "at least this many"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What an audit found: with the stated confidence the privacy loss is at least ``lower_bound``."""
+
+    epsilon: Fraction
+    lower_bound: float
+    event: str
+    runs: int
+    confidence: float
+
+    @property
+    def violates(self) -> bool:
+        """Whether the method loses more than it promised."""
+        return self.lower_bound > self.epsilon
+
+    def sentence(self) -> str:
+        """The finding in words."""
+        says = "violates" if self.violates else "is consistent with"
+        return (
+            f"{says} ε = {float(self.epsilon):g}: over {self.runs:,} runs on each of two neighbouring tables the "
+            f"loss is at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: {self.event}"
+        )
+
+
+def audit(
+    once: Callable[[int], Iterable[Hashable]], *, epsilon: Fraction, runs: int, confidence: float = 0.9999
+) -> Finding:
+    """Compare two neighbouring tables by what ``once(0)`` and ``once(1)`` let somebody see in one run.
+
+    The first half of the runs picks the events that differ most; the second half, independent of that choice, bounds
+    the ratio of their probabilities with Clopper-Pearson intervals, the error shared over all tested events, both
+    directions and both tables. So the bound exceeds the true loss with probability at most 1 - confidence.
+    """
+    half = runs // 2
+    if half < _FEWEST:
+        raise UsageError(f"{runs} runs are too few for an audit", f"use at least {2 * _FEWEST}")
+    first = [_tally(once, table, half) for table in (0, 1)]
+    second = [_tally(once, table, half) for table in (0, 1)]
+    events = _most_different(first[0], first[1], half)
+    if not events:
+        raise OursError("an audit saw no event at all")
+    error = (1 - confidence) / (4 * len(events))
+    best, named = -inf, "none"
+    for event, present, side in events:
+        hits = [second[table][event] if present else half - second[table][event] for table in (0, 1)]
+        low, high = _at_least(hits[side], half, error), _at_most(hits[1 - side], half, error)
+        bound = log(low / high) if low > 0 else -inf
+        if bound > best:
+            best, named = bound, f"{'' if present else 'not '}{event}"
+    return Finding(epsilon=epsilon, lower_bound=max(best, 0.0), event=named, runs=2 * half, confidence=confidence)
+
+
+def events_of(draft: Draft) -> set[Hashable]:
+    """What somebody sees of one release, as a set of yes/no events: the cuts, and each group's count by steps."""
+    groups = draft.groups
+    domains = {a.name: a.domain for a in draft.view.predictors}
+    labels = []
+    for cut in groups.cuts:
+        domain = domains[cut.attribute]
+        if domain is None:
+            raise OursError(f"'{cut.attribute}' was published without a domain")
+        labels.append([domain.label(*part) for part in cut.ranges])
+    cuts = tuple(tuple(names) for names in labels)
+    seen: set[Hashable] = {("cuts", cuts), ("rows", len(groups))}
+    for row, place, count in zip(groups.regions, groups.classes, groups.counts, strict=True):
+        name = tuple(
+            region if isinstance(groups.cuts[column], SetCut) else labels[column][region]
+            for column, region in enumerate(row.tolist())
+        )
+        seen.update(("count", name, int(place), "at least", step) for step in _STEPS if count >= step)
+        seen.update(("cuts and count", cuts, name, int(place), "at least", step) for step in _STEPS if count >= step)
+    return seen
+
+
+def _tally(once: Callable[[int], Iterable[Hashable]], table: int, runs: int) -> Tally[Hashable]:
+    found: Tally[Hashable] = Tally()
+    for _ in range(runs):
+        found.update(set(once(table)))
+    return found
+
+
+def _most_different(one: Tally[Hashable], other: Tally[Hashable], runs: int) -> list[tuple[Hashable, bool, int]]:
+    """Events, or their opposites, with the side on which they seem likelier, most telling first.
+
+    Ranked by the bound a 99 % interval would give, roughly: the log ratio less two standard deviations.
+    """
+    ranked: list[tuple[float, str, Hashable, bool, int]] = []
+    for event in one.keys() | other.keys():
+        for present in (True, False):
+            hits = [t[event] if present else runs - t[event] for t in (one, other)]
+            side = 0 if hits[0] >= hits[1] else 1
+            top, bottom = hits[side] + 0.5, hits[1 - side] + 0.5
+            worth = log(top / bottom) - 2 * (1 / top + 1 / bottom) ** 0.5
+            ranked.append((worth, repr(event), event, present, side))
+    ranked.sort(key=lambda r: (-r[0], r[1], r[3]))
+    return [(event, present, side) for _, _, event, present, side in ranked[:_TESTED]]
+
+
+def _at_least(hits: int, runs: int, error: float) -> float:
+    from scipy.stats import beta  # noqa: PLC0415 - a slow import, needed here alone
+
+    return float(beta.ppf(error, hits, runs - hits + 1)) if hits else 0.0
+
+
+def _at_most(hits: int, runs: int, error: float) -> float:
+    from scipy.stats import beta  # noqa: PLC0415 - a slow import, needed here alone
+
+    return float(beta.ppf(1 - error, hits + 1, runs - hits)) if hits < runs else 1.0

@@ -1,0 +1,110 @@
+"""Who looks like whom: the published records that cannot be told apart, and the rows that a person may be in."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.evidence import alike as distinct
+from sfumato.release.shown import Floats, Integers, OverRanges, Shown
+
+_TOGETHER = 32_000_000  # bits that are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """The groups of published records with the same region, whatever stands beside it: their sizes, each row's group.
+
+    Of a bucketized release these are the records with the same exact quasi-identifiers; who knows somebody's bucket
+    already knows more than the release says.
+    """
+
+    sizes: Floats  # (groups,), records or noisy counts
+    group: Integers  # (rows,)
+
+
+def alike(evidence: Evidence) -> Alike:
+    """The groups of a release as somebody sees them who knows the quasi-identifiers."""
+    if "alike" not in evidence.found:
+        shown = evidence.shown
+        group, first = distinct([*shown.starts.T, *shown.stops.T], len(shown))
+        sizes = np.bincount(group, weights=shown.weights, minlength=len(first)).astype(np.float64)
+        evidence.found["alike"] = Alike(sizes, group)
+    found: Alike = evidence.found["alike"]
+    return found
+
+
+def containing(shown: Shown, codes: Integers) -> csr_array:
+    """Which rows' regions contain each person: (people, rows), 1 where they do.
+
+    ``codes`` are the people's quasi-identifiers in the order of the release's attributes, of sets their places. A
+    person may be in no row (a suppressed or unsampled record, a gap between tight ranges) and in several (regions that
+    overlap, buckets). People are taken in blocks of neighbours, so that few rows come into question, and rows are
+    compared 8 at a time, as bits.
+    """
+    people, rows = len(codes), len(shown)
+    order = np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(people)
+    none = np.zeros(0, np.int64)
+    who, where = [none], [none]
+    step = max(1, min(1_024, _TOGETHER // max(1, rows)))
+    for first in range(0, people, step):
+        some = order[first : first + step]
+        block = codes[some]
+        near = np.flatnonzero(
+            np.all((shown.starts <= block.max(axis=0)) & (shown.stops > block.min(axis=0)), axis=1)
+            if codes.shape[1]
+            else np.ones(rows, np.bool_)
+        )
+        bits = np.full((len(some), -(-len(near) // 8)), 255, np.uint8)
+        for place in range(codes.shape[1]):
+            occurring, at = np.unique(block[:, place], return_inverse=True)
+            inside = (shown.starts[near, place] <= occurring[:, None]) & (occurring[:, None] < shown.stops[near, place])
+            bits &= np.packbits(inside, axis=1)[at.ravel()]
+        person, byte = np.nonzero(bits)
+        hit, bit = np.nonzero(np.unpackbits(bits[person, byte][:, None], axis=1))
+        row = byte[hit] * 8 + bit
+        real = row < len(near)  # the last byte may have bits left over
+        who.append(some[person[hit]][real])
+        where.append(near[row[real]])
+    person, row = np.concatenate(who), np.concatenate(where)
+    return csr_array((np.ones(len(person)), (person, row)), shape=(people, rows))
+
+
+def people_of(evidence: Evidence) -> Integers:
+    """The distinct quasi-identifiers of the table, in the order of the release's attributes; of sets their places."""
+    people = evidence.people[1]
+    names = evidence.shown.attributes
+    codes = people.codes[:, [people.attributes.index(name) for name in names]]
+    for place, name in enumerate(names):
+        if name in evidence.shown.sets:
+            codes[:, place] = evidence.placed(name)[codes[:, place]]
+    return codes
+
+
+def candidates(evidence: Evidence) -> csr_array:
+    """`containing` for the people of the table, found once a release."""
+    if "candidates" not in evidence.found:
+        codes = people_of(evidence)
+        if evidence.shown.sets:  # many people may be alike to the release that are not in the table
+            of, first = distinct(list(codes.T), len(codes))
+            evidence.found["candidates"] = csr_array(containing(evidence.shown, codes[first])[of])
+        else:
+            evidence.found["candidates"] = containing(evidence.shown, codes)
+    return evidence.found["candidates"]
+
+
+def by_row(shown: Shown, name: str) -> OverRanges:
+    """How many records of each row have values in each range of an attribute that stands beside the regions."""
+    values = shown.values[name]
+    return _in_rows(shown, values.over_ranges(), values.pool)
+
+
+def told_by_row(shown: Shown, name: str) -> OverRanges:
+    """The same for what was published of it: of sets by place."""
+    values = shown.values[name]
+    return _in_rows(shown, values.as_told(), values.pool)
+
+
+def _in_rows(shown: Shown, over: OverRanges, pool: Integers) -> OverRanges:
+    return replace(over, shares=csr_array(over.shares[pool].multiply(shown.weights[:, None])))

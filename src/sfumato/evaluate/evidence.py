@@ -1,0 +1,184 @@
+"""What a measure looks at: a release beside the table it was made from. For the owner's eyes only."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sfumato.domains.counts import Cells
+from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.errors import StudyError
+from sfumato.privacy.models import CappedConfidence
+from sfumato.release.shown import Shown
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.partition_view import PartitionView
+
+Floats = NDArray[np.float64]
+
+_TERMS = 20_000_000  # of a product that is held at once
+_APART = 8  # how far codes may be apart, by their number, to be put in order by counting: memory goes by records
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A release (``shown``) and the records of the table (``raw``), over the same attributes of a view.
+
+    ``sets`` has the sets of the table for attributes that are sets: theirs are sets of nodes at the declared level, or
+    of codes where none is declared, and codes in ``raw`` are places in them. What lies below the level no release of
+    the study tells, and nothing here looks at it.
+
+    ``kept`` holds what does not depend on the release and is worth keeping between releases of one study, such as its
+    large populations; measures put it there under their own name. ``found`` is the same for this release alone. ``cap``
+    is the release's own promise about confidence, if it says which statistics are public.
+    """
+
+    view: PartitionView
+    raw: Cells  # over all attributes of the view, before anything was sampled or suppressed
+    shown: Shown
+    sets: Mapping[str, Sets] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+    cap: CappedConfidence | None = None
+    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def records(self) -> int:
+        """How many records the table has."""
+        return int(self.raw.counts.sum())
+
+    @property
+    def target(self) -> Attribute | None:
+        """The class, if there is one."""
+        return _target(self.view)
+
+    @property
+    def protected(self) -> tuple[Attribute, ...]:
+        """The sensitive attributes; where none is declared, the class is what one could learn of a person."""
+        return protected(self.view)
+
+    def chosen(self, name: str | None) -> tuple[Attribute, ...]:
+        """The protected attribute of this name, or all of them."""
+        found = tuple(a for a in self.protected if name in (None, a.name))
+        if not found:
+            raise StudyError(
+                f"'{name}' is no sensitive attribute of this release" if name else "no attribute is sensitive",
+                f"name one of: {', '.join(a.name for a in self.protected)}"
+                if self.protected
+                else "give the attribute to protect `role: sensitive`",
+            )
+        return found
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """The codes of one attribute in the table, one a cell."""
+        return self.raw.codes[:, self.raw.attributes.index(name)]
+
+    def size(self, name: str) -> int:
+        """How many codes one attribute has; of sets those of the table, and one for all other sets."""
+        return len(self.sets[name]) + 1 if name in self.sets else self.view.domain(name).size
+
+    def set_domain(self, name: str) -> SetDomain:
+        """The domain of an attribute that is a set."""
+        domain = self.view.domain(name)
+        assert isinstance(domain, SetDomain), "asked of sets alone"
+        return domain
+
+    def placed(self, name: str) -> NDArray[np.int64]:
+        """The place that each code of a set has among the regions of the release; see `domains.sets.places`."""
+        key = f"places of {name}"
+        if key not in self.found:
+            self.found[key] = self.shown.sets[name].places.of(self.sets[name])
+        found: NDArray[np.int64] = self.found[key]
+        return found
+
+    def occurring(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """The codes of one attribute that occur in the table, each cell's place among them, and records with each.
+
+        Nothing here is as long as a domain: one of whole numbers may have billions of codes.
+        """
+        key = f"occurring {name}"
+        if key not in self.found:
+            codes, place = ranked(self.column(name))
+            records = np.bincount(place, weights=self.raw.counts, minlength=len(codes)).astype(np.float64)
+            self.found[key] = codes, place, records
+        found: tuple[NDArray[np.int64], NDArray[np.int64], Floats] = self.found[key]
+        return found
+
+    @cached_property
+    def people(self) -> tuple[NDArray[np.int64], Cells]:
+        """For each cell of the table its place among the distinct quasi-identifiers, and those with their counts."""
+        names = tuple(a.name for a in self.view.quasi)
+        place, first = alike([self.column(name) for name in names], len(self.raw))
+        codes = np.stack([self.column(name)[first] for name in names], axis=1) if names else np.zeros((len(first), 0))
+        counts = np.bincount(place, weights=self.raw.counts, minlength=len(first)).astype(np.int64)
+        return place, Cells(names, codes.astype(np.int64), counts)
+
+
+def bounded(left: csr_array, right: csr_array) -> Iterator[slice]:
+    """Rows of ``left`` in parts whose product with ``right`` fits into memory; a row is never divided.
+
+    A product has at most as many numbers as terms are added for it.
+    """
+    terms = np.cumsum(left.astype(np.bool_).astype(np.float64) @ np.diff(right.indptr))
+    start = 0
+    while start < left.shape[0]:
+        before = 0.0 if start == 0 else float(terms[start - 1])
+        stop = max(start + 1, int(np.searchsorted(terms, before + _TERMS, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def protected(view: PartitionView) -> tuple[Attribute, ...]:
+    """The sensitive attributes of a view; where none is declared, its class, if it has one."""
+    target = _target(view)
+    return view.sensitive or (() if target is None else (target,))
+
+
+def _target(view: PartitionView) -> Attribute | None:
+    return next((a for a in view.others if a.role is Role.CLASS), None)
+
+
+def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each row its place among the distinct ones, which stand in order, and the first row of each of those.
+
+    Column by column, which is much faster than `np.unique` of whole rows.
+
+    >>> place, first = alike([np.array([2, 0, 2]), np.array([1, 1, 1])], 3)
+    >>> place.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    place = np.zeros(rows, np.int64)
+    many = min(rows, 1)
+    for column in columns:
+        distinct, code = ranked(column)
+        if len(distinct) > 1 or not rows:
+            kinds, place = ranked(place * len(distinct) + code)
+            many = len(kinds)
+    first = np.empty(many, np.int64)
+    first[place[::-1]] = np.arange(rows)[::-1]
+    return place, first
+
+
+def ranked(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct codes in order, and the place of each among them; by counting where they are not far apart.
+
+    >>> distinct, place = ranked(np.array([7, 3, 7]))
+    >>> distinct.tolist(), place.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    codes = codes.astype(np.int64)
+    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if least < 0 or most > _APART * len(codes):
+        distinct, place = np.unique(codes, return_inverse=True)
+        return distinct, place.ravel()
+    there = np.zeros(most + 1, np.bool_)
+    there[codes] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+
+
+def dense(table: csr_array) -> Floats:
+    """A sparse table as a full one."""
+    return np.asarray(table.todense(), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""What classifiers learn from a release, beside raw data and the majority class."""

@@ -1,0 +1,98 @@
+"""How badly a release as it stands teaches to predict the class of its own records."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from sfumato.domains.locate import nearest
+from sfumato.evaluate.equivalence_classes import people_of
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.learning.accuracy import predicted
+from sfumato.evaluate.learning.classifiers import DecisionTree, Floats, Integers, Mask
+from sfumato.evaluate.learning.lessons import Lesson, region_features
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.release.shown import Shown
+
+_RARE = 0.01  # of the records: nodes of a set that fewer have are no feature
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassificationLoss:
+    """One minus the accuracy of a decision tree that learns on the release and predicts the records of the table.
+
+    In sample: the records it is tested on are those the release was made of, each in the region that holds it, or the
+    nearest. Of sets the tree sees which nodes a region contains. What a method is worth to a learner on records it has
+    not seen, `classification` measures; that needs releases of parts of the table, and this one looks at one release as
+    it is.
+    """
+
+    name: ClassVar[str] = "classification-loss"
+    title: ClassVar[str] = "Classification loss, in sample"
+    summary: ClassVar[str] = (
+        "the share of the table's records whose class a decision tree gets wrong that learnt on the release; beside it "
+        "what always saying the most frequent class gets wrong"
+    )
+    kind: ClassVar[Kind] = "utility loss"
+    better: ClassVar[Better] = "lower"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = "share"
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Without a class, or without records, there is nothing to learn."""
+        target = evidence.target
+        if target is None or target.name not in evidence.shown.values:
+            return "the release has no class"
+        if not evidence.view.quasi:
+            return "the release has no quasi-identifier to learn from"
+        return None if len(evidence.shown) and evidence.records else "nothing is published"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The share that is wrong."""
+        shown, target = evidence.shown, evidence.target
+        assert target is not None, "see `refuses`"
+        values = shown.values[target.name]
+        over = values.over_ranges()
+        spread = coo_array(over.shares[values.pool])
+        row, column = spread.coords
+        classes = over.starts[column]  # a class is published as it is
+        regions, region = np.unique(np.hstack([shown.starts, shown.stops]), axis=0, return_inverse=True)
+        width = len(shown.attributes)
+        starts, stops = regions[:, :width], regions[:, width:]
+        weights = spread.data * shown.weights[row]
+        by_region: Floats = np.bincount(region.ravel(), weights=shown.weights).astype(np.float64)
+        features, numbers = _features(shown, starts, stops, by_region)
+        lesson = Lesson(features[region.ravel()[row]], classes, weights, features, numbers)
+        said = predicted(lesson, DecisionTree())
+        home = evidence.people[0]
+        sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
+        sizes = np.array([evidence.size(name) for name in shown.attributes])
+        place = nearest(starts, stops, people_of(evidence), sizes, apart=sets)
+        wrong = said[place][home] != evidence.column(target.name)
+        return Reading(
+            value=float(np.average(wrong, weights=evidence.raw.counts)),
+            details={"wrong by the most frequent class alone": float(1 - _largest(evidence.occurring(target.name)[2]))},
+        )
+
+
+def _largest(records: Floats) -> float:
+    return float(records.max() / records.sum())
+
+
+def _features(shown: Shown, starts: Integers, stops: Integers, weights: Floats) -> tuple[Floats, Mask]:
+    """Where each region begins and ends on each attribute; of sets how likely it contains each node that is told of.
+
+    Nodes that fewer than a hundredth of the records have tell a tree little, and there may be thousands.
+    """
+    plain = [at for at, name in enumerate(shown.attributes) if name not in shown.sets]
+    blocks = [region_features(starts[:, plain], stops[:, plain])[0]]
+    for at, name in enumerate(shown.attributes):
+        if name in shown.sets:
+            told = shown.sets[name].at(starts[:, at], stops[:, at])
+            nodes = np.unique(np.stack([told.starts, told.stops], axis=1), axis=0)
+            held = np.zeros((len(starts), 0)) if told.whole.all() else told.chance(nodes[:, 0], nodes[:, 1]).T
+            blocks.append(held[:, weights @ held >= _RARE * weights.sum()])
+    found = np.hstack(blocks)
+    return found, np.ones(found.shape[1], dtype=bool)

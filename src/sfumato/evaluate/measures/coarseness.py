@@ -1,0 +1,258 @@
+"""The counting measures: how coarse a release is, by its groups and regions.
+
+Groups are the records that look alike (see `alike`). A bucketized release keeps quasi-identifiers exact, so by these
+measures it loses little but what it suppresses: what it blurs is seen by `uloss`, `query-error` and `cell-kl`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sfumato.domains.domain import Domain
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.taxonomy.tree import Taxonomy
+from sfumato.evaluate.equivalence_classes import alike, by_row
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.uniform_assumption import column
+from sfumato.release.shown import Floats, Integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coarseness:
+    """What all measures of coarseness say of themselves."""
+
+    kind: ClassVar[Kind] = "utility loss"
+    better: ClassVar[Better] = "lower"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, None)
+    unit: ClassVar[str] = "records"
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Only a table without records has nothing to lose."""
+        return None if evidence.records else "the table has no records"
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discernibility(Coarseness):
+    """C_DM = Σ over groups of size² + suppressed · n, with n the table's records (Bayardo & Agrawal, ICDE 2005).
+
+    Every record costs the number of records that it cannot be told from, a suppressed one all of them.
+    """
+
+    name: ClassVar[str] = "discernibility"
+    title: ClassVar[str] = "Discernibility"
+    summary: ClassVar[str] = "how many records each record looks like, added up; a suppressed one counts as like all"
+    unit: ClassVar[str] = "pairs of records"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The sum, and the same for each record."""
+        sizes = alike(evidence).sizes
+        found = float(sizes @ sizes) + evidence.shown.suppressed * evidence.records
+        return Reading(value=found, details={"for each record": found / evidence.records})
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageGroupSize(Coarseness):
+    """C_avg: published records by group (LeFevre et al., ICDE 2006, without their division by k).
+
+    Methods that promise different things have no k in common, so the plain average can be compared and theirs cannot.
+    """
+
+    name: ClassVar[str] = "average-group-size"
+    title: ClassVar[str] = "Average group size"
+    summary: ClassVar[str] = (
+        "how many records a group of published records that look alike has on average; divided by k, C_avg"
+    )
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Without a group there is no average."""
+        return None if len(evidence.shown) else "nothing is published"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The mean, and the ends."""
+        sizes = alike(evidence).sizes
+        details = {"groups": len(sizes), "smallest": float(sizes.min()), "largest": float(sizes.max())}
+        return Reading(value=float(sizes.mean()), details=details)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RegionLoss(Coarseness):
+    """The mean over records and quasi-identifiers of what a range of codes loses; a suppressed record loses 1 each."""
+
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = "share"
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Without quasi-identifiers or records nothing is generalised."""
+        if not evidence.view.quasi:
+            return "there are no quasi-identifiers"
+        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "nothing is published"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The mean, and each attribute's."""
+        shown = evidence.shown
+        records = shown.records + shown.suppressed
+        losses = {}
+        for attribute in evidence.view.quasi:
+            domain = evidence.view.domain(attribute.name)
+            found = column(shown, attribute.name)
+            if found is None or found.shares is not None:
+                lost = shown.records if found is None else 0.0  # not shown at all; shown as it is
+            else:
+                sizes = np.bincount(found.place, weights=shown.weights, minlength=len(found.starts))
+                if found.regions is not None:
+                    lost = float(sizes @ self.lost_sets(evidence.set_domain(attribute.name), found.regions))
+                else:
+                    lost = float(sizes @ self.lost(domain, found.starts, found.stops))
+            losses[attribute.name] = min(1.0, (lost + shown.suppressed) / records)
+        return Reading(value=sum(losses.values()) / len(losses), details=losses)
+
+    def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
+        """What each range loses, from 0 to 1."""
+        raise NotImplementedError
+
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """What each region of sets loses: the mean over its nodes; nothing is lost below the declared level."""
+        raise NotImplementedError
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralLoss(_RegionLoss):
+    """The mean of (codes covered − 1)/(codes of the domain − 1).
+
+    Iyengar's general loss metric (KDD 2002); the normalised certainty penalty of Xu et al. (KDD 2006), and GCP, its
+    mean over the table, are the same number. Attributes weigh alike.
+    """
+
+    name: ClassVar[str] = "general-loss"
+    title: ClassVar[str] = "General loss (NCP)"
+    summary: ClassVar[str] = "how much of its domain a published value covers on average; 0: exact, 1: nothing is left"
+
+    def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
+        """The share of the other codes that the range covers."""
+        return np.asarray((stops - starts - 1) / max(1, domain.size - 1), np.float64)
+
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """The share of the other nodes that a node covers."""
+        return regions.losses(domain)
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distortion(_RegionLoss):
+    """How many steps up the taxonomies values were taken, as a share of all steps (Sweeney's 1 − Prec, 2002).
+
+    The steps of a node are the edges down to its deepest leaf, of the most there are below the root; a range that is no
+    node takes those of the lowest node above it; a number within a leaf that is an interval is a step below that leaf.
+    A free grid has no steps: there the share is log(codes covered)/log(codes of the domain), a step for each halving.
+    """
+
+    name: ClassVar[str] = "distortion"
+    title: ClassVar[str] = "Generalisation steps"
+    summary: ClassVar[str] = "how far up its taxonomy a published value stands on average; 0: exact, 1: at the root"
+
+    def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
+        """The share of steps of each range."""
+        if domain.taxonomy is None:
+            return np.asarray(np.log(stops - starts) / max(float(np.log(domain.size)), 1e-300))
+        heights = _heights(domain.taxonomy)
+        most = max(1, heights[0])
+        pairs = zip(starts.tolist(), stops.tolist(), strict=True)
+        return np.array([_height(domain.taxonomy, heights, *pair) / most for pair in pairs], np.float64)
+
+    def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
+        """The share of steps of each node."""
+        edges = np.array([*domain.starts_at(domain.level), domain.size, domain.size + 1])
+        starts, stops = (np.searchsorted(edges, ends) for ends in (regions.starts, regions.stops))
+        coded = starts < len(edges) - 2  # where there are no codes, nothing is generalised
+        lost = np.zeros(len(starts))
+        nodes, node = np.unique(np.stack([starts[coded], stops[coded]], axis=1), axis=0, return_inverse=True)
+        tree = domain.shallow
+        heights = _heights(tree)
+        each = [heights[tree.node_at(*pair)] / max(1, heights[0]) for pair in nodes.tolist()]
+        lost[coded] = np.array(each)[node.ravel()]
+        return np.where(regions.whole, 1.0, regions.mean(lost))
+
+
+def _heights(taxonomy: Taxonomy) -> list[int]:
+    """The edges from each node down to its deepest leaf; one more where that is an interval of several codes."""
+    found = [0] * len(taxonomy.labels)
+    for node in range(len(found) - 1, -1, -1):
+        if not taxonomy.kids(node):
+            found[node] = int(taxonomy.stops[node] - taxonomy.starts[node] > 1)
+        if node:
+            parent = taxonomy.parents[node]
+            found[parent] = max(found[parent], found[node] + 1)
+    return found
+
+
+def _height(taxonomy: Taxonomy, heights: list[int], start: int, stop: int) -> int:
+    if stop - start == 1:
+        return 0
+    low, high = taxonomy.lowest_common((start, stop - 1))
+    return heights[taxonomy.node_at(low, high)]
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed(Coarseness):
+    """Records of the table that are known to be left out; records that a sample did not take are not among them."""
+
+    name: ClassVar[str] = "suppressed"
+    title: ClassVar[str] = "Records suppressed"
+    summary: ClassVar[str] = "the share of the table's records that are suppressed"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = "share"
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Counts are of all records."""
+        if evidence.shown.form == "counts":
+            return "noisy counts publish no records, so none can be suppressed"
+        return None if evidence.records else "the table has no records"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The share, and how many."""
+        gone = evidence.shown.suppressed
+        return Reading(value=min(1.0, gone / evidence.records), details={"records": gone})
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassificationMetric(Coarseness):
+    """CM: the share of records whose class is not the commonest of their group; a suppressed one counts (Iyengar 2002).
+
+    Noisy counts are taken as they are published.
+    """
+
+    name: ClassVar[str] = "classification-metric"
+    title: ClassVar[str] = "Classification metric"
+    summary: ClassVar[str] = "the share of records whose class differs from the commonest in their group"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = "share"
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """It is about a class, as published."""
+        if evidence.target is None:
+            return "no attribute is the class"
+        if evidence.target.name not in evidence.shown.values:
+            return "the release has no class"
+        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "nothing is published"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The share; beside it what one would get for all records in one group."""
+        assert evidence.target is not None, "refused before"
+        shown, groups = evidence.shown, alike(evidence)
+        classes = by_row(shown, evidence.target.name).shares  # a class is published as it is
+        shape = (len(groups.sizes), len(shown))
+        into = csr_array((np.ones(len(shown)), (groups.group, np.arange(len(shown)))), shape=shape)
+        records = shown.records + shown.suppressed
+        most = csr_array(into @ classes).max(axis=1).sum() if classes.shape[1] else 0.0
+        wrong = max(0.0, shown.records - float(most)) + shown.suppressed
+        whole = 1.0 - float(classes.sum(axis=0).max(initial=0.0)) / records
+        return Reading(value=min(1.0, wrong / records), details={"all in one group": whole})

@@ -1,0 +1,173 @@
+"""Privacy loss: how far what is seen of one person's group is from what anybody knew (Li & Li, KDD 2009, 4.1)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.release.shown import OverRanges
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_TOGETHER = 2_000_000  # terms of the sums that are held at once
+_QUANTILES = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FromPrior:
+    """JS(Q, P(t)) of every published record t.
+
+    Q is the table's distribution of the sensitive attribute, P(t) that of t's group. Of several sensitive attributes a
+    record's loss is the largest.
+    A suppressed record shows nothing of itself and has no loss. For noisy counts P(t) is read off the published counts,
+    since that is what somebody sees; Q is the table's all the same. Sets are told apart as far as the release does: Q
+    is then the table's distribution over the regions that sets are published in.
+    """
+
+    kind: ClassVar[Kind] = "privacy loss"
+    better: ClassVar[Better] = "lower"
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, float(np.log(2.0)))
+    unit: ClassVar[str] = "nats"
+    attribute: str | None = None
+
+    def refuses(self, evidence: Evidence) -> str | None:
+        """Without a sensitive attribute or a class there is nothing to learn of a person."""
+        if not evidence.protected:
+            return "no attribute is sensitive, so there is nothing to learn of a person"
+        return None if len(evidence.shown) else "nothing is published"
+
+    def _losses(self, evidence: Evidence) -> tuple[Floats, Floats]:
+        """The loss of each row's records, and how many there are."""
+        shown = evidence.shown
+        found = np.zeros(len(shown))
+        for attribute in evidence.chosen(self.attribute):
+            key = f"losses of {attribute.name}"
+            if key not in evidence.found:  # the worst and the mean are of the same losses
+                told = shown.values[attribute.name].as_told()
+                evidence.found[key] = from_prior(told, *_prior(evidence, attribute.name))
+            found = np.maximum(found, evidence.found[key][shown.values[attribute.name].pool])
+        return found, shown.weights
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPrivacyLoss(_FromPrior):
+    """Ploss: the largest privacy loss of any published record, since privacy is about each of them."""
+
+    name: ClassVar[str] = "ploss"
+    title: ClassVar[str] = "Privacy loss, worst case"
+    summary: ClassVar[str] = (
+        "how far the sensitive values of the worst record's group are from those of the table; 0: one learns nothing"
+    )
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The largest loss, with quantiles over records."""
+        losses, weights = self._losses(evidence)
+        order = np.argsort(losses)
+        reached = np.cumsum(weights[order]) / weights.sum()
+        quantiles = {
+            f"quantile {share:g}": float(losses[order][min(len(order) - 1, int(np.searchsorted(reached, share)))])
+            for share in _QUANTILES
+        }
+        worst = float(losses.max())
+        there = float(weights[losses >= worst - 1e-12].sum())
+        return Reading(value=worst, details={**quantiles, "records with the largest": there})
+
+
+@MEASURES.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanPrivacyLoss(_FromPrior):
+    """The mean privacy loss over published records; a small mean says nothing of the worst."""
+
+    name: ClassVar[str] = "mean-ploss"
+    title: ClassVar[str] = "Privacy loss, mean"
+    summary: ClassVar[str] = "the same as the worst case, on average over published records"
+
+    def read(self, evidence: Evidence) -> Reading:
+        """The weighted mean."""
+        losses, weights = self._losses(evidence)
+        return Reading(value=float(np.average(losses, weights=weights)))
+
+
+def _prior(evidence: Evidence, name: str) -> tuple[Integers, Floats]:
+    """The codes that occur in the table, and how many records have each; of sets, places of the release.
+
+    Sets that the release has no region for are at a place after its last.
+    """
+    codes, _, records = evidence.occurring(name)
+    if name not in evidence.shown.sets:
+        return codes, records
+    place = evidence.placed(name)[codes]
+    places, at = np.unique(np.where(place < 0, evidence.shown.sets[name].size, place), return_inverse=True)
+    return places, np.bincount(at.ravel(), weights=records, minlength=len(places)).astype(np.float64)
+
+
+def from_prior(over: OverRanges, codes: Integers, records: Floats) -> Floats:
+    """JS(Q, P) of each pool's distribution P from the prior Q, which has so many ``records`` of each of the ``codes``.
+
+    With p and q the two shares of a code, JS = ½Σ(p·log(2p/(p + q)) + q·log(2q/(p + q))), and a code that the pool does
+    not have adds ½·q·log 2, so only codes that it has are gone through. Within a range p is the same for every code,
+    and codes that equally many records have add the same; those that no record has are one term, p·log 2 each.
+    """
+    total = max(1.0, float(records.sum()))
+    kinds = _Kinds.of(over, codes, records)
+    found, seen = np.zeros(over.shares.shape[0]), np.zeros(over.shares.shape[0])
+    row, column = np.repeat(np.arange(len(found)), np.diff(over.shares.indptr)), over.shares.indices
+    share = over.shares.data / over.widths[column]
+    for some in kinds.blocks(column):
+        term, kind = kinds.expanded(column[some])
+        p, q, many, at = share[some][term], kinds.records[kind] / total, kinds.codes[kind], row[some][term]
+        middle = p + q
+        each = p * np.log(np.divide(2 * p, middle, out=np.ones_like(p), where=p > 0))
+        each += q * np.log(np.divide(2 * q, middle, out=np.ones_like(q), where=q > 0))
+        found += np.bincount(at, weights=many * each, minlength=len(found))
+        seen += np.bincount(at, weights=many * kinds.records[kind], minlength=len(found))
+    found += (float(records.sum()) - seen) / total * np.log(2.0)
+    return np.clip(found / 2, 0.0, np.log(2.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """The codes of each range by how many records of the table have them: kinds of codes that count alike."""
+
+    first: Integers  # (ranges + 1,)
+    records: Floats  # (kinds,) of one code of the kind
+    codes: Floats  # (kinds,) how many codes are of it
+
+    @classmethod
+    def of(cls, over: OverRanges, codes: Integers, records: Floats) -> "_Kinds":
+        place = over.range_of(codes)
+        inside = place >= 0
+        there = np.bincount(place[inside], minlength=len(over.starts))
+        none = np.flatnonzero(over.widths > there)  # ranges with codes that no record has
+        ranges = np.concatenate([place[inside], none])
+        often = np.concatenate([records[inside], np.zeros(len(none))])
+        many = np.concatenate([np.ones(int(inside.sum())), (over.widths - there)[none]])
+        order = np.lexsort((often, ranges))
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (np.diff(ranges[order]) > 0) | (np.diff(often[order]) > 0)
+        start = np.flatnonzero(new)
+        first = np.searchsorted(ranges[order][start], np.arange(len(over.starts) + 1))
+        return cls(first, often[order][start], np.add.reduceat(many[order], start) if len(start) else many)
+
+    def blocks(self, column: Integers) -> Iterator[slice]:
+        """Parts of the shares with so many terms at most; one share is never divided."""
+        terms = np.cumsum(np.diff(self.first)[column])
+        start = 0
+        while start < len(column):
+            before = int(terms[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(terms, before + _TOGETHER, side="right")))
+            yield slice(start, stop)
+            start = stop
+
+    def expanded(self, column: Integers) -> tuple[Integers, Integers]:
+        """For each kind of each of the ranges: which of them, and the kind."""
+        many = np.diff(self.first)[column]
+        term = np.repeat(np.arange(len(column)), many)
+        within = np.arange(len(term)) - np.repeat(np.cumsum(many) - many, many)
+        return term, self.first[column][term] + within

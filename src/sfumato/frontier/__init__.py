@@ -1,0 +1,26 @@
+"""Compare: many candidate releases of one study as points, the efficient ones among them, and the choice of one."""
+
+from sfumato.frontier.choose import Choice, choose, parse_rule
+from sfumato.frontier.draws import together
+from sfumato.frontier.efficient import efficient
+from sfumato.frontier.frontier import Frontier
+from sfumato.frontier.grid import Sweep, default_sweep, families, label, sweep, sweep_from_settings
+from sfumato.frontier.point import Axis, Point, Spread
+
+__all__ = [
+    "Axis",
+    "Choice",
+    "Frontier",
+    "Point",
+    "Spread",
+    "Sweep",
+    "choose",
+    "default_sweep",
+    "efficient",
+    "families",
+    "label",
+    "parse_rule",
+    "sweep",
+    "sweep_from_settings",
+    "together",
+]

@@ -1,0 +1,150 @@
+"""The page of a frontier: one HTML file with all it needs, for the owner."""
+
+import hashlib
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import altair as alt
+import vl_convert
+
+from sfumato.frontier.choose import Choice
+from sfumato.frontier.plot import chart
+from sfumato.frontier.point import Point
+from sfumato.wording import sentence
+
+if TYPE_CHECKING:
+    from sfumato.frontier.frontier import Frontier
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+.owner { border-left: 4px solid #D55E00; padding-left: .8rem; }
+.chart { width: 100%; } .vega-embed { width: 100%; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
+.mark { display: block; font-size: .85em; font-weight: 400; color: #555; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.best td:first-child { font-weight: 600; }
+@media (max-width: 36rem) { .s { display: none; } td, th { padding-right: .5rem; } }
+@media print { .owner { border-color: #000; } }
+"""
+
+
+_READ = (
+    "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
+    "Black crosses: the two ends, nothing published and everything published. "
+)
+_DRAWN = (
+    "Bars: a release with noise or a sample is random, so it was drawn several times; the mark is the mean, the bars "
+    "go from the least to the largest. What is published will be another draw. "
+)
+_TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
+
+
+def page(frontier: "Frontier", chosen: Choice | None) -> str:
+    """Plot, choice, every point and every failure; no part of it is fetched from anywhere."""
+    purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
+    title = f"{frontier.study}{purpose}: what releases cost"
+    drawn = any(point.draws > 1 for point in frontier.points)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        (
+            "<p class='owner'>For the owner only: these numbers were computed from the raw table and no promise covers "
+            "them. Choosing by them is recorded as “chosen on the raw table”.</p>"
+        ),
+        _said(frontier, chosen),
+        f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
+        f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_TOUCH}</p>",
+        "<h2>Every release</h2>",
+        _points(frontier, chosen),
+    ]
+    if frontier.failures:
+        parts += ["<h2>Not made or not measured</h2>", _failures(frontier)]
+    return whole(title, parts)
+
+
+def whole(title: str, parts: Sequence[str]) -> str:
+    """A page of some parts, which are HTML."""
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def _said(frontier: "Frontier", chosen: Choice | None) -> str:
+    if chosen:
+        return f"<p>{escape(_capital(chosen.sentence))}.</p>"
+    return "" if frontier.points else "<p>No release could be measured.</p>"
+
+
+def fragment(frontier: "Frontier", chosen: Choice | None) -> str:
+    """The plot and the choice, to stand inside a notebook."""
+    said = f"<p>{escape(_capital(chosen.sentence))}.</p>" if chosen else ""
+    return _drawn(frontier, chosen, width=640) + said
+
+
+def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> str:
+    return embedded(chart(frontier, chosen, width=width))
+
+
+def embedded(built: alt.TopLevelMixin) -> str:
+    """A plot with the programs that draw it.
+
+    The specification holds names that people typed: without a ``<`` in it, it cannot end the script it stands in.
+    """
+    spec = str(built.to_json(indent=None)).replace("<", "\\u003c")
+    name = "frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12]
+    drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
+    options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'
+    return (
+        f"<div id='{name}'></div>\n<script>{drawing}</script>\n"
+        f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
+    )
+
+
+def _points(frontier: "Frontier", chosen: Choice | None) -> str:
+    measures = list(dict.fromkeys((frontier.x.name, frontier.y.name, *frontier.axes)))
+    best = {id(point) for point in frontier.efficient}
+    head = "".join(f"<th class='n'>{escape(name)}</th>" for name in measures)
+    rows = []
+    for point in (*frontier.points, *frontier.baselines):
+        numbers = "".join(f"<td class='n'>{_number(point, name)}</td>" for name in measures)
+        marks = [
+            word
+            for word, so in (("efficient", id(point) in best), ("chosen", bool(chosen and point is chosen.point)))
+            if so
+        ]
+        kind = " class='best'" if id(point) in best else ""
+        rows.append(
+            f"<tr{kind}><td>{escape(point.label)}{_marked(marks)}</td>{numbers}"
+            f"<td class='n s'>{point.seconds:.1f}</td></tr>"
+        )
+    return (
+        f"<div class='wide'><table><thead><tr><th>release</th>{head}<th class='n s'>seconds</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _marked(marks: Sequence[str]) -> str:
+    return f"<span class='mark'>{', '.join(marks)}</span>" if marks else ""
+
+
+def _failures(frontier: "Frontier") -> str:
+    rows = "".join(f"<tr><td>{escape(p.label)}</td><td>{escape(why)}</td></tr>" for p, why in frontier.failures)
+    head = "<thead><tr><th>release</th><th>why</th></tr></thead>"
+    return f"<div class='wide'><table>{head}<tbody>{rows}</tbody></table></div>"
+
+
+def _number(point: Point, name: str) -> str:
+    value, spread = point.numbers.get(name), point.spread.get(name)
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if spread is None else f"{value:.4g}<br>± {spread.deviation:.2g}"
+
+
+def _capital(text: str) -> str:
+    return sentence(text)

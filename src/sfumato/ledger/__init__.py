@@ -1,0 +1,24 @@
+"""What outlives a run: the ledger of every release of a study."""
+
+from sfumato.ledger.heads import ENDING, accounts_that_paid, lost_entries_error
+from sfumato.ledger.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
+from sfumato.ledger.open import open_ledger
+from sfumato.ledger.spending import RECORD, Stretch, spent_by, stretches
+
+__all__ = [
+    "ENDING",
+    "RECORD",
+    "Adoption",
+    "Entry",
+    "Ledger",
+    "NewEntry",
+    "RaisedBudget",
+    "Stretch",
+    "accounts_that_paid",
+    "check_budget",
+    "lost_entries_error",
+    "open_ledger",
+    "raised_budgets",
+    "spent_by",
+    "stretches",
+]

@@ -1,0 +1,311 @@
+"""Capped confidence: a random part of the records, each generalised until it tells no more than public statistics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells
+from sfumato.errors import InfeasibleError, StudyError
+from sfumato.methods.capped_confidence.climb import Chances, Climb
+from sfumato.methods.capped_confidence.owner_facts import for_owner
+from sfumato.methods.capped_confidence.steps import Steps, beginning, levels_of
+from sfumato.methods.full_domain.rollup import joined, numbered
+from sfumato.methods.grouping.model_checks import column, quoted
+from sfumato.methods.grouping.partitioning import finished, in_order, needed, worded
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.privacy.dp.sampling import RandomSource, subset
+from sfumato.privacy.groups.parameters import Exact, exact, within
+from sfumato.privacy.groups.shares import Distribution, Given, given_by, shown_by
+from sfumato.privacy.models import CappedConfidence, GroupModel
+from sfumato.privacy.models.capped_confidence import parse_rules, parse_shares, rules_of
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
+from sfumato.study.budget import show
+from sfumato.study.partition_view import PartitionView
+
+Integers = NDArray[np.int64]
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceCap:
+    """Sampling and local recoding under a cap (Sattar, Li, Ding, Liu & Vincent 2014, Algorithm 1).
+
+    A share ``rate`` (β) of the records is drawn at random. Every record starts with its exact values, or at the least
+    generalisation asked for (`at_least` of an attribute, ``levels``). As long as its value is told with more confidence
+    than public statistics give (`CappedConfidence`), its attribute with the largest left domain size is generalised
+    one step. A record is suppressed if it would need a distortion above ``distortion`` (δ'), or fails with nothing
+    left to generalise. ``population`` are the public statistics: {attribute: {value: share}}, or (in a study) a file
+    with the columns `attribute, value, share` or a table of people; without it, the table's own shares. ``rules`` are
+    known correlations, see `CappedConfidence`.
+
+    The cap is kept twice: by those statistics, and by the shares that the release itself shows, which is what anybody
+    can recompute from it. Where the two differ, a record climbs until it keeps both.
+
+    We differ from the paper: n is the number of records that are published at the end, not of those that were drawn;
+    all records that fail move at once; and a record is suppressed as soon as its next step is beyond δ', where the
+    paper lets it climb on and suppresses it when it holds. That is the same to everybody else: distortion only rises,
+    so such a record is never published, and nobody who is published can be in a group with it, because a group has
+    one distortion. `capped_confidence_climb` has the argument that the rounds end, and the last step of all asks the
+    model about the finished groups.
+
+    Paper -> here: D₁* -> the release, Pr(q'ᵢ) -> share of a region, left domain size -> `Steps.left`.
+
+    >>> ConfidenceCap(rate="0.8").models
+    (CappedConfidence(attribute=None, rate=Fraction(4, 5), shares=None, rules=()),)
+    """
+
+    name: ClassVar[str] = "capped-confidence"
+    summary: ClassVar[str] = "a random part of the records, none told with more confidence than public statistics give"
+    partition: ClassVar[bool] = True
+    form: ClassVar[str] = "generalised"
+    suppress: ClassVar[str] = "1"  # records may always be suppressed
+    rate: Exact = "0.9"
+    distortion: Exact = "0.6"
+    attribute: str | None = None
+    population: str | Given | None = None
+    rules: Sequence[Mapping[str, Any]] = ()
+    levels: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", show(within(self.rate, "the rate", 0, 1, above=True)))
+        object.__setattr__(self, "distortion", show(within(self.distortion, "the distortion", 0, 1)))
+        if not isinstance(self.population, str):
+            object.__setattr__(self, "population", parse_shares(self.population, "population"))
+        object.__setattr__(self, "rules", parse_rules(self.rules))
+        object.__setattr__(self, "levels", _levels(self.levels))
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """What is promised of the release: the cap by the shares it shows, and by a population that is given.
+
+        The table's own shares are no parameter of a promise: to publish them would tell more than the records do.
+        """
+        own = CappedConfidence(rate=self.rate, attribute=self.attribute, rules=self.rules)
+        if not isinstance(self.population, Mapping):
+            return (own,)
+        return (own, replace(own, shares=self.population))
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about groups."""
+        return
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse a view without quasi-identifiers or sensitive attributes, and levels, shares or rules it has not."""
+        if not view.quasi:
+            raise StudyError(
+                "the release has no quasi-identifier, so every group is the whole table",
+                "give the attributes others may know of a person `role: quasi_identifier`",
+            )
+        for model in self.models:
+            model.check(view)
+        names = [attribute.name for attribute in view.quasi]
+        unknown = sorted(set(self.levels) - set(names))
+        if unknown:
+            raise StudyError(
+                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"name some of: {', '.join(names)}",
+            )
+        for attribute in view.quasi:
+            beginning(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """What is drawn, how far records are generalised, and where the statistics come from."""
+        self.check(view)
+        rate = exact(self.rate, "rate")
+        sentences = []
+        if rate < 1:
+            sentences.append(
+                f"{show(100 * rate)} % of the records are drawn at random, and no others are published: counts of the "
+                f"release are to be divided by {show(rate)}"
+            )
+        least = [
+            f"{a.name} (level {levels[place].number})"
+            for a in view.quasi
+            if (place := beginning(a, levels := levels_of(a), self.levels.get(a.name, 0)))
+        ]
+        sentences.append(
+            f"a record is generalised a step at a time until it keeps the cap, as far as a distortion of "
+            f"{self.distortion}; one that would need more is suppressed"
+        )
+        if least:
+            sentences.append(f"these begin above their exact values: {', '.join(least)}")
+        sentences.append(self._source_in_words(view))
+        if self.rules:
+            sentences.append(f"{len(self.rules)} rules stand in place of independence for the records they match")
+        limits = CappedConfidence.limits
+        sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
+        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
+
+    def draft(
+        self, view: PartitionView, cells: Cells, *, source: RandomSource, progress: Progress = silent
+    ) -> PartitionDraft:
+        """Draw the records and generalise them; ``source`` decides which records are drawn."""
+        self.check(view)
+        if isinstance(self.population, str):
+            raise StudyError(
+                "the population is a file, and a method opens none",
+                "release it through a study, or give the shares: {attribute: {value: share}}",
+            )
+        models = self.models
+        cells = in_order(view, cells)
+        drawn = thinned(cells, exact(self.rate, "rate"), source)
+        climb = self._climb(view, drawn)
+        known = self._known(view, cells, climb)
+        progress("generalising the records", 0, 1)
+        self._settle(view, climb, known, progress)
+        partition = finished(view, self._partition(climb, drawn), models)
+        return PartitionDraft(
+            view=view,
+            partition=partition,
+            models=models,
+            form=self.form,
+            rate=exact(self.rate, "rate"),
+            facts={
+                "rate": self.rate,
+                "published": climb.published,
+                "suppressed": partition.suppressed,
+                "groups": len(partition.boxes),
+                "average_group": round(climb.published / len(partition.boxes), 3),
+                "distortion": self.distortion,
+                "shares": "given" if self.population is not None else "of the table",
+            },
+            owner=for_owner(view, partition, climb, models),
+        )
+
+    def _climb(self, view: PartitionView, drawn: Cells) -> Climb:
+        """The drawn records at their lowest levels; what nobody looks at does not tell them apart."""
+        names = needed(view, self.models)
+        key, size = np.zeros(len(drawn), dtype=np.int64), 1
+        for name in names:
+            key, size = joined(key, size, column(drawn, name), view.domain(name).size)
+        kind, rows = numbered(key, size)
+        domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}
+        quasi = tuple(a.name for a in view.quasi)
+        return Climb(
+            [Steps.of(a, column(drawn, a.name), self.levels.get(a.name, 0)) for a in view.quasi],
+            kind,
+            drawn.counts,
+            {name: column(drawn, name)[rows] for name in names},
+            rate=float(exact(self.rate, "rate")),
+            limit=float(exact(self.distortion, "distortion")),
+            rules=rules_of(self.rules, domains, names, quasi),
+            names=quasi,
+        )
+
+    def _known(self, view: PartitionView, cells: Cells, climb: Climb) -> Chances:
+        """The public statistics: what is given, else the shares of the whole table, before anything is drawn."""
+        given = self.population if isinstance(self.population, Mapping) else {}
+
+        def of(name: str) -> Distribution:
+            if name in given:
+                return given_by(name, view.domain(name), given[name])
+            return Distribution.counted(column(cells, name), cells.counts, view.domain(name).size)
+
+        values = {name: climb.value_shares(name, of(name)) for name in needed(view, self.models)}
+        regions = tuple(
+            of(a.name).share(steps.starts, steps.stops) for a, steps in zip(view.quasi, climb.steps, strict=True)
+        )
+        return Chances(regions, values)
+
+    def _settle(self, view: PartitionView, climb: Climb, known: Chances, progress: Progress) -> None:
+        """Until no record breaks the cap, neither by the known statistics nor by what the release shows.
+
+        Where statistics are given for some attributes only, a receiver has them and, for the others, what the release
+        shows: the cap is kept by those together, too.
+        """
+        total = climb.published
+        touched = None
+        while True:
+            climb.settle(known, touched, step=lambda left: progress("generalising the records", total - left, total))
+            seen = _shown(view, climb)
+            failing = climb.failing(seen)
+            if isinstance(self.population, Mapping) and not len(failing):
+                failing = climb.failing(self._beside_given(view, known, seen))
+            if not len(failing):
+                break
+            touched = climb.raise_up(failing)
+        if not climb.published:
+            raise InfeasibleError(
+                "every record would have to be suppressed: as a whole they are too few for what they tell",
+                "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
+            )
+
+    def _beside_given(self, view: PartitionView, known: Chances, seen: Chances) -> Chances:
+        """What is given, and of all else what the release shows."""
+        given = set(self.population or ())
+        regions = tuple(
+            one if a.name in given else two for a, one, two in zip(view.quasi, known.regions, seen.regions, strict=True)
+        )
+        values = {name: (known if name in given else seen).values[name] for name in seen.values}
+        return Chances(regions, values)
+
+    def _partition(self, climb: Climb, drawn: Cells) -> Partition:
+        group = climb.groups_of_cells()
+        used, place = np.unique(group, return_inverse=True)
+        lost = int((used < 0).sum())
+        number = np.concatenate([np.full(lost, SUPPRESSED), np.arange(len(used) - lost)])
+        return Partition(drawn, number[place.ravel()], climb.boxes(used[lost:]))
+
+    def _source_in_words(self, view: PartitionView) -> str:
+        names = [a.name for a in (*view.quasi, *view.sensitive)]
+        if isinstance(self.population, str):
+            return f"public statistics are those of '{self.population}', and shares of it are published in the manifest"
+        given = [name for name in names if name in (self.population or {})]
+        own = [name for name in names if name not in given]
+        told = (
+            [f"public statistics are given for {', '.join(given)}, and are published in the manifest"] if given else []
+        )
+        if own:
+            told.append(
+                f"the statistics of {', '.join(own)} are estimated from the same table: rare records look expected "
+                "because they are in it"
+            )
+        return "; ".join(told)
+
+
+def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
+    """A share of the records, drawn without replacement: each set of β·N records is as likely.
+
+    Rounded down: β bounds what the cap is worth, so no more than that share may be published. Records alike stand
+    together, so how many of a cell are drawn is multivariate hypergeometric.
+    """
+    records = int(cells.counts.sum())
+    wanted = int(rate * records)
+    if not wanted:
+        raise InfeasibleError("no record would be drawn", "raise the `rate`, or use a larger table")
+    if wanted == records:
+        return cells
+    marks = subset(records, wanted, source)
+    counts = np.add.reduceat(marks, np.cumsum(cells.counts) - cells.counts, dtype=np.int64)
+    kept = counts > 0
+    return Cells(cells.attributes, cells.codes[kept], counts[kept])
+
+
+def _shown(view: PartitionView, climb: Climb) -> Chances:
+    """What a release of the groups as they are would show."""
+    regions = []
+    for place, (attribute, steps) in enumerate(zip(view.quasi, climb.steps, strict=True)):
+        weights = climb.weights(place)
+        there = np.flatnonzero(weights)
+        domain, counts = view.domain(attribute.name), weights[there].astype(np.int64)
+        found = shown_by(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
+        regions.append(found.share(steps.starts, steps.stops))
+    return Chances(tuple(regions), climb.values_shown())
+
+
+def _levels(given: object) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        raise StudyError("levels is no mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
+    found = {}
+    for name, level in given.items():
+        number = exact(level, f"the lowest level of '{name}'")
+        if number.denominator != 1 or number < 0:
+            raise StudyError(f"the lowest level of '{name}' is {show(number)}", "use a whole number from 0 on")
+        found[str(name)] = int(number)
+    return found

@@ -1,0 +1,1 @@
+"""DiffGen: differentially private generalisation for classification."""

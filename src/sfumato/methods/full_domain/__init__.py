@@ -1,0 +1,1 @@
+"""Full-domain generalisation: one level for each attribute, the best in the lattice."""

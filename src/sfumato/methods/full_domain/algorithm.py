@@ -1,0 +1,255 @@
+"""Full-domain recoding: one level of generalisation for each attribute, the best there is."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells
+from sfumato.domains.cut import Cut
+from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.methods.full_domain.box_search import Found, Judge, Search
+from sfumato.methods.full_domain.lattice import Bounds, Lattice, Levels, lattice_of
+from sfumato.methods.full_domain.rollup import Table, Tables, joined, numbered
+from sfumato.methods.grouping.model_checks import Promises, column, quoted
+from sfumato.methods.grouping.partitioning import (
+    Promise,
+    Promising,
+    check_view,
+    finished,
+    in_order,
+    refuse_hopeless,
+    refuse_lost_people,
+    share_of,
+    suppress_broken,
+    worded,
+)
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.privacy.groups.parameters import Exact, exact, within
+from sfumato.privacy.groups.statistics import Integers
+from sfumato.privacy.models import title
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.study.budget import show
+from sfumato.study.partition_view import PartitionView
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class FullDomain(Promising):
+    """The node of the generalisation lattice with the least loss among those that keep the promise.
+
+    Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
+    al., 2012, in ARX) search the lattice. Here boxes of nodes are bounded from below and dropped together; `box_search`
+    has the argument that what is left is optimal. Loss is that of `methods.grouping.region_loss.general_loss`.
+
+    Groups that break the promise are suppressed, as long as no more than the share ``suppress`` of the records is lost
+    by it. ``levels`` sets bounds: ``{age: [1, 3], sex: 0}`` publishes age at level 1, 2 or 3 and sex as it is;
+    `lattice` says what a level is. With a ``time_limit`` in seconds the best node so far is taken, and the facts say
+    how far from the optimum it can be. Of equal losses the one with more groups is taken, then the first in the order
+    of levels.
+
+    >>> FullDomain(k=5, suppress="0.02").models
+    (KAnonymity(k=5),)
+    """
+
+    name: ClassVar[str] = "full-domain"
+    summary: ClassVar[str] = "one level of generalisation for each attribute, with the least loss"
+    form: ClassVar[str] = "generalised"
+    k: int | None = None
+    promise: Promise = None
+    suppress: Exact = "0"
+    time_limit: Exact | None = None
+    levels: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.read_promise()
+        object.__setattr__(self, "suppress", show(share_of(self.suppress, "suppress")))  # 0 and "0" are one recipe
+        _ = self.seconds, self.bounds
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the search may take."""
+        return None if self.time_limit is None else float(within(self.time_limit, "time_limit", 0, above=True))
+
+    @property
+    def bounds(self) -> dict[str, Bounds]:
+        """The lowest and highest level of the attributes that have bounds."""
+        if not isinstance(self.levels, Mapping):
+            raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
+        return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
+        check_view(view, self.models, people=True)
+        refuse_lost_people(self.models, share_of(self.suppress, "suppress"))
+        names = [attribute.name for attribute in view.quasi]
+        unknown = sorted(set(self.bounds) - set(names))
+        if unknown:
+            raise StudyError(
+                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"name some of: {', '.join(names)}",
+            )
+        lattice_of(view.quasi, self.bounds)
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """Which levels there are to choose from, and what holds of each group."""
+        self.check(view)
+        lattice = lattice_of(view.quasi, self.bounds)
+        choices = ", ".join(f"'{ladder.attribute}' ({len(ladder)})" for ladder in lattice.ladders)
+        share = share_of(self.suppress, "suppress")
+        sentences = [
+            f"each quasi-identifier is published at one level of its taxonomy, the same for all records: {choices}",
+            f"of {lattice.size:,} combinations of levels the one with the least loss is taken that keeps the promise",
+        ]
+        if share:
+            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed for it")
+        if self.seconds is not None:
+            sentences.append(f"after {self.seconds:g} seconds the best combination so far is taken")
+        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"nodes": lattice.size})
+
+    def draft(
+        self,
+        view: PartitionView,
+        cells: Cells,
+        *,
+        progress: Progress = silent,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> PartitionDraft:
+        """Search, then recode. The clock is only asked if there is a time limit."""
+        self.check(view)
+        if not len(cells):
+            refuse_hopeless(view, cells, self.models)
+        cells = in_order(view, cells)
+        lattice, promises = lattice_of(view.quasi, self.bounds), Promises(self.models, view)
+        search = _search(lattice, promises, cells, share_of(self.suppress, "suppress"))
+        ends = None if self.seconds is None else clock() + self.seconds
+        found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=progress)
+        if found.best is None:
+            raise _infeasible(search, promises, cells, found)
+        partition = _recoded(view, cells, lattice.cuts(found.best.node))
+        left = suppress_broken(view, partition, self.models, limit=search.allowed)
+        if left is None or left.suppressed != found.best.suppressed:
+            raise OursError("the search and the recoding do not agree on what is suppressed")
+        partition = finished(view, left, self.models)
+        return PartitionDraft(
+            view=view,
+            partition=partition,
+            models=self.models,
+            form=self.form,
+            facts={
+                "groups": len(partition.boxes),
+                "suppressed": partition.suppressed,
+                "levels": lattice.named(found.best.node),
+                "loss": round(found.best.loss, 9),
+                "nodes": lattice.size,
+                "nodes_counted": found.counted,
+                "optimal": found.complete,
+                "within": round(max(0.0, found.best.loss - found.bound), 9),  # of the least loss there is: proven
+            },
+        )
+
+
+def _search(lattice: Lattice, promises: Promises, cells: Cells, share: Fraction) -> Search:
+    """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
+    kind, kinds = _kinds(promises.columns(cells), {name: domain.size for name, domain in promises.domains.items()})
+    codes = [column(cells, ladder.attribute) for ladder in lattice.ladders]
+    tables = Tables(lattice, codes, cells.counts, kind)
+    return Search(
+        lattice=lattice,
+        tables=tables,
+        least=promises.least,
+        allowed=int(share * int(cells.counts.sum())),
+        judge=None if promises.sizes_alone else _judge(promises, kinds, lattice, tables),
+        monotone=promises.monotone,
+    )
+
+
+def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[Integers | None, dict[str, Integers]]:
+    """Combinations of sensitive values, numbered through: the number of each row, and the codes of each number."""
+    if not columns:
+        return None, {}
+    key, size = np.zeros(len(next(iter(columns.values()))), dtype=np.int64), 1
+    for name, codes in columns.items():
+        key, size = joined(key, size, codes, sizes[name])
+    kind, rows = numbered(key, size)
+    return kind, {name: codes[rows] for name, codes in columns.items()}
+
+
+def _judge(promises: Promises, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
+    def judge(table: Table, node: Levels) -> NDArray[np.bool_]:
+        sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
+        people = promises.view.people
+        living = None if people is None else _living(lattice.cuts(node), tables.codes(table.heads()), people)
+        return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
+
+    return judge
+
+
+def _living(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> Integers:
+    """How many people live in the region of each group, which ``heads`` has one row of codes of."""
+    groups = len(heads[0])
+    key, size = np.zeros(groups + len(people), dtype=np.int64), 1
+    for cut, codes in zip(cuts, heads, strict=True):
+        if len(cut) > 1:
+            both = np.concatenate([codes, column(people, cut.attribute)])
+            key, size = joined(key, size, cut.regions(both), len(cut))
+    home, rows = numbered(key, size)
+    there = np.bincount(home[groups:], weights=people.counts, minlength=len(rows)).astype(np.int64)
+    found: Integers = there[home[:groups]]
+    return found
+
+
+def _recoded(view: PartitionView, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
+    """The partition of a node: cells in the same regions are a group."""
+    regions = [cut.regions(column(cells, cut.attribute)) for cut in cuts]
+    key, size = np.zeros(len(cells), dtype=np.int64), 1
+    for cut, region in zip(cuts, regions, strict=True):
+        if len(cut) > 1:
+            key, size = joined(key, size, region, len(cut))
+    group, rows = numbered(key, size)
+    edges = [np.asarray((*cut.starts, cut.size)) for cut in cuts]
+    boxes = Boxes(
+        tuple(attribute.name for attribute in view.quasi),
+        np.stack([edge[region[rows]] for edge, region in zip(edges, regions, strict=True)], axis=1),
+        np.stack([edge[region[rows] + 1] for edge, region in zip(edges, regions, strict=True)], axis=1),
+    )
+    return Partition(cells, group, boxes)
+
+
+def _bounds(name: str, given: Any) -> Bounds:
+    """A level, or the lowest and the highest one, each of which may be left open (null)."""
+    ends = list(given) if isinstance(given, (list, tuple)) else [given, given]
+    levels = [None if end is None else exact(end, f"a level of '{name}'") for end in ends]
+    if len(levels) != 2 or any(end is not None and (end.denominator != 1 or end < 0) for end in levels):  # noqa: PLR2004
+        raise StudyError(
+            f"the levels of '{name}' are neither a level nor two of them", f"write `{name}: 1` or `{name}: [0, 2]`"
+        )
+    low, high = (None if end is None else int(end) for end in levels)
+    return low or 0, high
+
+
+def _infeasible(search: Search, promises: Promises, cells: Cells, found: Found) -> InfeasibleError:
+    """Why nothing was found, and the largest parameter for which something would be."""
+    if not found.complete:
+        return InfeasibleError(
+            "the time was over before a level was found that keeps the promise", "raise `time_limit`, or leave it out"
+        )
+    sizes = np.sort(search.tables.table(search.lattice.top).totals)
+    smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
+    largest = int(sizes[smaller <= search.allowed].max())
+    if largest >= promises.least:
+        refuse_hopeless(promises.view, cells, promises.models)
+    way_out = f"set k to {largest} or less" if largest < promises.least else "ask for less"
+    more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
+    if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
+        more.append("allow higher `levels`")
+    return InfeasibleError(
+        f"no level of generalisation keeps {' and '.join(title(model) for model in promises.models)} "
+        f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
+        ", or ".join([way_out, *more]),
+    )

@@ -1,0 +1,164 @@
+"""Optimal search in a lattice by branch and bound over boxes of nodes.
+
+A box [low, high] holds every node between two. Two things are known of all of them without looking:
+
+- Generalising alone costs at least what it costs at `low`: its loss is a sum over attributes, each a number that was
+  counted once and that grows with the level.
+- Suppressing costs at least what the groups that are too small at `high` cost. Every group of a more specific node is
+  part of a group of `high`, so a record whose group is too small at `high` stands in one that is too small everywhere
+  in the box; and to lose a record costs 1 less what generalising has already cost it, which is least at `high`.
+
+The sum of the two bounds the box from below. Boxes are taken lowest bound first and cut in two along an attribute; the
+half that keeps `high` needs no counting, the other one needs one node counted. When the lowest bound is above the best
+loss found, that is the optimum: for any model, as only group sizes are used.
+
+More boxes can be dropped where a promise is broken for good. If more records are in too small groups at `high` than may
+be suppressed, so it is in all of the box. And if none may be suppressed and the models are monotone (merging groups
+that keep the promise keeps it), a promise broken at `high` is broken in the whole box: were all groups of a more
+specific node sound, the groups of `high`, each a merger of some of them, would be sound too. With suppression this
+does not follow: in a group that breaks its promise as a whole there may be parts that keep it.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.methods.full_domain.lattice import Lattice, Levels
+from sfumato.methods.full_domain.rollup import Table, Tables
+from sfumato.progress import Progress, silent
+
+TIE = 1e-12  # losses closer than this are equal: their sums are rounded
+_SMALL = 2_000  # rows; counting from a table of so few is not worth a smaller one
+
+Judge = Callable[[Table, Levels], NDArray[np.bool_]]
+"""Whether each group of a node's table is published. A group below the least size never is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """A node that was counted."""
+
+    node: Levels
+    loss: float
+    suppressed: int
+    groups: int  # published ones
+    too_small: int  # records in groups below the least size
+    extra: float  # the loss that suppressing those adds
+
+    def better_than(self, other: "Worth") -> bool:
+        """Less loss, or the same in more groups, or the same in order: fixed, whichever was found first."""
+        if abs(self.loss - other.loss) > TIE:
+            return self.loss < other.loss
+        return (-self.groups, self.node) < (-other.groups, other.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search came to: the best node, if any, and how far it got."""
+
+    best: Worth | None
+    counted: int  # nodes whose groups were counted
+    complete: bool  # nothing is left that could be better
+    bound: float  # no node has a lower loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What is searched, and by which rules."""
+
+    lattice: Lattice
+    tables: Tables
+    least: int  # no group below it keeps the promise
+    allowed: int  # records that may be suppressed
+    judge: Judge | None  # None: the least size is the whole promise
+    monotone: bool
+
+    def run(self, *, stop: Callable[[], bool] = lambda: False, progress: Progress = silent) -> Found:
+        """Find the best node, or the best so far when ``stop`` says so."""
+        bottom, top = self.lattice.bottom, self.lattice.top
+        seen = {top: self.worth(top)}
+        best = seen[top] if self._fits(seen[top]) else None
+        used: Counter[Levels] = Counter()
+        heap = [] if self._hopeless(seen[top]) else [(self._generalised(bottom) + seen[top].extra, 0, bottom, top)]
+        made = 0
+        while heap:
+            bound, _, low, high = heapq.heappop(heap)
+            if best is not None and bound > best.loss + TIE:
+                break
+            if stop():
+                return Found(best, len(seen), complete=False, bound=bound)
+            if low == high:
+                continue
+            place, middle = self._cut(low, high)
+            above, below = _at(low, place, middle + 1), _at(high, place, middle)
+            made += 2
+            heapq.heappush(heap, (self._generalised(above) + seen[high].extra, made, above, high))
+            used[low] += 1
+            if used[low] == 2 and self.tables.rows_for(below) > _SMALL:  # noqa: PLR2004 - asked again, so once more likely
+                self.tables.table(low)  # from now on the box is counted from here, if it is smaller
+            found = seen[below] = self.worth(below)
+            progress("searching the lattice", len(seen), self.lattice.size)
+            if self._fits(found) and (best is None or found.better_than(best)):
+                best = found
+            if not self._hopeless(found):
+                heapq.heappush(heap, (self._generalised(low) + found.extra, made + 1, low, below))
+        return Found(best, len(seen), complete=True, bound=1.0 if best is None else best.loss)
+
+    def worth(self, node: Levels) -> Worth:
+        """Count the groups of a node, and what publishing it would cost."""
+        table = self.tables.table(node)
+        totals, heads = table.totals, table.heads()
+        small = totals < self.least
+        too_small, extra = self._lost(node, totals, heads, small)
+        gone, more = small, extra
+        if self.judge is not None and too_small <= self.allowed:
+            gone = ~self.judge(table, node)
+            _, more = self._lost(node, totals, heads, gone)
+        return Worth(
+            node,
+            self._generalised(node) + more,
+            int(totals[gone].sum()),
+            int(len(totals) - gone.sum()),
+            too_small,
+            extra,
+        )
+
+    def _lost(
+        self, node: Levels, totals: NDArray[np.float64], heads: Sequence[NDArray[np.int64]], gone: NDArray[np.bool_]
+    ) -> tuple[int, float]:
+        """How many records are lost, and what that adds to the loss."""
+        rows = np.flatnonzero(gone)
+        sizes = totals[rows]
+        losses = self.tables.losses(node, [head[rows] for head in heads])
+        return int(sizes.sum()), float(np.sum(sizes * (1 - losses))) / self.tables.records
+
+    def _fits(self, found: Worth) -> bool:
+        return found.suppressed <= self.allowed and found.groups > 0
+
+    def _hopeless(self, high: Worth) -> bool:
+        """Whether no node below can be published; see the top of this file."""
+        if high.too_small > self.allowed or high.too_small == self.tables.records:
+            return True
+        return self.allowed == 0 and self.monotone and high.suppressed > 0
+
+    def _generalised(self, node: Levels) -> float:
+        return float(sum(losses[step] for losses, step in zip(self.tables.generalised, node, strict=True)))
+
+    def _cut(self, low: Levels, high: Levels) -> tuple[int, int]:
+        """The attribute whose levels differ most in loss, and the last level on the lower side of half of that."""
+        costs = self.tables.generalised
+        place = max(
+            (place for place in range(len(low)) if low[place] < high[place]),
+            key=lambda place: costs[place][high[place]] - costs[place][low[place]],
+        )
+        steps = costs[place][low[place] : high[place]]
+        half = (costs[place][low[place]] + costs[place][high[place]]) / 2
+        return place, low[place] + int(np.searchsorted(steps, half, side="right")) - 1
+
+
+def _at(node: Levels, place: int, step: int) -> Levels:
+    return (*node[:place], step, *node[place + 1 :])

@@ -1,0 +1,1 @@
+"""What all methods that put records into equivalence classes share."""

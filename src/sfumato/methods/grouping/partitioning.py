@@ -1,0 +1,293 @@
+"""What all methods share that put records into groups: the promise, suppression, and the check at the end.
+
+Groups are labels of cells here, `SUPPRESSED` for none. No method trusts its own bookkeeping: the last step asks the
+models about the finished partition.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells
+from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.privacy.groups.parameters import Exact, within
+from sfumato.privacy.groups.statistics import Statistics, ValueTotals
+from sfumato.privacy.models import (
+    GroupModel,
+    KAnonymity,
+    all_hold,
+    counts_people,
+    parse_models,
+    peopled,
+    refuse_infeasible,
+    regional,
+    relative,
+    title,
+)
+from sfumato.release.partition import SUPPRESSED, Boxes, Partition
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.partition_view import PartitionView
+
+Integers = NDArray[np.int64]
+Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `promise`
+
+
+def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
+    """The models that a method is asked to keep: all of them at once.
+
+    >>> promised(5, {"t-closeness": "0.2"})[0]
+    KAnonymity(k=5)
+    """
+    short = () if k is None else (KAnonymity(k=k),)
+    models = (*short, *parse_models(promise))
+    if not models:
+        raise StudyError("the release promises nothing", "set `k: 10`, or `promise: {k-anonymity: 10}`")
+    return models
+
+
+class Grouping:
+    """A method that puts records into groups: it costs no ε."""
+
+    partition: ClassVar[bool] = True
+
+    @property
+    def spends(self) -> None:
+        """No ε: the promise is about groups."""
+        return
+
+
+class Promising(Grouping):
+    """A grouping method whose promise is ``k``, or models, or both."""
+
+    k: int | None
+    promise: Promise
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The promises, all of which hold."""
+        return promised(self.k, self.promise)
+
+    def read_promise(self) -> None:
+        """Store the promise beside ``k`` as models: part of a method's birth."""
+        object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
+
+
+def share_of(value: Exact, parameter: str = "suppress") -> Fraction:
+    """A share of the records from 0 to 1, exactly as typed.
+
+    >>> share_of("0.02", "suppress")
+    Fraction(1, 50)
+    """
+    return within(value, parameter, 0, 1)
+
+
+def flag(value: object, parameter: str) -> bool:
+    """A truth value, also as a study file's text."""
+    if isinstance(value, bool):
+        return value
+    if str(value).lower() in {"true", "false"}:
+        return str(value).lower() == "true"
+    raise StudyError(f"{parameter} is '{str(value)[:40]}'", "write true or false")
+
+
+def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if not isinstance(cast("object", value), str) or value not in choices:
+        raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
+
+
+def check_view(view: PartitionView, models: Iterable[GroupModel], *, people: bool = False) -> None:
+    """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on.
+
+    ``people`` says whether the method can count a population in the regions that it makes.
+    """
+    if not view.quasi:
+        raise StudyError(
+            "the release has no quasi-identifier, so every group is the whole table",
+            "give the attributes others may know of a person `role: quasi_identifier`",
+        )
+    models = tuple(models)
+    for model in models:
+        model.check(view)
+    if regional(models):
+        raise StudyError(
+            "the promise is about the regions of all groups at once, and this method cannot search for it",
+            "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
+            "`sfumato max-k` for the k at which Mondrian keeps it",
+        )
+    if counts_people(models) and not people:
+        raise StudyError(
+            "the promise compares groups with the people of a population, and this method cannot count those",
+            "use `method: full-domain`, or `mondrian`",
+        )
+    if len(peopled(models)) > 1:
+        raise StudyError("promises of one release compare with two populations", "name the same one in both")
+
+
+def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None:
+    """Refuse to suppress records of groups whose people are counted.
+
+    How many records are suppressed can be seen, and so can who of the population lives in no published region. If ten
+    records are suppressed and ten people live there, all of them are known to be in the table, whatever was promised of
+    the published groups.
+    """
+    if suppress and counts_people(models):
+        raise StudyError(
+            "the promise is about who is in the table, and suppressed records would tell it of people who live in no "
+            "published region",
+            "leave `suppress` out",
+        )
+
+
+def refuse_least_width(view: PartitionView, method: str) -> None:
+    """Refuse an `at_least` that the method does not keep: an owner's limit is not dropped in silence."""
+    limited = [attribute.name for attribute in view.quasi if attribute.at_least is not None]
+    if limited:
+        raise StudyError(
+            f"'{method}' cannot keep the `at_least` of {', '.join(repr(name) for name in limited)}",
+            "use `tds` or `full-domain`, or give the attribute a coarser `step` in place of `at_least`",
+        )
+
+
+def class_of(view: PartitionView) -> Attribute:
+    """The one class attribute."""
+    found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
+    if len(found) != 1:
+        raise StudyError(
+            f"the method looks at the class, and the release has {len(found) or 'none'}",
+            "give one attribute `role: class`",
+        )
+    return found[0]
+
+
+def needed(view: PartitionView, models: Iterable[GroupModel]) -> tuple[str, ...]:
+    """The sensitive attributes that the models look at, in the view's order."""
+    names: set[str] = set()
+    for model in models:
+        asked = model.needs()
+        names.update((a.name for a in view.sensitive) if asked is None else asked)
+    return tuple(a.name for a in view.sensitive if a.name in names)
+
+
+def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
+    """How often the values of some attributes occur in the table."""
+    return {
+        name: ValueTotals.of(cells.codes[:, cells.attributes.index(name)], cells.counts, view.domain(name).size)
+        for name in names
+    }
+
+
+def refuse_hopeless(
+    view: PartitionView,
+    cells: Cells,
+    models: Iterable[GroupModel],
+    *,
+    suppression: bool = False,
+    boxes: Boxes | None = None,
+) -> None:
+    """Refuse a table without records, and a promise that it breaks even as one group (in the region of ``boxes``)."""
+    if not len(cells):
+        raise InfeasibleError("no record takes part in the release", "check the table, and what the study leaves out")
+    models = tuple(models)
+    whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
+    try:
+        refuse_infeasible(models, statistics_of(view, whole, models))
+    except InfeasibleError as error:
+        if not suppression:
+            raise
+        raise InfeasibleError(
+            error.problem, f"{error.fix}, or use `full-domain`, which also tries to suppress records for it"
+        ) from None
+
+
+def statistics_of(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> Statistics:
+    """The published groups as these models see them: only the sensitive attributes that they look at."""
+    names = needed(view, models)
+    return partition.statistics(replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names)))
+
+
+def in_order(view: PartitionView, cells: Cells) -> Cells:
+    """The same cells with the view's attributes, in the order of their codes: what is made of them is the same."""
+    names = tuple(attribute.name for attribute in view.attributes)
+    codes = cells.codes
+    if cells.attributes != names:
+        codes = codes[:, [cells.attributes.index(name) for name in names]]
+    above, below = codes[1:], codes[:-1]
+    first = (above != below).argmax(axis=1)[:, None] if codes.shape[1] else np.zeros((0, 1), np.int64)
+    if np.all(np.take_along_axis(above, first, 1) > np.take_along_axis(below, first, 1)):
+        return replace(cells, attributes=names, codes=codes)
+    order = np.lexsort(codes.T[::-1])
+    return Cells(names, codes[order], cells.counts[order])
+
+
+def suppress_broken(
+    view: PartitionView, partition: Partition, models: Iterable[GroupModel], *, limit: int
+) -> Partition | None:
+    """Suppress the records of groups that break the promise, until all that are left keep it; None above ``limit``.
+
+    Suppression changes the table that some models compare with, so groups are asked again until none breaks its
+    promise. Groups only leave, so it ends.
+    """
+    models = tuple(models)
+    while True:
+        statistics = statistics_of(view, partition, models)
+        broken = ~all_hold(models, statistics) & (statistics.sizes > 0)
+        if not broken.any():
+            return partition
+        if partition.suppressed + int(statistics.sizes[broken].sum()) > limit:
+            return None
+        gone = np.append(broken, False)[partition.group]  # the last place is that of SUPPRESSED
+        partition = replace(partition, group=np.where(gone, SUPPRESSED, partition.group))
+        if not relative(models):
+            return partition
+
+
+def finished(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> Partition:
+    """The partition with groups numbered in the order of their first cells, checked with the models once more."""
+    group, boxes = partition.group, partition.boxes
+    first = np.full(len(boxes) + 1, len(group), np.int64)  # the last place is that of SUPPRESSED
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    kept = np.flatnonzero(first[:-1] < len(group))
+    order = kept[np.argsort(first[kept], kind="stable")]
+    number = np.full(len(boxes) + 1, SUPPRESSED, np.int64)
+    number[order] = np.arange(len(order))
+    done = Partition(partition.cells, number[group], Boxes(boxes.attributes, boxes.starts[order], boxes.stops[order]))
+    if not len(order):
+        raise InfeasibleError("every record would have to be suppressed", "ask for less, or generalise more")
+    refuse_broken(view, done, models)
+    return done
+
+
+def refuse_broken(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> None:
+    """The last check: every group of the finished partition keeps every promise."""
+    models = tuple(models)
+    statistics = statistics_of(view, partition, models)
+    for model in models:
+        broken = int((~model.holds(statistics)).sum())
+        if broken:
+            raise OursError(f"{broken} groups of the finished partition break {title(model)}")
+
+
+def merge_alike(partition: Partition) -> Partition:
+    """Groups with the same region are one: nobody who sees the release can tell them apart."""
+    boxes = partition.boxes
+    rows, number = np.unique(np.hstack([boxes.starts, boxes.stops]), axis=0, return_inverse=True)
+    if len(rows) == len(boxes):
+        return partition
+    width = len(boxes.attributes)
+    merged = Boxes(boxes.attributes, rows[:, :width], rows[:, width:])
+    return Partition(partition.cells, np.append(number.ravel(), SUPPRESSED)[partition.group], merged)
+
+
+def worded(models: Iterable[GroupModel]) -> list[str]:
+    """The promises as sentences of a forecast."""
+    return [f"{said[:1].lower()}{said[1:].removesuffix('.')}" for said in (model.sentence() for model in models)]
+
+
+def _no_boxes(groups: int) -> Boxes:
+    none = np.empty((groups, 0), np.int64)
+    return Boxes((), none, none)

@@ -1,0 +1,1 @@
+"""Mondrian: multidimensional partitioning, all groups of one depth at once."""

@@ -1,0 +1,199 @@
+"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, as long as every part keeps the promise."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.domains.counts import Cells
+from sfumato.errors import StudyError
+from sfumato.methods.grouping.code_ranges import tight_boxes
+from sfumato.methods.grouping.partitioning import (
+    Promise,
+    Promising,
+    check_view,
+    class_of,
+    finished,
+    flag,
+    in_order,
+    one_of,
+    refuse_hopeless,
+    refuse_least_width,
+    refuse_lost_people,
+    share_of,
+    suppress_broken,
+    worded,
+)
+from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.mondrian.axes import Axes
+from sfumato.methods.mondrian.cell_table import Table
+from sfumato.methods.mondrian.choices import ByGain, ByLoss, Impurity
+from sfumato.methods.mondrian.depth_levels import Chooser, Rules, cut_down
+from sfumato.privacy.groups.parameters import Exact
+from sfumato.privacy.models import KAnonymity, counts_people
+from sfumato.progress import Progress, silent
+from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.study.budget import show
+from sfumato.study.partition_view import PartitionView
+
+ALL = "all"
+CHOICES = {
+    "widest": "the attribute on which a group is widest is cut first",
+    "info_gain": "the cut that says most about the class comes first",
+    "loss": "the cut that leaves the least loss comes first",
+}
+RANGES = ("tight", "partition")
+
+
+@METHODS.add
+@dataclass(frozen=True, kw_only=True)
+class Mondrian(Promising):
+    """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any promise about groups.
+
+    The whole table is one group. A group is cut on the attribute on which it is widest, relative to the domain; if a
+    part would break the promise, the next attribute is tried, and a group without an allowable cut is published.
+    Numbers are cut at the median; categories into the children of the lowest node above the group's values, all of
+    which must keep the promise; categories named in ``ordered`` (or all of them: ``ordered="all"``) are cut at the
+    median of their order, and read as "from … to". ``strict`` parts do not overlap; relaxed ones share the records on
+    the median, half to each side. ``choose="info_gain"`` is InfoGain Mondrian (LeFevre et al., KDD 2006): of all cuts
+    the one with the largest information gain on the class. ``choose="loss"`` takes the cut that leaves the least loss.
+
+    We differ from the paper in this: a strict cut goes to that side of the median's value that leaves the smaller part
+    larger, so that for k-anonymity a group is only left whole if no cut at all is allowable. And if ``suppress`` is
+    above 0, a cut is also allowable if the parts that break the promise are few: each group may give up so large a
+    share of its records, and what is left of that goes to its parts.
+
+    Paper -> here: partition -> group, dimension -> axis, allowable cut -> a cut all of whose parts keep the promise.
+
+    >>> Mondrian(k=5).models
+    (KAnonymity(k=5),)
+    """
+
+    name: ClassVar[str] = "mondrian"
+    summary: ClassVar[str] = "records in groups that look alike, each with a region of its own"
+    form: ClassVar[str] = "generalised"
+    k: int | None = None
+    promise: Promise = None
+    strict: bool = True
+    choose: str = "widest"
+    ranges: str = "tight"
+    ordered: str | tuple[str, ...] = ()
+    suppress: Exact = "0"  # the share of records that may be left out, for cuts that would not be allowable
+
+    def __post_init__(self) -> None:
+        ordered = self.ordered if isinstance(self.ordered, str) and self.ordered == ALL else _names(self.ordered)
+        object.__setattr__(self, "strict", flag(self.strict, "strict"))
+        object.__setattr__(self, "ordered", ordered)
+        self.read_promise()
+        one_of(self.choose, "choose", CHOICES)
+        one_of(self.ranges, "ranges", RANGES)
+        object.__setattr__(self, "suppress", show(share_of(self.suppress)))
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
+        check_view(view, self.models, people=True)
+        refuse_lost_people(self.models, share_of(self.suppress))
+        if counts_people(self.models) and not (self.strict and self.ranges == "tight"):
+            raise StudyError(
+                "the promise compares groups with people who live in their regions, and counts those in tight regions "
+                "that do not overlap",
+                "leave out `strict: false` and `ranges: partition`",
+            )
+        refuse_least_width(view, self.name)
+        if self.choose == "info_gain":
+            class_of(view)
+        unknown = set(self._ordered(view)) - {a.name for a in view.quasi}
+        if unknown:
+            raise StudyError(
+                f"ordered names {', '.join(repr(name) for name in sorted(unknown))}, which is no quasi-identifier here",
+                f"name some of: {', '.join(a.name for a in view.quasi)}",
+            )
+
+    def forecast(self, view: PartitionView) -> Forecast:
+        """How groups are cut, and what holds of each."""
+        self.check(view)
+        return Forecast(sentences=(*self._cutting(view), *worded(self.models)), numbers={})
+
+    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+        """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
+        self.check(view)
+        cells = in_order(view, cells)
+        models = self.models
+        refuse_hopeless(view, cells, models, boxes=self._whole(view, cells))
+        limit = int(share_of(self.suppress) * int(cells.counts.sum()))
+        found = suppress_broken(view, self._cut(view, cells, limit, progress), models, limit=limit)
+        if found is None:  # suppression has changed the table that groups are compared with, too much
+            found = self._cut(view, cells, 0, progress)
+        partition = finished(view, found, models)
+        return PartitionDraft(
+            view=view,
+            partition=partition,
+            models=models,
+            form=self.form,
+            facts={
+                "groups": len(partition.boxes),
+                "suppressed": partition.suppressed,
+                "strict": self.strict,
+                "choose": self.choose,
+                "ranges": self.ranges,
+            },
+        )
+
+    def _cut(self, view: PartitionView, cells: Cells, limit: int, progress: Progress) -> Partition:
+        ordered = self._ordered(view)
+        table = Table.of(
+            view, cells, self.models, classes=self.choose == "info_gain", strict=self.strict, ordered=ordered
+        )
+        axes = Axes.of(view.quasi, ordered)
+        least = max([1, *(model.k for model in self.models if isinstance(model, KAnonymity))])
+        rules = Rules(
+            axes=axes, keeps=table.keeps, least=least, strict=self.strict, first=self._chooser(view, table, axes, least)
+        )
+        leaves = cut_down(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
+        return table.partition(view, cells, leaves, tight=self.ranges == "tight")
+
+    def _whole(self, view: PartitionView, cells: Cells) -> Boxes | None:
+        """The region of the whole table as one group, where people are counted in it."""
+        if view.people is None or not len(cells):
+            return None
+        return tight_boxes(view, cells, np.zeros(len(cells), np.int64), 1, ordered=self._ordered(view))
+
+    def _chooser(self, view: PartitionView, table: Table, axes: Axes, least: int) -> Chooser | None:
+        if self.choose == "loss":
+            return ByLoss(axes, least)
+        if self.choose == "info_gain":
+            target = class_of(view).name
+            return ByGain(axes, Impurity.of(table.column(target), view.domain(target).size, table.records), least)
+        return None
+
+    def _ordered(self, view: PartitionView) -> tuple[str, ...]:
+        if isinstance(self.ordered, str):
+            return tuple(a.name for a in view.quasi if a.domain is not None and not a.domain.free)
+        return self.ordered
+
+    def _cutting(self, view: PartitionView) -> list[str]:
+        ordered = self._ordered(view)
+        halved = [a.name for a in view.quasi if a.name in ordered or (a.domain is not None and a.domain.free)]
+        grown = [a.name for a in view.quasi if a.name not in halved]
+        middle = "at the median" if self.strict else "at the median, whose records may go to either side"
+        found = [f"groups are cut as long as every part keeps the promise; {CHOICES[self.choose]}"]
+        found += [f"cut {middle}: {', '.join(halved)}"] if halved else []
+        found += [f"cut as the taxonomy says: {', '.join(grown)}"] if grown else []
+        if self.ranges == "tight":
+            found.append("a region reaches as far as the values of its group, and no further")
+        else:
+            found.append("a region is the part of the space that belongs to its group")
+        share = share_of(self.suppress)
+        if share:
+            found.append(f"up to {float(100 * share):g} % of the records may be suppressed where that allows a cut")
+        return found
+
+
+def _names(given: object) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, (list, tuple)) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise StudyError(
+            f"ordered is '{str(given)[:40]}', which names no attributes",
+            "name categories as in `ordered: [education]`, or write `ordered: all`",
+        )
+    return names

@@ -1,0 +1,1 @@
+"""Noisy counts of all groups of a cut, and their post-processing."""

@@ -1,0 +1,1 @@
+"""Top-down specialization: candidates, their scores, and the groups that they would make."""

@@ -1,0 +1,63 @@
+"""Models: privacy promises, each in words and, where it can be, as a check on what is published."""
+
+from sfumato.privacy.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.privacy.models.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from sfumato.privacy.models.capped_confidence import CappedConfidence
+from sfumato.privacy.models.delta_disclosure import DeltaDisclosure
+from sfumato.privacy.models.delta_presence import DeltaPresence
+from sfumato.privacy.models.differential_privacy import DifferentialPrivacy, attack_odds
+from sfumato.privacy.models.k_anonymity import KAnonymity
+from sfumato.privacy.models.l_diversity import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    ProbabilisticLDiversity,
+    RecursiveLDiversity,
+)
+from sfumato.privacy.models.model import MODELS, GroupModel, Model
+from sfumato.privacy.models.parse import (
+    all_hold,
+    broken_records,
+    counts_people,
+    monotone,
+    parse_models,
+    peopled,
+    promise_of,
+    refuse_infeasible,
+    regional,
+    relative,
+    title,
+)
+from sfumato.privacy.models.t_closeness import TCloseness
+from sfumato.privacy.models.template import Template
+
+__all__ = [
+    "MODELS",
+    "AlphaKAnonymity",
+    "BasicBetaLikeness",
+    "CappedConfidence",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DifferentialPrivacy",
+    "DistinctLDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "GroupModel",
+    "KAnonymity",
+    "Model",
+    "ProbabilisticLDiversity",
+    "RecursiveLDiversity",
+    "TCloseness",
+    "Template",
+    "all_hold",
+    "attack_odds",
+    "broken_records",
+    "counts_people",
+    "monotone",
+    "parse_models",
+    "peopled",
+    "promise_of",
+    "refuse_infeasible",
+    "regional",
+    "relative",
+    "title",
+]

@@ -1,0 +1,57 @@
+"""k-anonymity: nobody stands alone among those who look alike."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.privacy.groups.parameters import listed, whole
+from sfumato.privacy.groups.statistics import Statistics, Truths
+from sfumato.privacy.models.model import MODELS
+from sfumato.study.partition_view import PartitionView
+
+
+@MODELS.add
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KAnonymity:
+    """Every group has at least k records (Samarati 2001; Sweeney 2002).
+
+    It hides who is who among k, and nothing about what they have in common.
+
+    >>> groups = Statistics.of(np.array([0, 0, 0, 1, 1, 1, 1]), np.ones(7, np.int64), {}, {}, groups=2)
+    >>> KAnonymity(k=4).holds(groups).tolist()
+    [False, True]
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    summary: ClassVar[str] = "every group has at least k records"
+    checkable: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    relative: ClassVar[bool] = False
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k"))
+
+    def needs(self) -> tuple[str, ...] | None:
+        """No sensitive attribute."""
+        return ()
+
+    def check(self, view: PartitionView) -> None:
+        """Any view will do."""
+
+    def holds(self, groups: Statistics) -> Truths:
+        """Whether each group has k records, or none."""
+        return np.asarray((groups.sizes >= self.k) | (groups.sizes == 0))
+
+    def sentence(self) -> str:
+        """The promise in one sentence that can be quoted."""
+        return f"Every group of records that look alike has at least {self.k} of them (k-anonymity)."
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as a study gives them."""
+        return listed(self)
+
+    def way_out(self, whole: Statistics) -> str:
+        """The largest k is the number of records."""
+        return f"set k to {int(whole.sizes.sum())} or less"

@@ -1,0 +1,58 @@
+"""What every model says of itself, and the registry that finds it by name."""
+
+from typing import Any, ClassVar, Protocol
+
+from sfumato.privacy.groups.statistics import Statistics, Truths
+from sfumato.registry import Registry
+from sfumato.study.partition_view import PartitionView
+
+
+class Model(Protocol):
+    """A privacy promise.
+
+    ``checkable`` says whether the promise can be checked on a published table; one about how the table was made
+    cannot.
+    """
+
+    name: ClassVar[str]
+    checkable: ClassVar[bool]
+
+    def sentence(self) -> str:
+        """The promise in one sentence that can be quoted."""
+        ...
+
+
+class GroupModel(Model, Protocol):
+    """A promise about every group of records that look alike: a frozen dataclass of its parameters.
+
+    ``monotone``: two groups that keep the promise keep it when they are merged, so a search may prune. For a model
+    that is ``relative`` to the table this is so as long as the table stays the same; suppressing records changes it.
+    A group without records has nobody to protect and keeps every promise.
+    """
+
+    summary: ClassVar[str]
+    monotone: ClassVar[bool]
+    relative: ClassVar[bool]
+
+    def needs(self) -> tuple[str, ...] | None:
+        """The sensitive attributes it looks at; () for none, None for all that there are."""
+        ...
+
+    def check(self, view: PartitionView) -> None:
+        """Refuse, before any work, a view that the promise makes no sense on."""
+        ...
+
+    def holds(self, groups: Statistics) -> Truths:
+        """Whether each group keeps the promise."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as a study gives them; those that are left at None are not listed."""
+        ...
+
+    def way_out(self, whole: Statistics) -> str:
+        """What to change when even the whole table as one group breaks the promise: the largest feasible parameter."""
+        ...
+
+
+MODELS: Registry[type[Any]] = Registry("model")

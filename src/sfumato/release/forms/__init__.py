@@ -1,0 +1,1 @@
+"""The forms a release is published in: which tables are written, and how they are read, described and checked."""

@@ -1,0 +1,1 @@
+"""Noisy counts of groups: the form of differentially private releases."""

@@ -1,0 +1,1 @@
+"""Records: generalised, in buckets, or in two tables."""

@@ -1,0 +1,181 @@
+"""README.md of a bundle of records: what its receiver needs to know, without a manual."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from sfumato.domains.domain import Categories, Grid
+from sfumato.release.bundle.markdown import code, inline
+from sfumato.release.forms.noisy_counts.readme import literal, quoted
+from sfumato.release.forms.records.rows import Records
+from sfumato.release.forms.records.table import Column, RecordLayout
+from sfumato.release.uniqueness import Uniqueness, count_unique
+from sfumato.wording import sentence
+
+_MOST_SHOWN: Final = 6
+
+_TEXT = """\
+# {release} of {study}
+
+**Promise:** {promise}
+
+Published on {date}. The promise with its parameters is in `manifest.json`; the SHA-256 of every file is there too.
+`sfumato verify` with this folder checks them all, and checks the promise again on the published values.
+
+## The table{s}
+
+{tables} {published} records{suppressed}.
+
+| column | what it is | values |
+|---|---|---|
+{columns}
+
+How to read it:
+
+{reading}
+- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+{rules}
+## Load it and use it
+
+```python
+from sfumato import Release
+
+release = Release.open(".")                  # this folder
+table = release.to_pandas()                  # or to_arrow(), to_polars()
+release.query({example})   # an estimate
+```
+
+Without Sfumato:
+
+```python
+import pandas as pd
+
+table = pd.read_parquet("{data}.parquet")
+```
+"""
+
+_REGIONS = """\
+- **An equivalence class** (group) is all records with the same published quasi-identifier values. The promise is about
+  these groups.
+- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
+  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
+  values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
+  groups may overlap."""
+_BUCKETS = """\
+- **Buckets.** Quasi-identifiers are exact. Sensitive values belong to the bucket and not to the row: within a bucket
+  they stand in a random order, each attribute on its own. Compare buckets, never single rows."""
+_ANATOMY = """\
+- **Two tables.** `data_qit` has the quasi-identifiers of every record, exact, and its bucket; {st} how often each
+  sensitive value occurs in each bucket. Which record has which value is not published."""
+
+_SETS = """
+- **A set** (in {names}) such as `1*, 3*` lists the nodes that a record has codes under: at least one code under each,
+  and none under others at their level. `(none)` is the set without codes. The root alone says nothing, not even that
+  there is a code. The encoder takes new records with raw codes."""
+
+
+def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Records) -> str:
+    """The text of README.md; ``content`` is the manifest. All numbers come from the published ``records``."""
+    tables = list(layout.tables)
+    numbers = content["records"]
+    first = layout.columns[0]
+    reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
+        st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
+    )
+    reading += _unique(layout, records)
+    if names := [code(column.name) for column in layout.columns if column.sets is not None]:
+        reading += _SETS.format(names=", ".join(names))
+    if layout.suppressed is not None:
+        reading += (
+            f"\n- **Suppressed records** have `true` in `{layout.suppressed}` and no other value. They are in no "
+            "group: leave them out of every count. A value that is merely missing has its own label, or is empty in a "
+            "record that is not suppressed."
+        )
+    if content.get("sampled") is not None:
+        rate = Fraction(content["sampled"])
+        reading += (
+            f"\n- **A sample.** {float(100 * rate):g} % of the original records were drawn at random, without regard "
+            f"to their values, and only those are here. To estimate a count of the original table, divide a count of "
+            f"this one by {content['sampled']}; shares stay as they are."
+        )
+    return _TEXT.format(
+        release=inline(content["release"]),
+        study=inline(content["study"]),
+        promise=inline(content["promise"]),
+        date=content["date"],
+        s="s" if len(tables) > 1 else "",
+        tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
+        published=f"{numbers['published']:,}",
+        suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
+        columns="\n".join(_rows(layout)),
+        reading=reading,
+        rules="".join(f"- {inline(sentence(rule))}.\n" for rule in content["rules"]),
+        example=literal(_example(first)),
+        data=tables[0],
+    )
+
+
+def _unique(layout: RecordLayout, records: Records) -> str:
+    """What the published table says of records that are unique over all columns that are a person's own."""
+    found = unique_published(layout, records)
+    if not found.exact:
+        return ""
+    names = ", ".join(code(name) for name in found.exact)
+    return (
+        f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
+        f"published columns together, {found.words} are unique. Whoever knows the exact values of a person can single "
+        "out rows; the promise does not cover that."
+    )
+
+
+def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
+    """How many published records are unique, from the published table alone; values by bucket are nobody's own."""
+    own = [c for c in layout.in_rows if layout.form == "generalised" or c.role != "sensitive"]
+    exact = tuple(c.name for c in own if not c.regions)
+    unique = count_unique([records.columns[c.name].places for c in own], records.times)
+    return Uniqueness(unique, len(records), exact)
+
+
+def _rows(layout: RecordLayout) -> list[str]:
+    rows = [f"| {code(column.name)} | {_kind(column, layout)} | {code(_shown(column))} |" for column in layout.columns]
+    if layout.group is not None:
+        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were given at random |")
+    if layout.suppressed is not None:
+        rows.append(f"| {code(layout.suppressed)} | truth value | whether the record is suppressed |")
+    if layout.count is not None:
+        rows.append(f"| {code(layout.count)} | whole number | how many records of the bucket have the value |")
+    return rows
+
+
+def _kind(column: Column, layout: RecordLayout) -> str:
+    part = {
+        "quasi_identifier": "quasi-identifier",
+        "sensitive": "sensitive",
+        "class": "the class",
+        "insensitive": "other",
+    }[column.role]
+    how = "generalised" if column.regions else "exact"
+    if column.role == "sensitive" and layout.form != "generalised":
+        how = "by bucket"
+    return f"{part}, {how}"
+
+
+def _shown(column: Column) -> str:
+    domain = column.domain
+    if isinstance(domain, Grid):
+        step = "" if domain.step == 1 else f" in steps of {float(domain.step):g}"
+        return f"{domain.text(domain.lower)} to {domain.text(domain.upper)}{step}"
+    assert isinstance(domain, Categories), "there are two kinds"
+    leaves = domain.taxonomy.leaves
+    return ", ".join(leaves[:_MOST_SHOWN]) + (", …" if len(leaves) > _MOST_SHOWN else "")
+
+
+def _example(column: Column) -> str:
+    domain = column.domain
+    if column.sets is not None:
+        tree = column.sets.taxonomy
+        return f"{quoted(column.name)} contains {quoted(tree.labels[tree.kids(0)[0]])}"
+    if isinstance(domain, Grid):
+        return f"{quoted(column.name)} >= {domain.text(domain.value(domain.points // 2))}"
+    assert isinstance(domain, Categories), "there are two kinds"
+    return f"{quoted(column.name)} = {quoted(domain.taxonomy.leaves[0])}"

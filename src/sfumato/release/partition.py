@@ -1,0 +1,90 @@
+"""Partitions: records put into groups that look alike, each with a region of its own (local recoding)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.boxes import Boxes
+from sfumato.domains.counts import Cells
+from sfumato.domains.locate import held
+from sfumato.errors import StudyError
+from sfumato.privacy.groups.statistics import Statistics
+from sfumato.study.partition_view import PartitionView
+
+__all__ = ["SUPPRESSED", "Boxes", "Partition", "PartitionDraft", "people_in"]
+
+SUPPRESSED = -1  # the group of a record that is not published
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Cells over all attributes of a view, the group each belongs to (`SUPPRESSED` for none), and the groups' regions.
+
+    Two groups may have the same region only in a bucketization, where regions are not published. Where records alike
+    lie in several groups, their combination stands once in each.
+    """
+
+    cells: Cells  # attributes in the view's order; every combination once a group
+    group: NDArray[np.int64]  # (cells,)
+    boxes: Boxes
+
+    def __post_init__(self) -> None:
+        assert len(self.group) == len(self.cells), "a group a cell"
+
+    @property
+    def suppressed(self) -> int:
+        """How many records are not published."""
+        return int(self.cells.counts[self.group == SUPPRESSED].sum())
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """The codes of one attribute, one a cell."""
+        return self.cells.codes[:, self.cells.attributes.index(name)]
+
+    def statistics(self, view: PartitionView) -> Statistics:
+        """The published groups as models see them, compared with the published table."""
+        kept = self.group != SUPPRESSED
+        return Statistics.of(
+            self.group[kept],
+            self.cells.counts[kept],
+            {a.name: self.column(a.name)[kept] for a in view.sensitive},
+            {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)},
+            groups=len(self.boxes),
+            boxes=self.boxes,
+            population=None if view.people is None else people_in(self.boxes, view.people),
+        )
+
+
+def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
+    """How many people of a population live in each region; nobody may live in two of them."""
+    codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
+    found, homes = held(boxes.starts, boxes.stops, codes, people.counts)
+    if np.any(homes > 1):
+        raise StudyError(
+            "regions overlap, so one person may belong to several groups, and shares of people say nothing",
+            "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
+        )
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionDraft:
+    """A release of records in groups that is not published yet.
+
+    ``form`` says what is published of a record: its region (`generalised`), or its exact quasi-identifiers with the
+    sensitive values of its bucket in random order (`bucketized`), or both tables apart (`anatomy`). ``facts`` goes
+    into the manifest as it is, ``owner`` into the owner's report and nowhere else. ``rate`` is the share of the table's
+    records that was drawn at random before anything else: the partition holds those alone, and a count of the table is
+    estimated by a count of the release divided by it.
+    """
+
+    view: PartitionView
+    partition: Partition
+    models: tuple[Any, ...]  # the promises, each a registered model
+    form: str = "generalised"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    owner: Mapping[str, Any] = field(default_factory=dict)
+    rate: Fraction = Fraction(1)

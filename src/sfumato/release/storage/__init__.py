@@ -1,0 +1,1 @@
+"""Files of bundles: written and read in bounds, also where anybody may have written them."""

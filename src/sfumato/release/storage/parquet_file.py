@@ -1,0 +1,69 @@
+"""Parquet files of bundles: the footer and the pages are held to what the manifest says before a value is unpacked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from sfumato.errors import VerifyError
+from sfumato.release.storage.parquet_pages import read_footer, refuse_large_pages
+from sfumato.release.storage.untrusted import open_regular
+
+_ROOM: Final = 16  # bytes that a value unpacks to, for each byte that it takes as text with what stands beside it
+_SLACK: Final = 1 << 20  # for headers, dictionaries and the like, in small files
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetLimits:
+    """What a table may hold: its rows, and how long the same table is as text, in the CSV file beside it.
+
+    Equal values take nearly no room in Parquet, so a file of a few bytes can hold more rows than fit into memory. As
+    text each row takes a byte a column at least: the CSV file shows that whoever made the bundle had so many rows, and
+    a receiver sees its size. ``exact`` is false where the manifest tells the most rows there can be.
+    """
+
+    rows: int
+    text_bytes: int
+    exact: bool = True
+
+
+def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLimits) -> pa.Table:
+    """The table of a file with these columns, each text once; what does not fit them or the limits is a `VerifyError`.
+
+    Whatever could be read is then validated: places in dictionaries, and that text is UTF-8.
+    """
+    texts = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
+    with open_regular(path) as file:
+        _refuse(file, list(kinds), texts, limits)
+        file.seek(0)
+        try:
+            with pa.parquet.ParquetFile(file, read_dictionary=texts) as parquet:
+                table = parquet.read()
+            table.validate(full=True)
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
+            raise _broken(f"{path.name} cannot be read") from None
+    return table
+
+
+def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: ParquetLimits) -> None:
+    """Refuse a file whose footer or pages tell of anything but the declared table."""
+    footer = read_footer(file, names, texts)
+    rows = footer.rows
+    if rows != limits.rows if limits.exact else rows > limits.rows:
+        raise _broken("a table does not have as many rows as the manifest says")
+    if rows * len(names) > limits.text_bytes:
+        raise _broken("a Parquet file has more rows than its CSV file has room for")
+    contradicts = sum(footer.parts) != rows
+    left = _ROOM * limits.text_bytes + _SLACK
+    for part, chunks in zip(footer.parts, footer.chunks, strict=True):
+        if contradicts or len(chunks) != len(names) or any(chunk.values != part for chunk in chunks):
+            raise _broken("a Parquet file contradicts itself about its rows")
+        for chunk in chunks:
+            left -= refuse_large_pages(file, chunk, most=left)
+
+
+def _broken(problem: str) -> VerifyError:
+    return VerifyError(problem, "get the bundle again")

@@ -1,0 +1,91 @@
+"""The page of the owner's report: one file, no scripts, nothing loaded from anywhere; fits a phone and prints."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sfumato.report.cap_section import Cap
+from sfumato.report.chart import Chart, Plane
+from sfumato.report.measure_sentences import Told
+from sfumato.report.table_rows import Rows
+
+ATTACKS = ("link", "guessed", "intersect")  # how the names of measures begin that are attacks and no formulas
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """How a release was made, apart from its draft: what a manifest says too, and the frontier if there is one.
+
+    ``frontier`` has a kind (`this`, `efficient`, `other` or `baseline`), a name, a privacy loss and a utility loss a
+    candidate; ``frontier_words`` say where this release is among them, or why they are not drawn.
+    """
+
+    study: str
+    release: str
+    method: str
+    date: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    chosen: str = "fixed in advance"
+    rules: Sequence[str] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    frontier: Sequence[tuple[str, str, float, float]] = ()
+    frontier_words: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """What the release is called."""
+        return f"{self.release} of {self.study}"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number that is looked for first, and what it means."""
+
+    value: str
+    means: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Everything the page shows, in plain values. What does not apply is empty, and the page says so."""
+
+    made: Made
+    promised: Sequence[str]
+    not_promised: Sequence[str]
+    tiles: Sequence[Tile]
+    published: str
+    left_out: str
+    sizes: Chart | None = None
+    cap: Cap | None = None
+    losses: Chart | None = None
+    losses_mean: str = ""
+    distributions: Sequence[tuple[str, str, Chart | None, str]] = ()  # a name, its role, a chart, what is to be said
+    worst: Sequence[tuple[str, str, Rows]] = ()  # a promise, what is shown, the groups
+    worst_missing: str = ""
+    frontier: Plane | None = None
+    frontier_rows: Rows | None = None
+    receipt: Rows | None = None
+    receipt_means: Sequence[str] = ()
+    facts: Rows | None = None
+    measures: Sequence[Told] = ()
+    unmeasured: str = ""
+
+    def about(self, *kinds: str, attacks: bool = False) -> list[Told]:
+        """The measures of some kinds, attacks or others."""
+        return [m for m in self.measures if m.kind in kinds and m.name.startswith(ATTACKS) is attacks]
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("sfumato.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+
+
+def render(page: Page) -> str:
+    """The page as one HTML file."""
+    return _environment().get_template("report.html").render(page=page, made=page.made)

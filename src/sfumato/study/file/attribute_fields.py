@@ -1,0 +1,260 @@
+"""From the declared fields of an attribute to the attribute with its domain."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sfumato.domains.dates import formats_of
+from sfumato.domains.domain import MOST_POINTS, Categories, Grid, Unit
+from sfumato.domains.number_format import NumberFormat
+from sfumato.domains.sets.domain import TEXT_SEPARATOR, SetDomain
+from sfumato.domains.taxonomy.build import flat
+from sfumato.domains.taxonomy.check import compare
+from sfumato.domains.taxonomy.tree import Taxonomy
+from sfumato.errors import StudyError, TaxonomyError
+from sfumato.study.attribute import Attribute, Role, Unfit
+from sfumato.study.file.exact_numbers import point, positive
+from sfumato.study.file.schema import AttributeFields, NumberFields, Type
+from sfumato.study.file.taxonomy_field import category_taxonomy, grid_taxonomy
+from sfumato.study.file.yaml_lines import Places
+
+LoadTaxonomy = Callable[[str], Taxonomy]
+
+MISSING, OTHER = "(missing)", "(other)"
+
+_UNITS: dict[Type, Unit] = {Type.INTEGER: "integer", Type.NUMBER: "number", Type.DATE: "day"}
+_SET_FIELDS = ("separator", "columns", "most", "level")
+_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside", "format", *_SET_FIELDS)
+_NEEDS_DOMAIN = (Role.QUASI_IDENTIFIER, Role.CLASS)
+
+
+def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadTaxonomy) -> Attribute:
+    """Build one attribute; ``load`` opens a taxonomy file by the name written in the study."""
+    here = _Here(name, fields, places, load)
+    _refuse_what_does_not_fit(here)
+    kind = fields.type or Type.CATEGORY
+    bare = Attribute(name=name, role=Role.INSENSITIVE, description=fields.description or "")
+    if fields.role is Role.TIME and kind is Type.DATE and fields.bounds is None:
+        fields = fields.model_copy(update={"bounds": [dt.date.min.isoformat(), dt.date.max.isoformat()]})
+        here = _Here(name, fields, places, load)
+    if not any(getattr(fields, field) is not None for field in ("bounds", "values", "taxonomy")):
+        if fields.role in _NEEDS_DOMAIN:
+            raise here.error("role", f"the {fields.role.value} '{name}' has no domain", _domain_fix(kind))
+        return replace(bare, role=fields.role)
+    if kind is Type.SET:
+        built = sets(here, bare)
+    else:
+        built = _category(here, bare) if kind is Type.CATEGORY else _grid(here, bare, _UNITS[kind])
+    with places.at("attributes", name, "role"):
+        return replace(built, role=fields.role)
+
+
+class _Here:
+    """One attribute's fields and how to name the places they stand at."""
+
+    def __init__(self, name: str, fields: AttributeFields, places: Places, load: LoadTaxonomy) -> None:
+        self.name, self.fields, self.places, self.load = name, fields, places, load
+
+    def error(self, field: str, problem: str, fix: str) -> StudyError:
+        return self.places.error(("attributes", self.name, field), problem, fix)
+
+
+def _refuse_what_does_not_fit(here: _Here) -> None:
+    fields, name = here.fields, here.name
+    written = [field for field in _DOMAIN_FIELDS if getattr(fields, field) is not None]
+    if fields.role is Role.IDENTIFIER and written:
+        raise here.error(
+            written[0],
+            f"'{name}' is an identifier and never leaves, so `{written[0]}` would do nothing",
+            f"take `{written[0]}` out, or give '{name}' another role",
+        )
+    kind = fields.type or Type.CATEGORY
+    if fields.format is not None and kind not in _UNITS:
+        raise here.error(
+            "format",
+            f"`format` is for dates and numbers, and '{name}' has none",
+            f"add `type: date`, `type: number` or `type: integer` to '{name}'",
+        )
+    numeric = ("bounds", "step", "at_least")
+    named = kind in (Type.CATEGORY, Type.SET)
+    misplaced = [f for f in written if (f in numeric) == named and f in (*numeric, "values")]
+    misplaced += [f for f in written if f in _SET_FIELDS and kind is not Type.SET]
+    if misplaced:
+        raise here.error(
+            misplaced[0],
+            f"`{misplaced[0]}` does not go with the type `{kind.value}` of '{name}'",
+            _type_fix(misplaced[0], kind, name),
+        )
+    timed = fields.role is Role.TIME and kind is Type.DATE
+    if not named and written and fields.bounds is None and not timed:
+        raise here.error(written[0], f"'{name}' has `{written[0]}` and no `bounds`", _domain_fix(kind))
+
+
+def _type_fix(field: str, kind: Type, name: str) -> str:
+    if field in _SET_FIELDS:
+        return "add `type: set`, or take it out"
+    if kind is Type.SET:
+        return "take it out: a set has codes, which its `taxonomy` lists"
+    if kind is Type.CATEGORY:
+        return f"add `type: integer`, `type: number` or `type: date` to '{name}'"
+    return "use `bounds` for it, or take `type` out: its values are then matched as text"
+
+
+def _domain_fix(kind: Type) -> str:
+    if kind is Type.SET:
+        return "declare a `taxonomy` of its codes"
+    if kind is Type.CATEGORY:
+        return "declare `values: [...]` or a `taxonomy`, or for a number its `type` and `bounds`"
+    example = "[2000-01-01, 2030-12-31]" if kind is Type.DATE else "[0, 120]"
+    return f"declare its bounds from public knowledge, such as `bounds: {example}`"
+
+
+def _category(here: _Here, bare: Attribute) -> Attribute:
+    fields = here.fields
+    with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
+        if fields.taxonomy is None:
+            taxonomy = flat(fields.values or [])
+        else:
+            taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
+            _refuse_other_values(taxonomy, fields.values)
+    missing, outside = _policy(fields.missing, Unfit.ERROR), _policy(fields.outside, Unfit.ERROR)
+    with here.places.at("attributes", here.name, "missing"):
+        taxonomy, lost = _with_value(taxonomy, missing, _label(fields.missing, MISSING))
+    with here.places.at("attributes", here.name, "outside"):
+        taxonomy, other = _with_value(taxonomy, outside, _label(fields.outside, OTHER))
+    domain = Categories(taxonomy=taxonomy, declared=fields.domain == "declared", missing=lost, other=other)
+    return replace(bare, domain=domain, missing=missing, outside=outside)
+
+
+def sets(here: _Here, bare: Attribute) -> Attribute:
+    """An attribute whose values are sets of codes; a record without codes has the empty set unless it is left out."""
+    fields = here.fields
+    if fields.role is Role.CLASS:
+        raise here.error("role", f"'{here.name}' is a set, and a class is one value", "choose another class")
+    with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
+        if fields.taxonomy is None:
+            taxonomy = flat(fields.values or [])
+        else:
+            taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
+            _refuse_other_values(taxonomy, fields.values)
+    missing, outside = _policy(fields.missing, Unfit.KEEP), _policy(fields.outside, Unfit.ERROR)
+    if fields.missing is not None and fields.missing not in list(Unfit):
+        raise here.error("missing", f"a record without codes has the empty set, not '{fields.missing}'",
+                         "write `keep`, `suppress` or `error`")  # fmt: skip
+    with here.places.at("attributes", here.name, "outside"):
+        taxonomy, other = _with_value(taxonomy, outside, _label(fields.outside, OTHER))
+    columns = tuple(fields.columns or ())
+    if fields.columns is not None and len(set(columns)) != len(columns):
+        raise here.error("columns", f"'{here.name}' is joined from one column twice", "name each column once")
+    single = bool(columns) and fields.separator is None  # a code a column, so no set has more than columns
+    with here.places.at("attributes", here.name, "level" if fields.level is not None else "taxonomy"):
+        domain = SetDomain(
+            taxonomy=taxonomy,
+            separator=fields.separator or (None if columns else TEXT_SEPARATOR),
+            columns=columns,
+            most=min(fields.most or len(columns), len(columns)) if single else fields.most,
+            level=fields.level,
+            other=other,
+            empty=missing is Unfit.KEEP,
+            declared=fields.domain == "declared",
+        )
+    return replace(bare, domain=domain, missing=missing, outside=outside)
+
+
+def _refuse_other_values(taxonomy: Taxonomy, values: list[str] | None) -> None:
+    found = compare(taxonomy, values if values is not None else taxonomy.leaves)
+    if found.missing:
+        value = found.missing[0]
+        close = found.proposals.get(value, ())
+        raise TaxonomyError(
+            f"the value '{value}' is no leaf of the taxonomy",
+            f"write '{close[0]}'" if close else f"add '{value}' to the taxonomy, or take it out of `values`",
+        )
+    if found.extra:
+        raise TaxonomyError(
+            f"the leaf '{found.extra[0]}' of the taxonomy is not among the `values`",
+            f"add '{found.extra[0]}' to them, or leave `values` out: the taxonomy lists them already",
+        )
+
+
+def _with_value(taxonomy: Taxonomy, policy: Unfit, label: str) -> tuple[Taxonomy, int | None]:
+    """The taxonomy with the leaf that unfit values are kept under, and the code of that leaf."""
+    if policy is not Unfit.KEEP:
+        return taxonomy, None
+    if label in taxonomy.leaves:
+        return taxonomy, taxonomy.leaves.index(label)
+    if label in taxonomy.labels:
+        raise TaxonomyError(f"'{label}' has other values below it", "name a leaf, or a new value")
+    return taxonomy.with_leaf(label), taxonomy.size
+
+
+def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
+    fields, at = here.fields, here.places.at
+    with at("attributes", here.name, "bounds"):
+        if len(fields.bounds or []) != 2:  # noqa: PLR2004 - a lower and an upper one
+            raise StudyError(f"'{here.name}' has {len(fields.bounds or [])} bounds", "write two: [lower, upper]")
+        lower, upper = (point(text, unit) for text in fields.bounds or [])
+        if upper < lower:
+            raise StudyError(f"the lower bound of '{here.name}' is above the upper one", "swap them")
+    with at("attributes", here.name, "bounds" if fields.step is None else "step"):
+        step = _step(fields.step, unit)
+        if (upper - lower) / step >= MOST_POINTS:
+            raise StudyError(f"'{here.name}' has more than 2^53 steps between its bounds", "choose a larger step")
+    with at("attributes", here.name, "at_least"):
+        narrowest = None if fields.at_least is None else positive(fields.at_least, "at_least")
+    # A time only selects: without it a record is in no span, and nothing else is the matter with it.
+    lost = Unfit.SUPPRESS if fields.role is Role.TIME else Unfit.ERROR
+    missing, outside = _policy(fields.missing, lost), _policy(fields.outside, Unfit.KEEP)
+    if fields.outside is not None and fields.outside not in list(Unfit):
+        raise here.error(
+            "outside",
+            f"'{here.name}' is a number, and '{fields.outside}' is none",
+            "write `keep` (the nearer bound), `suppress` or `error`",
+        )
+    grid = Grid(lower=lower, upper=upper, step=step, unit=unit, declared=fields.domain == "declared")
+    if fields.format is not None:
+        with at("attributes", here.name, "format"):
+            grid = _with_formats(grid, fields.format)
+    if missing is Unfit.KEEP:
+        grid = replace(grid, missing=grid.points, missing_label=_label(fields.missing, MISSING))
+    if fields.taxonomy is not None:
+        with at("attributes", here.name, "taxonomy"):
+            grid = replace(grid, taxonomy=grid_taxonomy(fields.taxonomy, grid, lambda text: point(text, unit)))
+    return replace(bare, domain=grid, missing=missing, outside=outside, at_least=narrowest)
+
+
+def _with_formats(grid: Grid, written: Sequence[str | NumberFields]) -> Grid:
+    """The grid with how its values are written in text: a text for dates, fields for numbers."""
+    days = tuple(form for form in written if isinstance(form, str))
+    numbers = tuple(form for form in written if isinstance(form, NumberFields))
+    if grid.unit == "day":
+        if numbers:
+            raise StudyError("a date is not written by marks of numbers", "write a format such as `%d/%m/%Y`")
+        formats_of(days)
+        return replace(grid, formats=days)
+    if days:
+        raise StudyError(
+            f"'{days[0][:40]}' does not say how a number is written",
+            "write fields such as `{thousands: ',', decimal: '.', prefix: $}`",
+        )
+    read = [NumberFormat(**form.model_dump(exclude_none=True)) for form in numbers]
+    return replace(grid, number_formats=tuple(read))
+
+
+def _step(text: str | None, unit: Unit) -> Fraction:
+    if text is None:
+        if unit == "number":
+            raise StudyError("a number has no step", "add its public resolution, such as `step: 0.1`")
+        return Fraction(1)
+    return positive(text, "step", "integer" if unit == "day" else unit)
+
+
+def _policy(text: str | None, default: Unfit) -> Unfit:
+    if text is None:
+        return default
+    return Unfit(text) if text in list(Unfit) else Unfit.KEEP
+
+
+def _label(text: str | None, default: str) -> str:
+    return default if text is None or text in list(Unfit) else text

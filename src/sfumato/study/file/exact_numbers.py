@@ -1,0 +1,44 @@
+"""Numbers and dates of a study, exactly as typed."""
+
+import datetime as dt
+import re
+from fractions import Fraction
+
+from sfumato.domains.domain import Unit
+from sfumato.errors import StudyError
+
+# Digits are bounded: `Fraction("1e999999999")` would fill the memory before anyone could refuse it.
+_NUMBER = re.compile(
+    r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,30}/[1-9]\d{0,29}", re.ASCII
+)
+
+
+def point(text: str, unit: Unit) -> Fraction:
+    """Read a number exactly, or a date as its day.
+
+    >>> point("0.1", "number"), point("1970-01-01", "day")
+    (Fraction(1, 10), Fraction(719163, 1))
+    """
+    if unit == "day":
+        try:
+            return Fraction(dt.date.fromisoformat(text).toordinal())
+        except ValueError:
+            raise StudyError(f"'{text}' is not a date", "write dates as year-month-day: 2004-01-31") from None
+    if not _NUMBER.fullmatch(text):
+        raise StudyError(f"'{text[:40]}' is not a number", "write a number such as 0, -5 or 0.25")
+    value = Fraction(text)
+    if unit == "integer" and value.denominator != 1:
+        raise StudyError(f"{text} is not a whole number", "write a whole number, or use `type: number`")
+    return value
+
+
+def positive(text: str, field: str, unit: Unit = "number") -> Fraction:
+    """Read a number above 0; ``field`` names it in the error.
+
+    >>> positive("0.5", "step")
+    Fraction(1, 2)
+    """
+    value = point(text, unit)
+    if value <= 0:
+        raise StudyError(f"`{field}` is {text}", "write a number above 0")
+    return value

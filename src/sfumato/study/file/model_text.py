@@ -1,0 +1,52 @@
+"""Promises as they are typed on the command line, or in a file of their own."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import StudyError, UsageError
+from sfumato.study.file.yaml_lines import parse
+
+_AS = "write it as `k-anonymity=5`, as `t-closeness={t: 0.2, distance: js}`, or name a YAML file"
+
+
+def read_promise(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Models with their parameters, from texts such as ``k-anonymity=5`` and from YAML files.
+
+    A file holds what a study has below `promise:`, with or without that word. Numbers stay as they are typed.
+
+    >>> read_promise(["k-anonymity=5", "t-closeness={t: 0.2, distance: js}"])
+    [{'k-anonymity': '5'}, {'t-closeness': {'t': '0.2', 'distance': 'js'}}]
+    """
+    found: list[dict[str, Any]] = []
+    for text in texts:
+        if text.lower().endswith((".yaml", ".yml")):
+            found += _from_file(Path(text))
+            continue
+        name, given, value = text.partition("=")
+        if not given or not name.strip() or not value.strip():
+            raise UsageError(f"'{text[:60]}' is no promise", _AS)
+        try:
+            tree, _ = parse(f"given: {value}", "the promise")
+        except StudyError as error:
+            raise UsageError(f"'{text[:60]}' is no promise ({error.problem})", _AS) from None
+        assert isinstance(tree, Mapping), "it has one field"
+        found.append({name.strip(): tree["given"]})
+    return found
+
+
+def _from_file(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"the promise '{path}' cannot be opened ({error.strerror})", "check the path") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"the promise '{path}' is not UTF-8 text", "save it as UTF-8") from None
+    tree, _ = parse(text, path.name)
+    if isinstance(tree, Mapping) and set(tree) == {"promise"}:
+        tree = tree["promise"]
+    if isinstance(tree, Mapping):
+        return [{str(name): value} for name, value in tree.items()]
+    if isinstance(tree, list) and all(isinstance(part, Mapping) for part in tree):
+        return [dict(part) for part in tree]
+    raise UsageError(f"'{path}' holds no promise", "write models with their parameters, such as `k-anonymity: 5`")

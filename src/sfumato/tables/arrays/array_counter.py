@@ -1,0 +1,54 @@
+"""A counter over arrays of codes in memory: for parts of a table (train and test), audits, and tests."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells, Margin, SetMargin, tally
+from sfumato.domains.cut import Cut
+from sfumato.domains.domain import DROP
+from sfumato.domains.sets.cut import SetCut
+from sfumato.domains.sets.domain import SetCodes
+from sfumato.errors import OursError
+
+
+class ArrayCounter:
+    """Counts records given as one array of codes an attribute; records with a `DROP` anywhere are left out.
+
+    >>> counter = ArrayCounter({"job": np.array([0, 1, 1, DROP]), "class": np.array([0, 0, 1, 1])}, {"class": 2})
+    >>> counter.margins(["job"], "class")["job"].counts.tolist()
+    [[1, 0], [1, 1]]
+    >>> counter.cells([Cut("job", (0,), 2), Cut.finest("class", 2)]).counts.tolist()
+    [2, 1]
+    """
+
+    def __init__(self, codes: Mapping[str, NDArray[np.int64]], sizes: Mapping[str, int]) -> None:
+        """``sizes`` gives the number of codes of each attribute that others are counted by."""
+        kept = np.all([column != DROP for column in codes.values()], axis=0)
+        self._codes = {name: column[kept] for name, column in codes.items()}
+        self._sizes = dict(sizes)
+
+    def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
+        """Every attribute against ``by``."""
+        classes = self._sizes[by]
+        found = {}
+        for name in attributes:
+            codes, place = np.unique(self._codes[name], return_inverse=True)
+            flat = np.bincount(place * classes + self._codes[by], minlength=len(codes) * classes)
+            counts = flat.reshape(len(codes), classes).astype(np.int64)
+            column = self._codes[name]
+            found[name] = Margin(codes, counts)
+            if isinstance(column, SetCodes):
+                found[name] = SetMargin(np.asarray(codes), counts, column.sets)
+        return found
+
+    def cells(self, cuts: Sequence[Cut]) -> Cells:
+        """The occupied combinations of regions, in order."""
+        if not cuts:
+            raise OursError("cells were asked for without a cut")
+        for cut in cuts:
+            if isinstance(self._codes[cut.attribute], SetCodes) and not isinstance(cut, SetCut):
+                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
+        codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts])
+        return Cells(tuple(cut.attribute for cut in cuts), codes, counts)

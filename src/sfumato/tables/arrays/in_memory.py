@@ -1,0 +1,50 @@
+"""Tables somebody already has in memory, as Arrow: without a copy where that is possible."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.domains.domain import as_text, is_missing
+from sfumato.errors import SourceError
+from sfumato.tables.engine import refuse_twins
+from sfumato.tables.guard import guarded
+
+
+def as_arrow(source: Any) -> tuple[Any, str]:
+    """An Arrow table, dataset or stream that holds the same records, and what to call it in messages."""
+    if isinstance(source, pa.RecordBatch):
+        return pa.Table.from_batches([source]), "the Arrow table"
+    if isinstance(source, (pa.Table, pa.RecordBatchReader)):
+        return source, "the Arrow table"
+    library = type(source).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(source, "columns"):
+        return _from_pandas(source), "the pandas table"
+    if library == "polars" and hasattr(source, "collect"):
+        return guarded(lambda: source.collect().to_arrow(), doing="reading the polars table"), "the polars table"
+    if library == "polars" and hasattr(source, "columns"):
+        return guarded(source.to_arrow, doing="reading the polars table"), "the polars table"
+    if hasattr(source, "__arrow_c_stream__"):
+        stream = guarded(lambda: pa.RecordBatchReader.from_stream(source), doing="reading the Arrow stream")
+        return stream, "the Arrow stream"
+    raise SourceError(
+        f"a {type(source).__name__} is not a table",
+        "pass a path, a URL, or a pandas, polars, pyarrow or Ibis table",
+    )
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    """Column by column, so that one column of mixed objects becomes text and does not spoil the others."""
+    names = [str(name) for name in frame.columns]
+    refuse_twins(names, where="the pandas table")
+    columns = [_series(frame.iloc[:, place]) for place in range(len(names))]
+    return pa.table(columns, names=names)
+
+
+def _series(series: Any) -> pa.Array | pa.ChunkedArray:
+    """A column of objects becomes text, each value by itself: a type guessed from all would let one change the rest."""
+    if str(series.dtype) != "object":
+        try:
+            return pa.Array.from_pandas(series)
+        except (pa.ArrowException, TypeError, ValueError):
+            pass
+    return pa.array([None if is_missing(value) else as_text(value) for value in series], pa.string())

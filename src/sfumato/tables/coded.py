@@ -1,0 +1,242 @@
+"""A coded table: the source's records as codes, and the counts that methods ask for.
+
+The codes are computed in one pass and kept in the engine, in the smallest integers that hold them. Every count is
+then a count of the same records, also if a file changes meanwhile, and costs a fraction of reading the source again.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells, Margin, SetMargin, tally
+from sfumato.domains.cut import Cut
+from sfumato.domains.domain import Domain
+from sfumato.domains.sets.cut import SetCut, Sets
+from sfumato.domains.sets.domain import SetCodes
+from sfumato.errors import OursError
+from sfumato.study.attribute import Attribute
+from sfumato.study.left_out import LeftOut
+from sfumato.study.selection import EVERYTHING, Selection
+from sfumato.study.unit import PersonUnit, Unit
+from sfumato.tables.coded_records import Records
+from sfumato.tables.engine import SourceTable
+from sfumato.tables.folding import Narrow, fold, in_order, region
+from sfumato.tables.invalid_values import UnfitReport, count_unfit
+from sfumato.tables.left_out_counts import count_left_out
+
+_TOGETHER = 32  # attributes counted by one query; more would make its plan slow
+_COARSE = 512  # regions of a cut that the engine finds by comparisons; those of a finer cut are found here
+
+
+class CodedTable:
+    """The records of a source, coded by the study's attributes; a `domains.counts.Counter`.
+
+    Records that are not selected are left out before all else, as if they were not in the source.
+    A record with a value that the policy drops, in any of the attributes, takes part in nothing. With a person as the
+    unit at most ``at_most`` records a person take part. Closing the source frees everything.
+    """
+
+    def __init__(
+        self,
+        source: SourceTable,
+        attributes: Sequence[Attribute],
+        *,
+        unit: Unit | None = None,
+        selection: Selection = EVERYTHING,
+    ) -> None:
+        self.records = Records(source, attributes, unit=unit, selection=selection)
+        self.source = source
+        self._places = {attribute.name: place for place, attribute in enumerate(self.records.attributes)}
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What the table is coded by."""
+        return self.records.attributes
+
+    def margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+        """Every attribute against ``by``."""
+        wanted = list(dict.fromkeys(attributes))
+        found: dict[str, Margin] = {}
+        for start in range(0, len(wanted), _TOGETHER):
+            found |= self._margins(wanted[start : start + _TOGETHER], by)
+        return found
+
+    def cells(self, cuts: Sequence[Cut]) -> Cells:
+        """How many records fall into each combination of regions: the occupied ones, in the order of regions."""
+        for cut in cuts:
+            if cut.size != self._domain(cut.attribute).size:
+                raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
+            if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
+                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
+        names = tuple(cut.attribute for cut in cuts)
+        if any(isinstance(cut, SetCut) for cut in cuts):
+            return self._cells_of_sets(names, cuts)
+        fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
+        columns, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
+        if fine:
+            for place in fine:
+                columns[place] = cuts[place].regions(columns[place].astype(np.int64))
+            codes, counts = fold(np.stack(columns, axis=1), counts)
+            columns = list(codes.T)
+        return Cells(names, *in_order(columns, counts, [len(cut) for cut in cuts]))
+
+    def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
+        """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
+        names = tuple(self._places) if attributes is None else tuple(attributes)
+        columns, counts = self._group(names, [None] * len(names))
+        return Cells(names, *in_order(columns, counts, self._sizes(names)))
+
+    def cells_and_rows(self) -> tuple[Cells, int]:
+        """The full cells of all attributes, and how many records the source has, both from one pass.
+
+        For those who count only once: the records go from the source into their cells and are not kept on the way.
+        """
+        if isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
+            return self.full_cells(), self.all_rows()
+        table = self.records.marked()
+        columns, counts = self._counted(table.select(*(f"c{place}" for place in range(len(self.attributes)))))
+        fits = np.ones(len(counts), dtype=bool)
+        for column in columns:
+            fits &= column >= 0
+        names, rows = tuple(self._places), int(counts.sum())
+        if not fits.all():
+            columns, counts = [column[fits] for column in columns], counts[fits]
+        return Cells(names, *in_order(columns, counts, self._sizes(names))), rows
+
+    @property
+    def sets(self) -> dict[str, Sets]:
+        """The dictionaries that codes of sets point into; internal, as the codes are."""
+        return {self.attributes[place].name: found.read.codes.sets for place, found in self.records.sets.items()}
+
+    def _cells_of_sets(self, names: tuple[str, ...], cuts: Sequence[Cut]) -> Cells:
+        """The same with cuts of sets, whose regions are found here, by their dictionaries."""
+        here = [isinstance(cut, SetCut) or _COARSE < len(cut) < cut.size for cut in cuts]
+        columns, counts = self._group(names, [None if fine else cut for cut, fine in zip(cuts, here, strict=True)])
+        for place, cut in enumerate(cuts):
+            codes = columns[place].astype(np.int64)
+            if isinstance(cut, SetCut):
+                codes = cut.regions(SetCodes.of(codes, self.sets[cut.attribute]))
+            elif here[place]:
+                codes = cut.regions(codes)
+            columns[place] = codes
+        return Cells(names, *tally(columns, counts))
+
+    def rows(self) -> int:
+        """How many records take part; for the owner's eyes."""
+        table = self._table([self.attributes[0].name])
+        return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
+
+    def all_rows(self) -> int:
+        """How many records are selected, also those that do not take part; for the owner's eyes."""
+        name = self._kept.get_name() if "fits" in self._kept.columns else None  # every record is kept with its mark
+        table = self.records.table if name is None else ibis.table({"fits": "boolean"}, name=name)
+        return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
+
+    def unfit(self) -> list[UnfitReport]:
+        """What does not fit the study, an attribute each; for the owner's eyes."""
+        return count_unfit(self.records)
+
+    def left_out(self) -> LeftOut:
+        """How many selected records take no part, and by which attributes; for the owner's eyes.
+
+        The codes that are kept for counting tell it, except for persons, of whom only the records in use are kept.
+        """
+        return count_left_out(self.records, None if isinstance(self.records.unit, PersonUnit) else self._kept)
+
+    @cached_property
+    def _kept(self) -> ir.Table:
+        """All the codes, kept in the engine.
+
+        Dropped records are kept too and passed over when counting, which costs less: a filter on the way in makes the
+        engine compute every code twice.
+        """
+        persons = isinstance(self.records.unit, PersonUnit)
+        coded = self.records.coded() if persons else self.records.marked()
+        name = self.source.session.keep(self.source.compile(coded), doing=f"coding {self.source.name}")
+        return ibis.table(coded.schema(), name=name)
+
+    def _table(self, names: Sequence[str]) -> ir.Table:
+        """The codes of some attributes, of the records that take part.
+
+        Declared with these columns alone: expressions over a table of 2,000 columns are slow to build.
+        """
+        kinds = self._kept.schema()
+        columns = dict.fromkeys([*(f"c{self._place(name)}" for name in names), *(n for n in ("fits",) if n in kinds)])
+        table = ibis.table({column: kinds[column] for column in columns}, name=self._kept.get_name())
+        return table.filter(table["fits"]) if "fits" in kinds else table
+
+    def _domain(self, name: str) -> Domain:
+        domain = self.attributes[self._place(name)].domain
+        assert domain is not None, "coded attributes have domains"
+        return domain
+
+    def _place(self, name: str) -> int:
+        if name not in self._places:
+            raise OursError(f"'{name}' is not an attribute of the coded table")
+        return self._places[name]
+
+    def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[list[Narrow], NDArray[np.int64]]:
+        """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
+        kept = self._table(names)
+        named = {
+            f"g{place}": kept[f"c{self._place(name)}"] if cut is None else region(kept[f"c{self._place(name)}"], cut)
+            for place, (name, cut) in enumerate(zip(names, cuts, strict=True))
+        }
+        if not named:  # all records are alike in nothing: one cell, or none where there are no records
+            rows = self.rows()
+            return [], np.array([rows] if rows else [], np.int64)
+        return self._counted(kept.select(**named))
+
+    def _counted(self, table: ir.Table) -> tuple[list[Narrow], NDArray[np.int64]]:
+        """The distinct rows of a table, by column, and how often each occurs."""
+        found = self.source.fetch(table.group_by(list(table.columns)).aggregate(n=table.count()))
+        return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
+
+    def _sizes(self, names: Sequence[str]) -> list[int]:
+        sets = self.sets
+        return [len(sets[name]) if name in sets else self._domain(name).size for name in names]
+
+    def _margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+        """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.
+
+        A code is never null, so in each row of the result the one column that is not says which set the row is of.
+        """
+        others = [name for name in attributes if name != by]
+        columns = [f"c{self._place(name)}" for name in others]
+        named = f"c{self._place(by)}"
+        which = " ".join(f"WHEN {column} IS NOT NULL THEN {place}" for place, column in enumerate(columns))
+        code = f"COALESCE({', '.join([*columns, '-1'])})"
+        sets = ", ".join([*(f"({column}, {named})" for column in columns), f"({named})"])
+        chosen = f"{f'CASE {which} ELSE -1 END' if columns else '-1'} AS which, {code} AS code, {named} AS class"
+        coded = self.source.compile(self._table([*others, by]))
+        grouped = f"FROM ({coded}) AS coded GROUP BY GROUPING SETS ({sets})"
+        found = self.source.session.fetch(
+            f"SELECT {chosen}, COUNT(*) AS n {grouped}",
+            doing=f"counting {self.source.name}",
+        )
+        sets_of, codes, classes, counts = (_numbers(found, name) for name in ("which", "code", "class", "n"))
+        margins: dict[str, Margin] = {}
+        for name in attributes:
+            here = sets_of == (-1 if name == by else others.index(name))
+            of = classes if name == by else codes
+            margins[name] = _margin(of[here], classes[here], counts[here], self._domain(by).size)
+            if name in self.sets:
+                margins[name] = SetMargin(margins[name].codes, margins[name].counts, self.sets[name])
+        return margins
+
+
+def _margin(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> Margin:
+    distinct, place = np.unique(codes, return_inverse=True)
+    table = np.zeros((len(distinct), size), np.int64)
+    table[place, classes] = counts
+    return Margin(distinct.astype(np.int64), table)
+
+
+def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
+    numbers: NDArray[np.int64] = table[column].to_numpy().astype(np.int64)
+    return numbers

@@ -1,0 +1,1 @@
+"""CSV files: how one is written, and the records in it."""

@@ -1,0 +1,1 @@
+"""DuckDB, the engine that is built in."""

@@ -1,0 +1,108 @@
+"""What an engine must do: run SQL that Ibis wrote in its dialect. Engines are found by the scheme of a URL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol, Self
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from sfumato.errors import SfumatoError, SourceError
+from sfumato.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How much of the machine an engine may take; None leaves it to the engine."""
+
+    memory: str | None = None  # such as "2GB"
+    threads: int | None = None
+
+
+class Session(Protocol):
+    """One open connection. Every method turns the engine's errors into ours (see `guard`)."""
+
+    dialect: str  # as Ibis calls it
+
+    def fetch(self, sql: str, *, doing: str) -> pa.Table:
+        """Run a query and bring its result home."""
+        ...
+
+    def keep(self, sql: str, *, doing: str) -> str:
+        """Run a query, keep its result in the engine as a temporary table, and say the table's name."""
+        ...
+
+    def put(self, table: pa.Table) -> str:
+        """Bring a small table to the engine, and say its name."""
+        ...
+
+    def close(self) -> None:
+        """Drop what was kept and let go of the connection; closing twice is fine."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTable:
+    """A table where it lies: an Ibis table for its shape, a session that can query it, and how it was read.
+
+    ``table`` is unbound: expressions over it are compiled with `compile` and run by the session.
+    """
+
+    table: ir.Table
+    session: Session
+    name: str  # for messages: a path, a table's name, or what kind of object it was
+    read_as: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self.table.columns)
+
+    def compile(self, expression: ir.Table) -> str:
+        """The expression as SQL of the engine."""
+        return str(ibis.to_sql(expression, dialect=self.session.dialect, pretty=False))
+
+    def fetch(self, expression: ir.Table) -> pa.Table:
+        """The rows of an expression over ``table``."""
+        return self.session.fetch(self.compile(expression), doing=f"reading {self.name}")
+
+    def close(self) -> None:
+        """Let go of the connection and of everything temporary."""
+        self.session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Engine(Protocol):
+    """Opens tables. ``name`` is the scheme of its URLs."""
+
+    name: ClassVar[str]
+
+    def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:
+        """Open the table a URL names."""
+        ...
+
+    def load(self, table: "pa.Table | pa.RecordBatchReader", *, name: str, limits: Limits) -> SourceTable:
+        """Open a table in memory, or a stream that can be read once."""
+        ...
+
+
+ENGINES: Registry[Engine] = Registry("engine")
+
+
+def refuse_twins(columns: list[str], *, where: str, error: type[SfumatoError] = SourceError) -> None:
+    """Column names must differ by more than case: SQL does not tell ``Age`` from ``age``."""
+    seen: dict[str, str] = {}
+    for name in columns:
+        twin = seen.get(name.casefold())
+        if twin == name:
+            raise error(f"{where} has two columns called '{name}'", "rename or drop one of them")
+        if twin is not None:
+            raise error(f"the columns '{twin}' and '{name}' of {where} differ only in case", "rename one of them")
+        seen[name.casefold()] = name

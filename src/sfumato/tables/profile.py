@@ -1,0 +1,256 @@
+"""Profiling: a few queries over all columns of a table, before anything is declared about them; for the owner alone."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+from ibis.expr.datatypes import DataType
+
+from sfumato.domains.domain import DROP, Grid, is_missing
+from sfumato.domains.number_format import read_number
+from sfumato.study.describe.column_profile import LISTED, ColumnProfile, Kind, Profile, looks
+from sfumato.study.describe.date_guess import Formats, guess_formats
+from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
+from sfumato.tables import coding
+from sfumato.tables.engine import SourceTable
+
+_TOGETHER = 100  # columns looked at by one query
+_EXACT_CELLS = 50_000_000  # rows × columns up to which distinct values are counted exactly
+_NEARLY = 0.9  # of the values distinct by an approximate count: then it is counted exactly, unique columns matter
+_FEW = 10  # values that make a category however few records there are
+_WORDY = 60  # characters, on average: text that people wrote, not a category
+_SAMPLE = 500  # records from which it is told what a column can not be, and what a column of many values looks like
+_NUMBERS = Grid(lower=Fraction(0), upper=Fraction(1), step=Fraction(1))
+_PLAIN: tuple[NumberFormats, ...] = ((),)  # the one way to read numbers that need no format
+_MOSTLY = 0.98  # of the values read as days, or as numbers by a format: then the others are slips
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of the source: its place, a few of its values, and what they do not rule out."""
+
+    place: int
+    name: str
+    type: DataType
+    sample: Sequence[str]
+    numbers: tuple[NumberFormats, ...]  # ways to read the values as numbers; none if they are no numbers
+    days: tuple[Formats, ...]  # ways to read the values as days; none if they are no days
+    truths: bool
+
+    def derived(self, raw: ir.Column) -> dict[str, ir.Column]:
+        """The value as text (null where missing) and as whatever it may be, by names that cannot clash."""
+        text = coding.category_key(raw).cast("string")
+        found: dict[str, ir.Column] = {"v": coding.is_missing(raw).ifelse(ibis.null("string"), text)}
+        for way, formats in enumerate(self.numbers):
+            number = coding.as_number(raw, formats).cast("float64")
+            found[f"x{way}_"] = coding.is_missing(number).ifelse(ibis.null("float64"), number)
+        found |= {f"d{way}_": coding.as_day(raw, formats) for way, formats in enumerate(self.days)}
+        return {f"{letter}{self.place}": column for letter, column in found.items()}
+
+    def questions(self, table: ir.Table, *, exact: bool) -> dict[str, ir.Scalar]:
+        """What is asked of the derived columns."""
+        value = table[f"v{self.place}"]
+        asked: dict[str, ir.Scalar] = {
+            "present": value.count(),
+            "distinct": value.nunique() if exact else value.approx_nunique(),
+            "length": value.length().mean(),
+        }
+        for way in range(len(self.numbers)):
+            number = table[f"x{way}_{self.place}"]
+            finite = (number.abs() == float("inf")).ifelse(ibis.null("float64"), number)
+            asked |= {f"numbers{way}_": number.count(), f"low{way}_": finite.min(), f"high{way}_": finite.max()}
+            asked[f"whole{way}_"] = (number == coding.nearest_whole(number)).sum()
+        if self.numbers and self.type.is_string():
+            asked["led"] = value.re_search(r"^[^0-9.,]*0[0-9]").sum()
+        for way in range(len(self.days)):
+            day = table[f"d{way}_{self.place}"]
+            asked |= {f"days{way}_": day.count(), f"first{way}_": day.min(), f"last{way}_": day.max()}
+        if self.truths:
+            asked["truths"] = value.lower().isin(["true", "false"]).sum()
+        return {f"{name}{self.place}": question for name, question in asked.items()}
+
+
+def profile_table(source: SourceTable) -> Profile:
+    """What the columns hold. Distinct values are counted exactly in tables of up to 50 million values.
+
+    In larger ones the count is approximate (a few per cent off), except for columns that are nearly unique and for
+    columns with so few values that they are listed.
+    """
+    table = source.table
+    rows = int(source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
+    columns = _columns(source)
+    exact = rows * len(columns) <= _EXACT_CELLS
+    facts: dict[str, Any] = {}
+    for batch in _batches(columns):
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+    late = _written_late(source, columns, facts)
+    for batch in _batches(late):
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+    columns = [next((c for c in late if c.place == column.place), column) for column in columns]
+    close = [c for c in columns if facts[f"distinct{c.place}"] >= _NEARLY * facts[f"present{c.place}"]]
+    for batch in _batches([] if exact else close):
+        derived = _derived(source, batch)
+        facts |= _asked(source, derived, {f"distinct{c.place}": derived[f"v{c.place}"].nunique() for c in batch})
+    listed: dict[str, Any] = {}
+    for batch in _batches([c for c in columns if facts[f"distinct{c.place}"] <= 1.2 * LISTED]):
+        derived = _derived(source, batch)
+        lists = {f"{c.place}": derived[f"v{c.place}"].collect(distinct=True) for c in batch}
+        listed |= _asked(source, derived, lists)
+    return Profile(rows=rows, columns=tuple(_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns))
+
+
+def _columns(source: SourceTable) -> list[_Column]:
+    """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
+    first = source.table.limit(_SAMPLE)
+    dated = [name for name, kind in source.table.schema().items() if kind.is_date() or kind.is_timestamp()]
+    if dated:  # as text: an engine knows days that Python does not, such as infinity
+        first = first.mutate(**{name: first[name].cast("string") for name in dated})
+    sample = source.fetch(first).to_pydict()
+    found: list[_Column] = []
+    for place, (name, kind) in enumerate(source.table.schema().items()):
+        values = [str(value) for value in sample[name] if not is_missing(value)]
+        text = kind.is_string()
+        found.append(
+            _Column(
+                place,
+                name,
+                kind,
+                values,
+                numbers=_number_ways(kind, values),
+                days=_ways(kind, values),
+                truths=text and all(value.lower() in {"true", "false"} for value in values),
+            )
+        )
+    return found
+
+
+def _number_ways(kind: DataType, values: Sequence[str]) -> tuple[NumberFormats, ...]:
+    """The ways in which a column may hold numbers."""
+    if kind.is_numeric() or (kind.is_string() and _all_in(_NUMBERS, values)):
+        return _PLAIN
+    return guess_number_formats(values) if kind.is_string() else ()
+
+
+def _written_late(source: SourceTable, columns: Sequence[_Column], facts: dict[str, Any]) -> list[_Column]:
+    """Columns whose first values are plain numbers and whose later ones need a format: below 1,000 nobody sees it."""
+    found: list[_Column] = []
+    for column in columns:
+        plain, present = (int(facts.get(f"{name}{column.place}") or 0) for name in ("numbers0_", "present"))
+        if column.numbers != _PLAIN or not column.type.is_string() or not 0 < plain < present:
+            continue
+        derived = _derived(source, [column])
+        others = derived.filter(derived[f"x0_{column.place}"].isnull() & derived[f"v{column.place}"].notnull())
+        shown = source.fetch(others.select(value=others[f"v{column.place}"]).limit(_SAMPLE))["value"].to_pylist()
+        ways = guess_number_formats([*shown, *column.sample])
+        found += [replace(column, numbers=ways)] if ways else []
+    return found
+
+
+def _all_in(grid: Grid, values: Sequence[str]) -> bool:
+    """Whether all the values are numbers; the first few nearly always tell."""
+    return all(bool((grid.encode(part) != DROP).all()) for part in (values[:5], values[5:]))
+
+
+def _ways(kind: DataType, values: Sequence[str]) -> tuple[Formats, ...]:
+    """The ways in which a column may hold days."""
+    if kind.is_date() or kind.is_timestamp():
+        return ((),)
+    return (guess_formats(values) or ()) if kind.is_string() else ()
+
+
+def _derived(source: SourceTable, columns: Sequence[_Column]) -> ir.Table:
+    # Only the columns in question: expressions over a table of 2,000 are slow to build.
+    narrow = ibis.table({column.name: column.type for column in columns}, name=source.table.get_name())
+    return narrow.select(**{k: v for column in columns for k, v in column.derived(narrow[column.name]).items()})
+
+
+def _asked(source: SourceTable, table: ir.Table, questions: dict[str, ir.Scalar]) -> dict[str, Any]:
+    answers: dict[str, Any] = source.fetch(table.aggregate(**questions)).to_pylist()[0]
+    return answers
+
+
+def _batches(columns: Sequence[_Column]) -> Iterator[Sequence[_Column]]:
+    for start in range(0, len(columns), _TOGETHER):
+        yield columns[start : start + _TOGETHER]
+
+
+def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None) -> ColumnProfile:
+    asked = ("present", "distinct", "length", "led", "truths")
+    own: dict[str, Any] = {name: facts.get(f"{name}{column.place}") for name in asked}
+    way, either = _best_way(column, "days", len(column.days), facts)
+    own |= {name: facts.get(f"{name}{way}_{column.place}") for name in ("days", "first", "last")}
+    written, or_so = _best_way(column, "numbers", len(column.numbers), facts)
+    own |= {name: facts.get(f"{name}{written}_{column.place}") for name in ("numbers", "low", "high", "whole")}
+    formats = column.numbers[written] if column.numbers else ()
+    values = sorted(value for value in listed or () if value is not None)
+    present = int(own["present"])
+    distinct = len(values) if listed is not None else min(int(own["distinct"]), present)
+    kind = _kind(column, own, present=present, distinct=distinct)
+    days, numbers = kind == "date", kind in ("integer", "number")
+    if numbers:
+        values.sort(key=lambda value: _order(value, formats))
+    lower, upper = _bounds(kind, own)
+    read = own["days"] if days else own["numbers"] if numbers and formats else present
+    return ColumnProfile(
+        name=column.name,
+        kind=kind,
+        rows=rows,
+        distinct=distinct,
+        missing=rows - int(read),  # what is no day, or no number by a format, is read as missing
+        lower=lower,
+        upper=upper,
+        values=tuple(values) if distinct <= LISTED else (),
+        mean_length=float(own["length"] or 0.0),
+        looks_like=looks(values or column.sample),
+        formats=column.days[way] if days else (),
+        number_formats=formats if numbers else (),
+        ambiguous=(days and either) or (numbers and or_so),
+    )
+
+
+def _order(value: str, formats: NumberFormats) -> float:
+    number = read_number(value, formats) if formats else float(value)
+    return float("inf") if number is None else number
+
+
+def _best_way(column: _Column, what: str, ways: int, facts: dict[str, Any]) -> tuple[int, bool]:
+    """The way that reads most values as days, or as numbers, and whether another reads as many."""
+    counts = [int(facts[f"{what}{way}_{column.place}"] or 0) for way in range(ways)]
+    best = counts.index(max(counts)) if counts else 0
+    return best, counts.count(max(counts)) > 1 if counts else False
+
+
+def _kind(column: _Column, own: dict[str, Any], *, present: int, distinct: int) -> Kind:
+    raw = column.type
+    if raw.is_boolean() or (present and own.get("truths") == present):
+        return "boolean"
+    if raw.is_date() or raw.is_timestamp() or (present and (own.get("days") or 0) >= _MOSTLY * present):
+        return "date"
+    enough = present if column.numbers == _PLAIN else _MOSTLY * present
+    if raw.is_numeric() or (present and (own.get("numbers") or 0) >= enough and not own.get("led")):
+        return "integer" if own["whole"] == own["numbers"] else "number"
+    if raw.is_string() and 0 < distinct <= LISTED and (distinct <= _FEW or 2 * distinct <= present):
+        return "category" if own["length"] <= _WORDY else "text"
+    return "text"
+
+
+def _bounds(kind: Kind, own: dict[str, Any]) -> tuple[str | None, str | None]:
+    if kind == "date" and own["first"] is not None:
+        return _iso(own["first"]), _iso(own["last"])
+    if kind in ("integer", "number") and own["low"] is not None:
+        return _plain(own["low"]), _plain(own["high"])
+    return None, None
+
+
+def _iso(day: int) -> str:
+    return dt.date.fromordinal(max(1, min(int(day), dt.date.max.toordinal()))).isoformat()
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(float(number))

@@ -1,0 +1,294 @@
+"""Questions to the table itself: a noisy count or histogram, paid from the same budget as releases.
+
+The order is that of a release: what can fail without looking at a record fails first, then the owner's guard, the entry
+is committed to the ledger, then the records are counted and noise is drawn. A crash between wastes budget and shows
+nothing; there is no answer without an entry. The cells of a histogram are disjoint and public: every value of the
+declared domain gets its own noise, also where no record has it, so one record more changes one count by 1 and all cells
+cost ε together.
+
+Records whose values are missing or outside their domains are treated as in releases: kept under the value that the
+study names, or left out. For persons with at most m records the noise is that of ε/m (group privacy, see `study.unit`).
+"""
+
+import datetime as dt
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from sfumato.domains.cut import Cut
+from sfumato.domains.domain import Categories
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.errors import SourceError, StudyError
+from sfumato.ledger import Ledger, NewEntry
+from sfumato.methods.method import NOISE_ON
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.mechanisms import noisy_counts
+from sfumato.privacy.dp.mechanisms.laplace import scale_for
+from sfumato.privacy.dp.sampling import RandomSource, SecureSource
+from sfumato.privacy.models import DifferentialPrivacy
+from sfumato.progress import Progress, silent
+from sfumato.release.guarantee import NO_GUARANTEE
+from sfumato.study.attribute import Attribute, Role, observed
+from sfumato.study.budget import show
+from sfumato.study.recipe import Recipe
+from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, Records, SourceTable, count_left_out, open_source
+from sfumato.workflow.making.left_out_guard import refuse_above
+from sfumato.workflow.making.noisy_counts import refuse_over_budget
+from sfumato.workflow.making.outcome import ledger_of, left_over, unit_words, who
+from sfumato.workflow.making.public_reading import refuse_guesses
+
+MOST_CELLS: Final = 100_000
+"""Cells of one histogram; each gets noise, the empty ones too."""
+
+SURE: Final = 0.95
+"""How sure the stated error is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """How many records satisfy ``text`` (any, if it is empty), in one count or one for every value of ``by``.
+
+    ``span`` is text such as ``[2004-01-01, 2010-01-01)``, by the study's time attribute.
+    """
+
+    text: str = ""
+    epsilon: Fraction
+    by: str | None = None
+    span: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A noisy count, or one for every value of an attribute; ``within`` bounds the noise of each with 95 %.
+
+    Counts are as they were drawn, so that sums of them are right on average: some may be below 0.
+    """
+
+    question: Question
+    counts: dict[str, int]  # by label; one without a label for a plain count
+    left: Fraction | None
+    within: int
+    deviation: float
+    entry: int
+
+    @property
+    def count(self) -> int:
+        """The one count; of a histogram the sum."""
+        return sum(self.counts.values())
+
+    def error(self) -> str:
+        """The expected error in words."""
+        each = "" if self.question.by is None else "each "
+        return f"{each}within ±{self.within:,} with {100 * SURE:.0f} %"
+
+
+def ask(
+    study: Study,
+    question: Question,
+    *,
+    ledger: Ledger | None = None,
+    source: RandomSource | None = None,
+    progress: Progress = silent,
+    clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    memory_limit: str | None = None,
+    anyway: bool = False,
+) -> Answer:
+    """Answer one question about the study's table with noise, and enter it into the ledger.
+
+    Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
+    """
+    book = _book(study, ledger)
+    noise = source or SecureSource()
+    epsilon, by = question.epsilon, question.by
+    selection = _selection(study, question)
+    cells = None if by is None else _cells(study, by)
+    used = (*selection.attributes, *(() if by is None else (study.attribute(by),)))
+    attributes = tuple({attribute.name: attribute for attribute in used}.values())
+    _refuse_observed(attributes)
+    recipe = _recipe(question)
+    refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock(), method="ask")
+    progress("opening the table", 0, 1)
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table:
+        refuse_guesses(table)
+        counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
+        if not anyway:
+            _refuse_unreadable(study, table, counter.records.attributes, selection)
+        promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
+        entry = book.reserve(
+            NewEntry(
+                study=study.name,
+                at=clock(),
+                who=who(),
+                purpose="question",
+                method="ask",
+                recipe=recipe.as_json(),
+                promise=promise if noise.secure else NO_GUARANTEE,
+                epsilon=epsilon,
+                unit=study.unit.key,
+                span=selection.span,
+                where=selection.where,
+            ),
+            budget=study.budget,
+        )
+        try:
+            progress("counting", 0, 1)
+            counts = _counted(counter, cells)
+            accountant = Accountant(epsilon / study.unit.stability)
+            grant = accountant.grant(accountant.budget, on=question.text or "all records", mechanism=NOISE_ON)
+            drawn = noisy_counts(counts, sensitivity=1, grant=grant, source=noise).tolist()
+        except BaseException as failure:
+            book.fail(entry.id, type(failure).__name__, at=clock())
+            raise
+    labels = [""] if cells is None else _labels(study, cells)
+    answer = dict(zip(labels, drawn, strict=True))
+    book.complete(entry.id, _hash(answer), at=clock())
+    scale = scale_for(epsilon / study.unit.stability, sensitivity=1)
+    return Answer(
+        question=question,
+        counts=answer,
+        left=left_over(study, book, selection.span),
+        within=error_bound(scale),
+        deviation=_deviation(scale),
+        entry=entry.id,
+    )
+
+
+def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[Attribute], selection: Selection) -> None:
+    """Refuse if too many records of the *whole* table have invalid values in the attributes that the question uses.
+
+    Not of the records that the question selects, and without a number: who asks may choose the condition, and counts of
+    chosen records would be exact answers for nothing. What is left is one fact about each attribute: whether more of
+    its values than the study's public limit are missing or invalid (see `left_out` for what that tells).
+    """
+    if study.most_invalid is None:
+        return
+    timed = () if selection.time is None else (selection.time,)
+    used = tuple({attribute.name: attribute for attribute in (*attributes, *timed)}.values())
+    found = count_left_out(Records(table, used, unit=study.unit, selection=EVERYTHING))
+    try:
+        refuse_above(study, found)
+    except SourceError:
+        raise SourceError(
+            "too many records have a missing or invalid value in the attributes that the question uses, so nothing was "
+            "asked and nothing was spent",
+            "look at the values with `sfumato check`; to ask all the same: `--anyway` (Python: `anyway=True`)",
+        ) from None
+
+
+def error_bound(scale: float, sure: float = SURE) -> int:
+    """The smallest t with P(|X| ≤ t) ≥ ``sure`` for discrete Laplace noise X of scale b.
+
+    P(|X| > t) = 2 α^(t+1) / (1 + α) with α = exp(-1/b).
+
+    >>> error_bound(10.0), error_bound(0.1)
+    (30, 0)
+    """
+    alpha = math.exp(-1 / scale)
+    if 2 * alpha <= (1 - sure) * (1 + alpha):
+        return 0
+    return math.ceil(-scale * math.log((1 - sure) * (1 + alpha) / 2) - 1 - 1e-9)  # the last: rounding of the logarithm
+
+
+def _deviation(scale: float) -> float:
+    alpha = math.exp(-1 / scale)
+    return math.sqrt(2 * alpha) / (1 - alpha)
+
+
+def _book(study: Study, ledger: Ledger | None) -> Ledger:
+    if ledger is None and study.base == Path() and study.ledger is None:
+        raise StudyError(
+            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
+            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+        )
+    return ledger or ledger_of(study)
+
+
+def _selection(study: Study, question: Question) -> Selection:
+    open_to_questions = {name: a for name, a in study.attributes.items() if a.role is not Role.IDENTIFIER}
+    found = selected(question.text.strip(), open_to_questions)
+    return found if question.span is None else replace(found, span=study.span(question.span), time=study.time)
+
+
+def _cells(study: Study, by: str) -> Cut:
+    """Every value of the declared domain: leaves of the taxonomy, or points of the grid."""
+    attribute = study.attribute(by)
+    domain = attribute.domain
+    if attribute.role is Role.IDENTIFIER or domain is None:
+        raise StudyError(f"'{by}' has no public domain, so there are no cells to count", "choose an attribute with one")
+    if isinstance(domain, SetDomain):
+        raise StudyError(
+            f"'{by}' has sets of codes, so a record may be in several cells, and a histogram cannot count that yet",
+            "choose another attribute, or make a release and query that",
+        )
+    tree = domain.taxonomy
+    whole = tree is None or domain.size == len(tree.widths)
+    cut = Cut.finest(by, domain.size) if tree is None or whole else _leaves(by, tree.widths, domain.size)
+    if len(cut) > MOST_CELLS:
+        raise StudyError(
+            f"'{by}' has {len(cut):,} values, and every one would get noise",
+            f"give it a coarser step or a taxonomy, so that there are at most {MOST_CELLS:,}",
+        )
+    return cut
+
+
+def _leaves(name: str, widths: tuple[int, ...], size: int) -> Cut:
+    return Cut(name, tuple(accumulate(widths[:-1], initial=0)), size)
+
+
+def _refuse_observed(attributes: tuple[Attribute, ...]) -> None:
+    names = observed(attributes)
+    if names:
+        raise StudyError(
+            f"the domain of {', '.join(repr(name) for name in names)} was read off the data, so an answer by it would "
+            "say who is in the table",
+            "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
+        )
+
+
+def _every_record(study: Study) -> Attribute:
+    """What to code by where a question names no attribute: one in which every record has a code.
+
+    A set has no column of its name if it is joined from several; one is taken only if there is nothing else.
+    """
+    plain = next((name for name, a in study.attributes.items() if not isinstance(a.domain, SetDomain)), None)
+    if plain is not None:
+        alike = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a record"),))), missing=0, other=0)
+        return Attribute(name=plain, role=Role.INSENSITIVE, domain=alike)
+    first = next(iter(study.attributes.values()))
+    assert isinstance(first.domain, SetDomain), "there are sets alone"
+    return Attribute(name=first.name, role=Role.INSENSITIVE, domain=replace(first.domain, other=0, empty=True))
+
+
+def _counted(counter: CodedTable, cells: Cut | None) -> Any:
+    if cells is None:
+        return np.array([counter.rows()], dtype=np.int64)
+    found = counter.cells([cells])
+    counts = np.zeros(len(cells), dtype=np.int64)
+    counts[found.codes[:, 0]] = found.counts
+    return counts
+
+
+def _labels(study: Study, cells: Cut) -> list[str]:
+    domain = study.attribute(cells.attribute).domain
+    assert domain is not None, "cells are those of a domain"
+    return [domain.label(start, stop) for start, stop in cells.ranges]
+
+
+def _recipe(question: Question) -> Recipe:
+    asked = {"question": question.text, "by": question.by, "span": question.span, "epsilon": show(question.epsilon)}
+    return Recipe(name="question", method="ask", parameters={key: value for key, value in asked.items() if value})
+
+
+def _hash(answer: dict[str, int]) -> str:
+    return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()

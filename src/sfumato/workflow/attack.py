@@ -1,0 +1,116 @@
+"""Attacks that are run on bundles, for the owner: who can be found in a release, and what two releases tell together.
+
+Both look at the raw table, to know who is right; nothing of what they find goes into a bundle.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.errors import SourceError, UsageError
+from sfumato.evaluate.evidence import Evidence, protected
+from sfumato.evaluate.intersection import Intersection, intersect
+from sfumato.evaluate.measures import Linkage, link
+from sfumato.progress import Progress, silent
+from sfumato.study.attribute import Attribute
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.study.unit import RecordUnit
+from sfumato.tables import CodedTable, open_source
+from sfumato.tables.set_columns import source_columns
+from sfumato.workflow.evaluate import evidence_of_bundle, raw_records
+from sfumato.workflow.reading.read_bundle import Given, read_bundle
+from sfumato.workflow.sets.measured import Counted, counted
+
+
+def attack_link(
+    study: Study,
+    release: Given,
+    *,
+    known: Any = None,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> Linkage:
+    """Look up people in a bundle by their quasi-identifiers: those of the table ``known``, or all of the study's."""
+    evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
+    people = None if known is None else _known(evidence, known, progress, memory_limit)
+    progress("looking people up", 0, 1)
+    return link(evidence) if people is None else link(evidence, people.cells, people.sets)
+
+
+def attack_intersect(
+    study: Study,
+    one: Given,
+    two: Given,
+    *,
+    k: int = 5,
+    attribute: str | None = None,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> Intersection:
+    """Look up everybody in two bundles of records of one study, and keep what both allow.
+
+    The sensitive ``attribute`` is one that both publish; by default the first of them.
+    """
+    progress("reading the releases", 0, 1)
+    read = [read_bundle(study, each, was=was) for each in (one, two)]
+    shared = [a.name for a in protected(read[0].view) if a.name in {b.name for b in protected(read[1].view)}]
+    if not shared or attribute not in (None, *shared):
+        raise UsageError(
+            "the two releases have no sensitive attribute in common"
+            if not shared
+            else f"'{attribute}' is not sensitive in both releases",
+            f"name one of: {', '.join(shared)}" if shared else "give two releases of the same sensitive attribute",
+        )
+    view, other = (each.view for each in read)
+    if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
+        view = _together(view, other)  # of different purposes: people are known by all of it
+    private = all(each.private for each in read)
+    raw = raw_records(study, view, progress=progress, memory_limit=memory_limit, private=private)
+    progress("looking people up in both", 0, 1)
+    first, second = (each.beside(raw).shown for each in read)
+    return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)
+
+
+def _together(one: PartitionView, two: PartitionView) -> PartitionView:
+    """The attributes of both releases."""
+
+    def either(part: str) -> tuple[Attribute, ...]:
+        return tuple({a.name: a for view in (one, two) for a in getattr(view, part)}.values())
+
+    return PartitionView(
+        quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit()
+    )
+
+
+def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Counted:
+    """A table of people, coded as the study's: its quasi-identifiers, and the sensitive attributes it has.
+
+    Sets may stand in it as they do in the study's table, or in one column of their name, with their separator.
+    """
+    progress("reading the table of known people", 0, 1)
+    with open_source(known, base=Path(), memory_limit=memory_limit) as table:
+        quasi = [_found(a, table.columns) for a in evidence.view.quasi if a.name in evidence.shown.attributes]
+        lacking = [column for a in quasi for column in source_columns(a) if column not in table.columns]
+        if lacking:
+            raise SourceError(
+                f"the table of known people lacks quasi-identifiers of the release: {', '.join(lacking)}",
+                "give a table with all of them, in columns of the same names",
+            )
+        beside = [_found(a, table.columns) for a in evidence.protected]
+        wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
+        view = PartitionView(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
+        counter = CodedTable(table, wanted, unit=RecordUnit())
+        return counted(view, counter, counter.full_cells([a.name for a in wanted]))
+
+
+def _found(attribute: Attribute, columns: Collection[str]) -> Attribute:
+    """The attribute as a table has it: a set that is joined from columns may stand in one of its own name."""
+    domain = attribute.domain
+    if isinstance(domain, SetDomain) and domain.columns and attribute.name in columns:
+        return replace(attribute, domain=replace(domain, columns=(), separator=domain.writes))
+    return attribute

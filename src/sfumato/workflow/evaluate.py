@@ -1,0 +1,155 @@
+"""Measuring a release against the table it was made from, for the owner's eyes only.
+
+A draft, or a bundle read back as its receiver reads it, becomes a `Shown`; the study's table becomes counts of all its
+records. Nothing of this goes into a bundle, and no promise covers it. Sets are looked at as far as they are declared to
+be published (see `set_told`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from sfumato.domains.counts import Cells
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import MEASURES, Measure, Reading, Refused
+from sfumato.progress import Progress, silent
+from sfumato.release.draft import Draft
+from sfumato.release.partition import PartitionDraft
+from sfumato.release.shown import shown_counts
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import refuse_uncoded, selection, wanted_by
+from sfumato.study.study import Study
+from sfumato.study.unit import RecordUnit
+from sfumato.tables import CodedTable, SourceTable, open_source
+from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, promised_cap, read_bundle
+from sfumato.workflow.sets.measured import Counted, counted, shown_draft
+
+_ORDER = ("privacy loss", "utility loss", "risk", "utility")
+
+
+def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
+    """The attributes of a purpose as measures see them; the unit is the record, whatever the study promises about."""
+    wanted = wanted_by(study, purpose)
+    view = attributes_by_role(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
+    refuse_uncoded(view.attributes)
+    return replace(view, selection=selection(study, purpose))
+
+
+def raw_records(
+    study: Study,
+    view: PartitionView,
+    *,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+    private: bool = False,
+) -> Counted:
+    """All records of the table that fit the domains, counted; also where a release takes a few of each person alone.
+
+    A ``private`` release reads CSV files by rules of its own, and its measures read them by the same.
+    """
+    progress("counting the records", 0, 1)
+    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=private) as table:
+        counter = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
+        return counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
+
+
+def raw_cells(
+    study: Study, view: PartitionView, *, progress: Progress = silent, memory_limit: str | None = None
+) -> Cells:
+    """The same for a view without sets."""
+    return raw_records(study, view, progress=progress, memory_limit=memory_limit).cells
+
+
+def both_records(study: Study, view: PartitionView, table: SourceTable) -> tuple[CodedTable, Counted, Cells]:
+    """Who counts the records that drafts are made from, all records as measures see them, and those of drafts."""
+    names = [a.name for a in view.attributes]
+    counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
+    cells = counter.full_cells(names)
+    if study.unit == view.unit:
+        return counter, counted(view, counter, cells), cells
+    every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+    return counter, counted(view, every, every.full_cells(names)), cells
+
+
+def evidence_of_draft(
+    study: Study,
+    purpose: str | None,
+    draft: Draft | PartitionDraft,
+    cells: Cells | Counted | None = None,
+    view: PartitionView | None = None,
+    *,
+    kept: dict[str, Any] | None = None,
+    progress: Progress = silent,
+) -> Evidence:
+    """A draft beside the table.
+
+    Whoever measures several drafts gives them the same ``cells`` (see `raw_cells`, or with sets `raw_records`),
+    ``view`` and ``kept``, so that the table is counted once and its large populations are found once.
+    """
+    view = view or measuring_view(study, purpose)
+    if isinstance(cells, Cells):
+        cells = Counted(cells)
+    raw = cells or raw_records(study, view, progress=progress)
+    shown = (
+        shown_draft(draft, view, raw.sets)
+        if isinstance(draft, PartitionDraft)
+        else shown_counts(draft, tuple(a.name for a in view.quasi), raw.sets)
+    )
+    cap = promised_cap(draft.models) if isinstance(draft, PartitionDraft) else None
+    return Evidence(view=view, raw=raw.cells, shown=shown, sets=raw.sets, kept={} if kept is None else kept, cap=cap)
+
+
+def evidence_of_bundle(
+    study: Study,
+    bundle: Given,
+    *,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> Evidence:
+    """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has.
+
+    Attributes, roles and domains decide whether the two fit. That they fit does not make the table the right one: two
+    tables may be declared alike. So the name has to agree too, or the owner says what the study was called (``was``).
+    Nobody but the owner sees the numbers; a wrong table would only make them wrong.
+    """
+    progress("reading the release", 0, 1)
+    read = read_bundle(study, bundle, was=was)
+    raw = raw_records(study, read.view, progress=progress, memory_limit=memory_limit, private=read.private)
+    return read.beside(raw)
+
+
+def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:
+    """Measures by name or with parameters of their own, or all registered ones: losses first, then risk and utility."""
+    if only is None:
+        kinds = sorted(MEASURES.values(), key=lambda kind: (_ORDER.index(kind.kind), kind.name))
+        return [kind() for kind in kinds]
+    return [MEASURES[one]() if isinstance(one, str) else one for one in ([only] if isinstance(only, str) else only)]
+
+
+def measure(
+    evidence: Evidence, only: Iterable[str | Measure] | None = None, *, progress: Progress = silent
+) -> dict[str, Reading | Refused]:
+    """What each measure says of a release, by name; one that does not apply says why. For the owner only."""
+    measures = chosen_measures(only)
+    found: dict[str, Reading | Refused] = {}
+    for done, one in enumerate(measures):
+        progress(f"measuring {one.name}", done, len(measures))
+        reason = one.refuses(evidence)
+        found[one.name] = one.read(evidence) if reason is None else Refused(reason=reason)
+    return found
+
+
+def measure_release(
+    study: Study,
+    release: Given,
+    only: Iterable[str | Measure] | None = None,
+    *,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> dict[str, Reading | Refused]:
+    """Measure a bundle against the study's table. For the owner only: no promise covers what comes out."""
+    wanted = None if only is None else chosen_measures(only)  # an unknown name fails before anything is read
+    evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
+    return measure(evidence, wanted, progress=progress)

@@ -1,0 +1,98 @@
+"""What the public knows that a release is compared with: shares of values, or the people of a population."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sfumato.domains.sets.domain import SetDomain
+from sfumato.errors import SourceError, StudyError
+from sfumato.privacy.groups.shares import as_given
+from sfumato.privacy.models import GroupModel, peopled
+from sfumato.study.attribute import Attribute
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, SourceTable, open_source, read_people
+
+M = TypeVar("M")
+Shares = dict[str, dict[str, Any]]  # attribute -> value, node or interval -> share
+
+_COLUMNS = ("attribute", "value", "share")
+_MOST = 1_000_000  # lines of a file of shares
+
+
+def with_population(method: M, study: Study, view: PartitionView) -> M:
+    """The same method with the shares themselves in place of the name of a file; others are left as they are.
+
+    A file with the columns `attribute, value, share` gives shares; any other table is taken for one of people, and the
+    columns that it has in common with the release are counted. What it says of people leaves with the manifest: it has
+    to be public, or at least no secret.
+    """
+    named = population_file(method)
+    return method if named is None else with_shares(method, population_shares(named, study, view), view)
+
+
+def population_file(method: object) -> str | None:
+    """The file of public statistics that a method names; None if it names none."""
+    named = getattr(method, "population", None)
+    return named if isinstance(named, str) else None
+
+
+def population_shares(named: str, study: Study, view: PartitionView) -> Shares:
+    """What such a file says of the attributes of a release."""
+    with open_source(named, base=study.base) as table:
+        quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
+        return _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
+
+
+def with_shares(method: M, shares: Shares, view: PartitionView) -> M:
+    """The method with the shares in place of the name of their file."""
+    asked: Any = method
+    made: M = replace(asked, population=shares)
+    made.check(view)  # type: ignore[attr-defined] # a method has one
+    return made
+
+
+def with_people(models: Iterable[GroupModel], study: Study, view: PartitionView) -> PartitionView:
+    """The view with the people that a promise compares with, if one does."""
+    named = peopled(models)
+    if not named:
+        return view
+    return replace(view, people=read_people(named[0], view.quasi, view.selection, base=study.base))
+
+
+def _written(table: SourceTable) -> dict[str, dict[str, str]]:
+    """The shares of a file, as they are typed."""
+    rows = table.table
+    texts = rows.select(**{name: rows[name].cast("string") for name in _COLUMNS})
+    found = table.fetch(texts.limit(_MOST + 1))
+    if len(found) > _MOST:
+        raise SourceError(f"{table.name} has more than {_MOST:,} lines", "give shares of nodes or intervals instead")
+    shares: dict[str, dict[str, str]] = {}
+    for name, value, share in zip(*(found[column].to_pylist() for column in _COLUMNS), strict=True):
+        if name is None or value is None or share is None:
+            raise SourceError(f"{table.name} has a line without attribute, value or share", "fill it in, or drop it")
+        if value in shares.setdefault(name, {}):
+            raise StudyError(f"{table.name} gives the share of '{value[:60]}' of '{name[:60]}' twice", "give it once")
+        shares[name][value] = share
+    return shares
+
+
+def _counted(table: SourceTable, view: PartitionView, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
+    """The shares of a table of people; whom the domains leave out is not counted, and sets are not."""
+    both = [a for a in asked if a.name in table.columns]
+    if not both:
+        raise SourceError(
+            f"{table.name} has no column of the release",
+            f"name a table with some of: {', '.join(a.name for a in asked)}; or one with "
+            f"the columns {', '.join(_COLUMNS)}",
+        )
+    counter = CodedTable(table, both)
+    found = {}
+    for attribute in both:
+        cells = counter.full_cells([attribute.name])
+        if not len(cells):
+            raise SourceError(f"{table.name} has no record that fits the study", "check its values and the domains")
+        found[attribute.name] = as_given(view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts)
+    return found

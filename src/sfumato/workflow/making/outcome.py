@@ -1,0 +1,225 @@
+"""What planning and publishing have in common: their results, the ledger, and what is told of every release."""
+
+import datetime as dt
+import getpass
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import StudyError
+from sfumato.file_names import account_name, account_stems, file_stem
+from sfumato.ledger import ENDING, Ledger, open_ledger
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.progress import Progress
+from sfumato.release.draft import Draft
+from sfumato.release.partition import PartitionDraft
+from sfumato.release.release import Release
+from sfumato.study.attribute import Attribute
+from sfumato.study.budget import show
+from sfumato.study.left_out import LeftOut
+from sfumato.study.recipe import Recipe
+from sfumato.study.span import Span
+from sfumato.study.study import Study
+from sfumato.study.unit import PersonUnit, Unit
+
+_LEDGER = ".ledger.sqlite"
+_PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a recipe will do and cost, in words and numbers.
+
+    ``left`` is what is left of the budget now, over the span of the release where it has one; None without a budget,
+    and if the ledger has lost entries. ``left_out`` says how many records have values that leave them out, for the
+    owner alone; None if the table was not looked at.
+    """
+
+    study: str
+    recipe: Recipe
+    epsilon: Fraction | None
+    budget: Fraction | None
+    left: Fraction | None
+    sentences: tuple[str, ...]
+    numbers: Mapping[str, Any]
+    left_out: LeftOut | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget that is left covers it."""
+        return self.epsilon is None or (self.left is not None and self.epsilon <= self.left)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A release that is out: where the bundle and the owner's folder are, and what it cost.
+
+    ``left`` is over the span of the release where it has one; ``warnings`` and ``left_out`` are for the owner.
+    """
+
+    folder: Path
+    bundle: Path
+    sha256: str
+    epsilon: Fraction | None
+    left: Fraction | None
+    draft: Draft | PartitionDraft = field(repr=False)
+    warnings: tuple[str, ...] = ()
+    left_out: LeftOut | None = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many groups with counts, or records that are not suppressed, the bundle holds."""
+        if isinstance(self.draft, Draft):
+            return len(self.draft.groups)
+        return int(self.draft.partition.cells.counts.sum()) - self.draft.partition.suppressed
+
+    @property
+    def what(self) -> str:
+        """What the rows are."""
+        return "groups" if isinstance(self.draft, Draft) else "records"
+
+    def open(self) -> Release:
+        """The release as its receiver sees it."""
+        return Release.open(self.bundle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where and how one release is made: everything about it that is no part of the study or the recipe."""
+
+    folder: Path
+    ledger: Ledger
+    source: RandomSource
+    progress: Progress
+    clock: Callable[[], dt.datetime]
+    memory_limit: str | None = None
+    anyway: bool = False  # also if more records are left out than the study allows
+
+
+def ledger_of(study: Study) -> Ledger:
+    """The study's ledger: where the study says, else a SQLite file beside it, in the working folder for one in memory.
+
+    Its head is kept beside the study too, so that a ledger elsewhere cannot be lost unnoticed.
+    """
+    folder = study_folder(study)
+    head = _files_of_account(study, folder, f".ledger{ENDING}")[0]
+    if study.ledger is not None:
+        if study.ledger.startswith("memory:") and study.base != Path():
+            raise StudyError(
+                "a study file whose ledger is in memory would forget what was spent when the command ends",
+                "give `ledger:` a path, or leave it out: then it lies beside the study",
+            )
+        # In whatever folder a program runs, its studies in memory may be others of the same name.
+        apart = study.base == Path() and not study.ledger.startswith("postgres")
+        return open_ledger(study.ledger, base=study.base, head=None if apart else head)
+    return open_ledger(_default_ledger(study, folder), head=head)
+
+
+def study_folder(study: Study) -> Path:
+    """Where the files of a study are: beside its file, or in the working folder for a study in memory."""
+    return study.base if study.base != Path() else working_folder()
+
+
+def working_folder() -> Path:
+    """Where the program runs."""
+    return Path.cwd()
+
+
+def _default_ledger(study: Study, folder: Path) -> Path:
+    """The ledger of a study that names none."""
+    found = _files_of_account(study, folder, _LEDGER)
+    if len(found) > 1:
+        raise StudyError(
+            f"there are {len(found)} ledgers of the study '{study.name}' in '{folder}', of names that differ by case, "
+            f"blanks, invisible characters or Unicode form alone: {', '.join(path.name for path in found)}",
+            "move one of them away and enter its releases in the other with `sfumato ledger STUDY adopt`",
+        )
+    return found[0]
+
+
+def _files_of_account(study: Study, folder: Path, ending: str) -> list[Path]:
+    """The files of a study's account: those made under any spelling of its name; else the one to make."""
+    stem = file_stem(study.name)
+    names = account_stems(study.name)
+    found: list[Path] = []
+    with suppress(OSError):
+        found = [path for path in folder.glob(f"*{ending}") if account_name(path.name.removesuffix(ending)) in names]
+    return sorted(found) or [folder / f"{stem}{ending}"]
+
+
+def left_over(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
+    """What is left of the study's budget for another release over this span; None without a budget."""
+    return None if study.budget is None else study.budget - ledger.spent(study.name, span)
+
+
+def left_words(study: Study, left: Fraction | None, span: Span | None) -> str:
+    """The same for a sentence; nothing without a budget."""
+    if study.budget is None or left is None:
+        return ""
+    over = "" if span is None else f" over {span}"
+    return f"; {show(left)} of {show(study.budget)} is left now{over}"
+
+
+def unit_words(unit: Unit) -> str:
+    """The privacy unit in words that fit "whether or not … is in the table"."""
+    if not isinstance(unit, PersonUnit):
+        return "one record"
+    return f"one person with at most {unit.at_most} record{'s' * (unit.at_most > 1)}"
+
+
+def person_rules(unit: Unit) -> list[str]:
+    """Which records of a person take part, by what the study declares; nothing where the unit is a record.
+
+    The declared number is public. How many records that leaves out is private: it is not said here.
+    """
+    if not isinstance(unit, PersonUnit):
+        return []
+    records = f"record{'s' * (unit.at_most > 1)}"
+    used = "is" if unit.at_most == 1 else "are"
+    return [f"at most {unit.at_most} {records} of each person {used} used; a record without a person is left out"]
+
+
+def named(names: Sequence[str], of: int) -> str:
+    """Names for a sentence, or that it is all of them."""
+    return "every attribute" if len(names) == of else ", ".join(names)
+
+
+def published_words(folder: Path, bundle: Path, epsilon: Fraction | None, *, against: str = "STUDY") -> str:
+    """That a release is published, for whoever interrupted what follows publication; nothing of it can be undone."""
+    cost = "it spent no ε" if epsilon is None else f"it spent ε = {show(epsilon)}"
+    return f"the release is published in {bundle} and complete; {cost}; {report_words(folder, against)}"
+
+
+def report_words(folder: Path, against: str = "STUDY") -> str:
+    """How the owner's report of a release is made later."""
+    return f"make its report with `sfumato report {folder} --against {against}`"
+
+
+def leaving(study: Study, attributes: Sequence[Attribute]) -> str:
+    """Which declared attributes leave, and which stay."""
+    stay = [name for name in study.attributes if name not in {a.name for a in attributes}]
+    return "only declared attributes leave" + (f"; these stay: {', '.join(stay)}" if stay else "")
+
+
+def versions() -> dict[str, str]:
+    """Of Python and the libraries that make a release."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a checkout that is not installed
+            found[package] = "not installed"
+    return found
+
+
+def who() -> str:
+    """Who runs this, for the ledger."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "unknown"

@@ -1,0 +1,51 @@
+"""A private release reads a table by what is public: it refuses where records would have to tell how it is written.
+
+What an error or a plan says of a guess is decided by the line of names, which is public, but for the encoding: that it
+is named tells that the file holds a byte that is not UTF-8 (see `tables.csv.dialect`). Both are for the owner.
+"""
+
+from typing import NamedTuple
+
+from sfumato.errors import SourceError
+from sfumato.tables import SourceTable
+
+
+class Guess(NamedTuple):
+    """Why a private release of a table is refused, and what to declare."""
+
+    problem: str
+    fix: str
+
+
+def find_guess(table: SourceTable) -> Guess | None:
+    """What of the way a table is written is declared nowhere and not told by its line of names."""
+    guessed = [what for what in table.read_as.get("guessed", "").split(", ") if what]
+    if not guessed:
+        return None
+    fields = ", ".join(f"{what}: {_show(table.read_as[what])}" for what in guessed)
+    it = "it" if len(guessed) == 1 else "them"
+    return Guess(
+        f"the {', '.join(guessed)} of {table.name} had to be guessed from its records, so one record could change how "
+        "all the others are read, and no ε would cover that",
+        f"declare {it} in the study: `source: {{path: …, {fields}}}`, if that is right, or save the table as Parquet",
+    )
+
+
+def refuse_guesses(table: SourceTable) -> None:
+    """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
+    guess = find_guess(table)
+    if guess is not None:
+        raise SourceError(guess.problem, guess.fix)
+
+
+def _show(value: str) -> str:
+    r"""A mark as a study says it; an encoding as it is. Several files may differ, and then the owner chooses.
+
+    >>> [_show(value) for value in (",", "\t", "windows-1252", "utf-8, windows-1252")]
+    ['","', 'tab', 'windows-1252', '…']
+    """
+    if value == "\t":
+        return "tab"
+    if len(value) == 1:
+        return f"'{value}'" if value == '"' else f'"{value}"'
+    return "…" if not value or ", " in value else value

@@ -1,0 +1,138 @@
+"""The frame of every release: claim the folder, enter it into the ledger, make and publish it, complete the entry.
+
+What can fail without looking at a record fails before the folder is claimed. Nothing is published that the ledger does
+not know, and if a release fails that has an entry, the entry says so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sfumato.ledger import RECORD, Entry, NewEntry
+from sfumato.release.bundle.files import claim_folder
+from sfumato.release.bundle.write import BundleWritten, write_owner
+from sfumato.release.draft import Draft
+from sfumato.release.partition import PartitionDraft
+from sfumato.study.left_out import LeftOut
+from sfumato.study.recipe import Recipe
+from sfumato.study.selection import EVERYTHING, Selection
+from sfumato.study.study import Study
+from sfumato.workflow.making.left_out_guard import warnings_of
+from sfumato.workflow.making.lost_entries import refuse_lost_entries
+from sfumato.workflow.making.outcome import Published, Run, published_words, who
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Make the folder; if the block fails, it goes again."""
+    claim_folder(folder)
+    with given_back(folder):
+        yield
+
+
+@contextmanager
+def given_back(folder: Path) -> Iterator[None]:
+    """If the block fails, nothing is published: the claimed folder goes, unless somebody put something there."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entered:
+    """A release that the ledger knows and that is not out yet."""
+
+    run: Run
+    entry: Entry
+
+    @classmethod
+    def reserve(
+        cls,
+        study: Study,
+        recipe: Recipe,
+        run: Run,
+        *,
+        promise: str,
+        epsilon: Fraction | None = None,
+        unit: str = RECORD,
+        selection: Selection = EVERYTHING,
+    ) -> "Entered":
+        """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span.
+
+        Refused also if the ledger is not the one that releases of the study which are here were paid from.
+        """
+        refuse_lost_entries(study, run.ledger, out=None if run.folder == Path() else run.folder)
+        draft = NewEntry(
+            study=study.name,
+            at=run.clock(),
+            who=who(),
+            purpose=recipe.purpose or "whole study",
+            method=recipe.method,
+            recipe=recipe.as_json(),
+            promise=promise,
+            epsilon=epsilon,
+            unit=unit,
+            span=selection.span,
+            where=selection.where,
+        )
+        return cls(run=run, entry=run.ledger.reserve(draft, budget=study.budget))
+
+    @contextmanager
+    def making(self) -> Iterator[None]:
+        """If the block fails, the entry says so."""
+        try:
+            yield
+        except BaseException as failure:
+            self.run.ledger.fail(self.entry.id, type(failure).__name__, at=self.run.clock())
+            raise
+
+    @contextmanager
+    def completing(self, written: BundleWritten) -> Iterator[None]:
+        """The bundle is out, and nothing that fails can take it back: complete the entry, then do the rest.
+
+        Interrupted from here on, the entry is completed if that was not done yet, and the interruption says that the
+        release is published.
+        """
+        try:
+            self._complete(written)
+            yield
+        except KeyboardInterrupt as stop:
+            if any(one.id == self.entry.id and one.state == "opened" for one in self._entries()):
+                self._complete(written)
+            stop.add_note(published_words(self.run.folder, written.path, self.entry.epsilon))
+            raise
+
+    def _complete(self, written: BundleWritten) -> None:
+        self.run.ledger.complete(self.entry.id, written.sha256, at=self.run.clock())
+
+    def _entries(self) -> tuple[Entry, ...]:
+        return self.run.ledger.entries(self.entry.study)
+
+    def hand_over(
+        self,
+        draft: Draft | PartitionDraft,
+        written: BundleWritten,
+        *,
+        notes: Mapping[str, Any],
+        left: Fraction | None = None,
+        warnings: Sequence[str] = (),
+        left_out: LeftOut | None = None,
+    ) -> Published:
+        """Write what stays with the owner, and say what came of it all."""
+        write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"])
+        return Published(
+            folder=self.run.folder,
+            bundle=written.path,
+            sha256=written.sha256,
+            epsilon=self.entry.epsilon,
+            left=left,
+            draft=draft,
+            warnings=(*warnings_of(left_out), *warnings),
+            left_out=left_out,
+        )

@@ -1,0 +1,90 @@
+"""For the owner: capped confidence beside Mondrian, on the study's own table."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from sfumato.domains.counts import Cells
+from sfumato.errors import InfeasibleError, UsageError
+from sfumato.evaluate.max_k import MaxK, Tried, smallest_k
+from sfumato.methods import ConfidenceCap, Mondrian
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.privacy.groups.parameters import exact
+from sfumato.privacy.groups.shares import as_given
+from sfumato.privacy.models import CappedConfidence, broken_records
+from sfumato.progress import Progress, silent
+from sfumato.study.partition_purpose import tailor_partition
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.study import Study
+from sfumato.tables import CodedTable, open_source
+from sfumato.workflow.making.background import with_population
+from sfumato.workflow.sets.level_views import by_level, foreseen
+from sfumato.workflow.sets.published import refuse_named_sets
+
+_AS_DRAWN = "Mondrian's groups hold all records: the rate is taken as if they had been drawn from a larger table"
+
+
+def max_k(
+    study: Study,
+    cap: ConfidenceCap,
+    *,
+    purpose: str | None = None,
+    between: tuple[int, int] = (2, 1_000),
+    every: bool = False,
+    like: Mondrian | None = None,
+    progress: Progress = silent,
+) -> MaxK:
+    """The smallest k found at which Mondrian's groups keep the cap, and the average group of a release under the cap.
+
+    Expected confidences come from the cap's population, or from the table's own shares, as in the paper. Nothing is
+    published, and nothing that is returned is covered by a promise: it is computed from raw records.
+    """
+    low, high = between
+    if not 1 <= low <= high:
+        raise UsageError(f"k is to go from {low} to {high}", "give two whole numbers from 1 on, the lower first")
+    asked = tailor_partition(study, purpose)
+    refuse_named_sets(cap, asked)
+    cap.check(foreseen(asked))
+    with open_source(study.source, base=study.base) as table:
+        progress("reading the records", 0, 1)
+        counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
+        cells = counter.full_cells([a.name for a in asked.attributes])
+        if not len(cells):
+            raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
+        view, cells = by_level(asked, counter, cells)
+    cap = with_population(cap, study, view)
+    refuse_named_sets(cap, asked)
+    records = int(cells.counts.sum())
+    known = {**_own(view, cells), **(cap.population if isinstance(cap.population, Mapping) else {})}
+    model = CappedConfidence(rate=cap.rate, attribute=cap.attribute, shares=known, rules=cap.rules)
+    free = replace(view, quasi=tuple(replace(a, at_least=None) for a in view.quasi))
+    mondrian = like or Mondrian(k=low)
+
+    def at(k: int) -> Tried:
+        progress(f"Mondrian with k = {k}", 0, 1)
+        groups = replace(mondrian, k=k).draft(free, cells).partition.statistics(free)
+        return Tried(k, len(groups), int(broken_records(model, groups).sum()) / records)
+
+    tried, found = smallest_k(at, low, min(high, records), every=every)
+    progress("capped confidence", 0, 1)
+    try:
+        average = float(cap.draft(view, cells, source=SecureSource()).facts["average_group"])
+    except InfeasibleError:
+        average = None
+    return MaxK(rate=str(cap.rate), tried=tried, k=found, average=average, every=every, notes=_notes(view, cap))
+
+
+def _own(view: PartitionView, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
+    """The table's own shares; they stay here."""
+    return {
+        a.name: as_given(view.domain(a.name), cells.codes[:, cells.attributes.index(a.name)], cells.counts)
+        for a in (*view.quasi, *view.sensitive)
+    }
+
+
+def _notes(view: PartitionView, cap: ConfidenceCap) -> tuple[str, ...]:
+    limited = [a.name for a in view.quasi if a.at_least is not None]
+    notes = [] if exact(cap.rate, "rate") == 1 else [_AS_DRAWN]
+    if limited:
+        notes.append(f"Mondrian cannot keep `at_least`, and cuts these as fine as it can: {', '.join(limited)}")
+    return tuple(notes)

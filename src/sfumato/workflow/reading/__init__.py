@@ -1,0 +1,1 @@
+"""A published release beside the table it was made from."""

@@ -1,0 +1,95 @@
+"""All releases of a study, one after the other: the nine steps of Zaman & Obimbo (2014, section VI) for every purpose.
+
+Read, tailor by time and attributes, follow the taxonomies, generalise under differential privacy (or whatever the
+release names), publish, classify, evaluate. Each release goes through `release`, so each is claimed, charged, checked
+and entered on its own; what it is worth is measured on raw records, for the owner, and costs nothing.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from sfumato.errors import BudgetError, SfumatoError
+from sfumato.evaluate.learning.accuracy import Comparison
+from sfumato.ledger import Ledger
+from sfumato.methods import build
+from sfumato.privacy.models import peopled
+from sfumato.progress import Progress, silent
+from sfumato.release.verify import verify_bundle
+from sfumato.study.recipe import Recipe, recipe_from_study
+from sfumato.study.study import Study
+from sfumato.workflow.make_release import plan, release
+from sfumato.workflow.making.outcome import Published
+from sfumato.workflow.owner import worth
+from sfumato.workflow.report import report_after
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """One release of a run: what came out, or why nothing did.
+
+    ``worth`` is how well one predicts the class after learning from such releases; ``why_not`` says why that was not
+    measured.
+    """
+
+    recipe: Recipe
+    published: Published | None = None
+    verified: bool = False
+    failure: SfumatoError | None = None
+    worth: Comparison | None = None
+    why_not: str = ""
+
+
+def run_study(
+    study: Study,
+    names: Iterable[str] | None = None,
+    *,
+    folder: Callable[[Recipe], Path],
+    ledger: Ledger,
+    runs: int = 5,
+    report: bool = True,
+    progress: Progress = silent,
+    anyway: bool = False,
+) -> list[Ran]:
+    """Make, publish, check and classify some or all releases that a study declares, in its order.
+
+    The owner's report of each follows, unless ``report`` is False.
+
+    What can be seen beforehand fails before anything is made: an unknown name, a method that refuses its purpose, a
+    release that the budget does not cover even by itself. One that fails on its way does not stop the others.
+    """
+    recipes = [recipe_from_study(study, name) for name in (study.releases if names is None else names)]
+    if not recipes:
+        recipes = [recipe_from_study(study)]  # says what is missing
+    for recipe in recipes:
+        found = plan(study, recipe, ledger=ledger, check=False)  # `release` looks at the table
+        if not found.fits:
+            raise BudgetError(
+                f"release '{recipe.name}' asks for more ε than is left, so nothing was made",
+                f"see `sfumato plan` for '{recipe.name}', or leave it out",
+            )
+    make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
+    done: list[Ran] = []
+    for recipe in recipes:
+        one = _ran(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress)
+        if report and one.published is not None:
+            one = replace(one, published=report_after(study, one.published, ledger=ledger, progress=progress))
+        done.append(one)
+    return done
+
+
+def _ran(study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress) -> Ran:
+    try:
+        done = make()
+    except SfumatoError as error:
+        return Ran(recipe=recipe, failure=error)
+    named = peopled(getattr(build(recipe), "models", ()))
+    verified = verify_bundle(
+        done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
+    ).ok
+    try:
+        found = worth(study, recipe, runs=runs, progress=progress)
+    except SfumatoError as error:
+        return Ran(recipe=recipe, published=done, verified=verified, why_not=error.problem)
+    return Ran(recipe=recipe, published=done, verified=verified, worth=found)

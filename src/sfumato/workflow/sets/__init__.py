@@ -1,0 +1,1 @@
+"""Sets in releases and measures."""

@@ -1,0 +1,451 @@
+"""Sweeps over one study and purpose: every candidate is drafted and measured, in parallel, and can be taken up again.
+
+A draft is made, measured and thrown away: nothing is published, nothing is entered into the ledger, no ε is spent.
+What is found out looks at raw records, so it is for the owner alone, and a release that is chosen by it is recorded as
+chosen on the raw table.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from sfumato.domains.counts import Cells
+from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.domain import SetCodes
+from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
+from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.measures import Measure
+from sfumato.file_names import checked_file_name
+from sfumato.frontier import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
+from sfumato.methods import Method, build, is_partition, recipe_of
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.privacy.models import peopled
+from sfumato.progress import Progress, silent, time_left
+from sfumato.release.shown import Shown, shown_counts
+from sfumato.study.partition_purpose import tailor_partition
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import tailor
+from sfumato.study.recipe import Recipe
+from sfumato.study.study import Study
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, open_source, read_people
+from sfumato.tables.arrays.array_counter import ArrayCounter
+from sfumato.workflow.evaluate import both_records, chosen_measures, measuring_view
+from sfumato.workflow.making.background import Shares, population_file, population_shares, with_shares
+from sfumato.workflow.making.grouped_records import drafted, draws_at_random, refuse_unfit
+from sfumato.workflow.making.public_reading import refuse_guesses
+from sfumato.workflow.sets.level_views import by_level, foreseen
+from sfumato.workflow.sets.measured import Counted, shown_draft
+from sfumato.workflow.sets.published import refuse_named_sets
+from sfumato.workflow.sweeping.baselines import everything, nothing
+from sfumato.workflow.sweeping.frontier_axes import axis, known, named
+from sfumato.workflow.sweeping.stored_points import PointFiles, described, digest, fingerprint, outcome
+
+BASELINES = {"nothing published": nothing, "everything published": everything}
+DEFAULT = "default"
+REPEATS = 5  # draws of a release that is random
+_MOST_REPEATS = 1_000
+Draw = tuple[int, int | None]  # the place of a candidate in its sweep, and which of its draws; None if always the same
+_V = TypeVar("_V")
+_SMALL = 200_000  # cells of a table whose drafts take no minutes
+_SOON = 2.0  # seconds that other processes take to start
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What partition methods see: sets are categories of the sets of nodes at their level (`asked` has the sets)."""
+
+    asked: PartitionView
+    view: PartitionView
+    cells: Cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
+
+    view: PartitionView  # what is measured
+    raw: Counted  # all records, which drafts are measured against
+    cells: Cells  # the records that drafts are made from; of persons with many records only some
+    sets: Mapping[str, Sets]  # that the codes of sets in these are places in
+    for_groups: "Groups | SfumatoError"  # what partition methods see, or why none can run
+    for_counts: View | SfumatoError
+    measures: Mapping[str, Measure]  # by the names of their numbers
+    populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
+    people: Mapping[str, Cells | SfumatoError] = field(default_factory=dict)  # who is in named files, for promises
+    said: Mapping[str, str] = field(default_factory=dict)  # a hash of what each of these files says
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
+    study: Study,
+    sweep: Sweep | str | None = None,
+    *,
+    purpose: str | None = None,
+    x: str | Measure = "ploss",
+    y: str | Measure = "uloss",
+    measures: Sequence[str | Measure] = (),
+    repeats: int = REPEATS,
+    workers: int | None = None,
+    folder: Path | None = None,
+    progress: Progress = silent,
+) -> Frontier:
+    """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
+
+    ``sweep`` is a sweep, the name of one that the study declares, or nothing for the study's only one or the default.
+    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. A release that is random,
+    by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept in
+    ``folder``, without one beside the study; what is there already is not made again.
+    """
+    name, wanted = _wanted(study, sweep, purpose)
+    taken = {named(measure): measure for measure in chosen_measures((x, y, *measures))}
+    axes = {name: axis(name, measure) for name, measure in taken.items()}
+    names = tuple(taken)
+    recipes = wanted.recipes(purpose)
+    if not recipes:
+        raise UsageError("the sweep has no release in it", "give a parameter at least one value")
+    count = _workers(workers)
+    if not 1 <= repeats <= _MOST_REPEATS:
+        raise UsageError(f"{repeats} draws of a release cannot be made", f"use 1 to {_MOST_REPEATS:,} repeats")
+    if folder is None and study.base != Path():
+        parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
+        folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
+    table = _read(study, purpose, taken, progress)
+    table = _with_files(study, table, recipes)
+    of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
+    files = PointFiles(None if folder is None else folder / "points", of)
+    baselines = _baselines(table, files, names, progress)
+    tried = _tried(table, recipes, files, names, count, repeats, progress)
+    found = Frontier(
+        study=study.name, purpose=purpose, x=axes[known(x)], y=axes[known(y)], axes=axes, tried=tried,
+        baselines=baselines, folder=folder,
+    )  # fmt: skip
+    if not found.points:
+        why = list(dict.fromkeys(reason for _, reason in found.failures))
+        raise InfeasibleError(
+            f"none of the {len(tried)} releases of the sweep could be made and measured; the first says: "
+            f"{why[0].removesuffix('.')}",
+            "change the sweep or the study",
+        )
+    return found
+
+
+def _wanted(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:
+    """The sweep and its name."""
+    if isinstance(sweep, Sweep):
+        return "sweep", sweep
+    if sweep is None:
+        if len(study.sweeps) > 1:
+            raise StudyError(
+                f"the study '{study.name}' declares {len(study.sweeps)} sweeps", f"name one: {', '.join(study.sweeps)}"
+            )
+        if not study.sweeps:
+            return DEFAULT, default_sweep(study, purpose)
+        sweep = next(iter(study.sweeps))
+    if sweep not in study.sweeps:
+        raise StudyError(
+            f"the study '{study.name}' declares no sweep '{sweep}'",
+            f"use one of: {', '.join(study.sweeps)}" if study.sweeps else "declare it under `sweeps`",
+        )
+    return sweep, sweep_from_settings(study.sweeps[sweep])
+
+
+def _workers(asked: int | None) -> int:
+    if asked is not None and asked < 1:
+        raise UsageError(f"{asked} workers do no work", "use 1 or more")
+    if asked is not None:
+        return asked
+    affinity = getattr(os, "sched_getaffinity", None)  # the cores we may use, where the system tells
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
+    """The records, counted once; the source is closed before any other process begins."""
+    view = measuring_view(study, purpose)
+    for_counts = _view_or_error(lambda: tailor(study, purpose, needs_class=False))
+    progress("reading the table", 0, 1)
+    with open_source(study.source, base=study.base) as table:
+        counter, raw, cells = both_records(study, view, table)
+        for_groups = _view_or_error(lambda: _groups(study, purpose, counter, cells))
+        if isinstance(for_counts, View):
+            for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
+        sets = counter.sets
+    return Table(
+        view=view, raw=raw, cells=cells, sets=sets, for_groups=for_groups, for_counts=for_counts, measures=measures
+    )
+
+
+def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
+    """The view and the records of partition methods; refuses what they would refuse."""
+    asked = tailor_partition(study, purpose)
+    foreseen(asked)
+    refuse_unfit(counter, asked, cells, counter.all_rows())
+    return Groups(asked, *by_level(asked, counter, cells))
+
+
+def _with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
+    """The table with what the files say that candidates name; each is read, and hashed, once."""
+    populations, people = _populations(study, table, recipes), _people(study, table, recipes)
+    said = {}
+    for name in dict.fromkeys([*populations, *people]):
+        crowd = people.get(name)
+        said[name] = digest(populations.get(name), crowd if isinstance(crowd, Cells) else None)
+    return replace(table, populations=populations, people=people, said=said)
+
+
+def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
+    """What the files say that candidates name as public statistics, each read once; or why one cannot be read."""
+    if isinstance(table.for_groups, SfumatoError):
+        return {}
+    view = table.for_groups.view
+    files = dict.fromkeys(population_file(_view_or_error(partial(build, recipe))) for recipe in recipes)
+    return {name: _view_or_error(partial(population_shares, name, study, view)) for name in files if name is not None}
+
+
+def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
+    """The people of the populations that candidates' promises name, each read once; or why one cannot be read."""
+    if isinstance(table.for_groups, SfumatoError):
+        return {}
+    view = table.for_groups.asked
+    files = dict.fromkeys(name for recipe in recipes for name in _crowds(_view_or_error(partial(build, recipe))))
+    return {
+        name: _view_or_error(partial(read_people, name, view.quasi, view.selection, base=study.base)) for name in files
+    }
+
+
+def _crowds(method: object) -> tuple[str, ...]:
+    """The populations that a method's promises compare with."""
+    return peopled(getattr(method, "models", ()))
+
+
+def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:
+    try:
+        return look()
+    except SfumatoError as error:
+        return error
+
+
+def _refusal(look: Callable[[], None]) -> SfumatoError | None:
+    """The error that looking raises, as a value: it is told of each draft that it stops."""
+    try:
+        look()
+    except SfumatoError as error:
+        return error
+    return None
+
+
+def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress: Progress) -> tuple[Point, ...]:
+    found = []
+    for name, show in BASELINES.items():
+        what = {"baseline": name}
+        kept = files.find(what, names)
+        if kept is None:
+            progress("measuring the table itself", 0, 1)
+            began = time.monotonic()
+            shown = show(table.view, table.raw.cells, table.raw.sets)
+            point = _measured(Point(label=name, series="baseline", family=name), table, shown)
+            point = replace(point, seconds=time.monotonic() - began)
+            files.keep(what, outcome(point))
+        else:
+            point = _restored(Point(label=name, series="baseline", family=name), kept)
+        found.append(point)
+    return tuple(found)
+
+
+def _tried(
+    table: Table,
+    recipes: Sequence[Recipe],
+    files: PointFiles,
+    names: tuple[str, ...],
+    workers: int,
+    repeats: int,
+    progress: Progress,
+) -> tuple[Point, ...]:
+    """Every candidate as a point. What is made, kept on file and counted is its draws: one, or ``repeats``."""
+    points = [_described(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)]
+    draws = {n: _draws(point, repeats) for n, point in enumerate(points) if point.failure is None}
+    found: dict[Draw, Point] = {}
+    todo: list[tuple[Draw, Point]] = []
+    for draw in ((n, which) for n, many in draws.items() for which in many):
+        kept = files.find(_what(points[draw[0]], draw[1], table), names)
+        if kept is None:
+            todo.append((draw, points[draw[0]]))
+        else:
+            found[draw] = _restored(points[draw[0]], kept)
+    began, before, whole = time.monotonic(), len(found), len(found) + len(todo)
+    progress(f"making and measuring {len(todo)} releases", len(found), whole)
+    if todo:
+        _warm(table)
+    for draw, point, lasting in _worked(table, todo, workers):
+        found[draw] = point
+        if lasting:
+            files.keep(_what(point, draw[1], table), outcome(point))
+        done = len(found) - before
+        left = time_left(done, len(todo), time.monotonic() - began)
+        progress(f"making and measuring releases{left}", len(found), whole)
+    return tuple(
+        together([found[n, which] for which in draws[n]]) if n in draws else point for n, point in enumerate(points)
+    )
+
+
+def _draws(point: Point, repeats: int) -> list[int | None]:
+    """The draws of a candidate by number; what is always the same is made once and has none."""
+    assert point.recipe is not None, "candidates have one"
+    return list(range(repeats)) if draws_at_random(build(point.recipe)) else [None]
+
+
+def _described(recipe: Recipe, family: str, table: Table) -> Point:
+    """A candidate before it is made, or why it cannot be; its recipe has the parameters that were given, as plain."""
+    words = label(recipe)
+    try:
+        method = build(recipe)
+        shares = table.populations.get(population_file(method) or "")
+        for found in (shares, *(table.people[name] for name in _crowds(method) if name in table.people)):
+            if isinstance(found, SfumatoError):
+                raise found
+    except SfumatoError as error:
+        return Point(label=words, series=recipe.method, family=family, recipe=recipe, failure=str(error))
+    promised = [model.name for model in getattr(method, "models", ())] if is_partition(method) else ["ε-DP"]
+    whole = recipe_of(method, name=recipe.name).parameters
+    given = replace(recipe, parameters={name: whole[name] for name in recipe.parameters})
+    series = f"{recipe.method}: {', '.join(dict.fromkeys(promised))}"
+    return Point(label=words, series=series, family=family, recipe=given)
+
+
+def _what(point: Point, draw: int | None, table: Table) -> dict[str, Any]:
+    """What makes the draft: the recipe with all its parameters, what files say that it names, and which draw it is."""
+    assert point.recipe is not None, "candidates have one"
+    method = build(point.recipe)
+    made = described(recipe_of(method, name="", purpose=point.recipe.purpose))
+    names = [name for name in (population_file(method), *_crowds(method)) if name is not None]
+    said = {"said": [table.said.get(name) for name in names]} if names else {}
+    return {**made, **said, **({} if draw is None else {"draw": draw})}
+
+
+def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
+    return replace(
+        point, numbers=kept["numbers"], refused=kept["refused"], facts=kept["facts"], seconds=kept["seconds"],
+        failure=kept["failure"],
+    )  # fmt: skip
+
+
+def _warm(table: Table) -> None:
+    """Let measures work out once what does not depend on the release; workers get it with the table."""
+    evidence = _evidence(table, nothing(table.view, table.raw.cells, table.raw.sets))
+    for measure in table.measures.values():
+        if measure.refuses(evidence) is None:
+            measure.read(evidence)
+
+
+def _worked(table: Table, todo: Sequence[tuple[Draw, Point]], workers: int) -> Iterator[tuple[Draw, Point, bool]]:
+    """The points as they are finished, and whether to keep them on file."""
+    began = time.monotonic()
+    waiting = dict(todo)
+    alone = min(workers, len(todo)) <= 1
+    for place, point in todo:
+        # Other processes take some seconds to start: what is done by then needs none.
+        if not alone and (len(table.cells) > _SMALL or time.monotonic() - began > _SOON):
+            break
+        del waiting[place]
+        yield place, *make_point(table, point)
+    if len(waiting) <= 1 or alone:
+        yield from ((place, *make_point(table, point)) for place, point in waiting.items())
+        return
+    from joblib import Parallel, delayed  # noqa: PLC0415 - only where several processes are wanted
+    from joblib.externals.loky.process_executor import BrokenProcessPool  # noqa: PLC0415
+
+    # New interpreters, not forks: the engine and the numerical libraries have threads, which a fork would break. Large
+    # arrays are shared as memory maps.
+    pool = Parallel(n_jobs=min(workers, len(waiting)), backend="loky", return_as="generator_unordered", batch_size=1)
+    try:
+        for place, point, lasting in pool(
+            delayed(_placed)(table, place, point) for place, point in list(waiting.items())
+        ):
+            del waiting[place]
+            yield place, point, lasting
+    except BrokenProcessPool:
+        for place, point in waiting.items():
+            why = "a worker process was ended before this was finished, perhaps for lack of memory; run it again"
+            yield place, replace(point, failure=why), False
+
+
+def _placed(table: Table, place: Draw, point: Point) -> tuple[Draw, Point, bool]:
+    return place, *make_point(table, point)
+
+
+def make_point(table: Table, point: Point) -> tuple[Point, bool]:
+    """Make one draft and measure it; a failure is told with its reason, and kept if it would come again.
+
+    One for which the whole table is refused would not: the record that stops it may be gone, with all others as before.
+    """
+    began = time.monotonic()
+    lasting = True
+    try:
+        assert point.recipe is not None, "candidates have one"
+        found = _measured(point, table, _shown(table, point.recipe))
+    except SfumatoError as error:
+        lasting = error is not table.for_groups and error is not table.for_counts
+        found = replace(point, failure=str(error))
+    except Exception as error:  # noqa: BLE001 - one broken draft must not stop the others; its text may hold values
+        lasting = False
+        found = replace(point, failure=str(OursError(f"an unexpected {type(error).__name__} while making it")))
+    return replace(found, seconds=time.monotonic() - began), lasting
+
+
+def _shown(table: Table, recipe: Recipe) -> Shown:
+    """What the draft of a recipe would show."""
+    method = build(recipe)
+    if is_partition(method):
+        if isinstance(table.for_groups, SfumatoError):
+            raise table.for_groups
+        groups = table.for_groups
+        view = groups.view
+        shares = table.populations.get(population_file(method) or "")
+        method = method if shares is None else with_shares(method, cast("Shares", shares), view)
+        refuse_named_sets(method, groups.asked)
+        method.check(view)
+        for name in _crowds(method):
+            view = replace(view, people=cast("Cells", table.people[name]))
+        draft = drafted(method, view, groups.cells, SecureSource(), silent)
+        return shown_draft(draft, groups.asked, table.raw.sets)
+    if isinstance(table.for_counts, SfumatoError):
+        raise table.for_counts
+    view_of_counts, private = table.for_counts, cast("Method", method)
+    private.check(view_of_counts)
+    spends = private.spends
+    assert spends is not None, "what is no partition method spends ε"
+    codes = {
+        name: np.repeat(table.cells.codes[:, place], table.cells.counts)
+        for place, name in enumerate(table.cells.attributes)
+    }
+    codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in table.sets.items()}
+    counter = ArrayCounter(codes, {view_of_counts.target.name: len(view_of_counts.classes)})
+    accountant = Accountant(spends / view_of_counts.unit.stability)
+    made = private.run(view_of_counts, counter, accountant=accountant, source=SecureSource())
+    return shown_counts(made, tuple(a.name for a in table.view.quasi), table.raw.sets)
+
+
+def _evidence(table: Table, shown: Shown) -> Evidence:
+    return Evidence(view=table.view, raw=table.raw.cells, shown=shown, sets=table.raw.sets, kept=table.kept)
+
+
+def _measured(point: Point, table: Table, shown: Shown) -> Point:
+    evidence = _evidence(table, shown)
+    numbers: dict[str, float] = {}
+    refused: dict[str, str] = {}
+    for name, measure in table.measures.items():
+        reason = measure.refuses(evidence)
+        if reason is not None:
+            refused[name] = reason
+        else:
+            # Rounded, so that the last bits of a sum make no release better than another.
+            numbers[name] = round(float(measure.read(evidence).value), 12)
+    facts = {"rows": len(shown), "records": round(shown.records), "suppressed": shown.suppressed}
+    return replace(point, numbers=numbers, refused=refused, facts=facts)

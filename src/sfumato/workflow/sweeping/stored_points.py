@@ -1,0 +1,143 @@
+"""Finished points of a sweep in files, so that what was made and measured once is not made again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import Cells
+from sfumato.domains.json_form import domain_to_json
+from sfumato.domains.sets.cut import Sets
+from sfumato.errors import PublishError
+from sfumato.frontier import Point
+from sfumato.ledger.private_files import private_folder
+from sfumato.study.partition_view import PartitionView
+from sfumato.study.recipe import Recipe
+from sfumato.study.unit import Unit
+
+
+def fingerprint(
+    view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None = None, sets: Mapping[str, Sets] | None = None
+) -> str:
+    """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato.
+
+    Taxonomies are part of the domains, whatever file they come from. ``cells`` are the records that drafts are made
+    from, where those are not all. Codes of sets say nothing without the ``sets`` that they are places in.
+    """
+    try:
+        made_by = version("sfumato")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        made_by = "not installed"
+    told = {
+        "attributes": [
+            [
+                a.name,
+                a.role.value,
+                None if a.domain is None else domain_to_json(a.domain),
+                a.missing.value,
+                a.outside.value,
+                str(a.at_least),
+            ]
+            for a in view.attributes
+        ],
+        "unit": unit.key,
+        "sfumato": made_by,
+    }
+    found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
+    for some in (raw, *([] if cells is None or cells is raw else [cells])):
+        _add(found, some.codes, some.counts)
+    for each in (sets or {}).values():
+        _add(found, each.first, each.leaves)
+    return found.hexdigest()
+
+
+def digest(content: object, people: Cells | None = None) -> str:
+    """A hash of what a file says: a point that was made by it is made again if the file says something else."""
+    found = hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode())
+    if people is not None:
+        _add(found, people.codes, people.counts)
+    return found.hexdigest()
+
+
+def _add(to: "hashlib._Hash", *arrays: NDArray[np.int64]) -> None:
+    for part in arrays:
+        to.update(np.ascontiguousarray(part, dtype=np.int64).data)
+
+
+class PointFiles:
+    """One JSON file a point in a folder; without a folder nothing is kept.
+
+    A file appears whole or not at all. One that cannot be read is taken for none.
+    """
+
+    def __init__(self, folder: Path | None, of: str) -> None:
+        self.folder = folder
+        self.of = of
+
+    def find(self, what: Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, Any] | None:
+        """What was kept, if it has every one of these measures or says why not."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads(self._place(what).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(found, dict) or found.get("key") != self._key(what):
+            return None
+        told = {*found.get("numbers", ()), *found.get("refused", ())}
+        return found if found.get("failure") is not None or told.issuperset(measures) else None
+
+    def keep(self, what: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        """Write a finished point; it is there when this returns."""
+        if self.folder is None:
+            return
+        told = {"key": self._key(what), "of": self.of, **what, **found}
+        text = json.dumps(told, ensure_ascii=False, indent=1, default=str)
+        try:
+            private_folder(self.folder)  # and a temporary file is its owner's alone from the start
+            with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
+                file.write(text)
+            os.replace(file.name, self._place(what))  # noqa: PTH105 - replaces a file in one step
+        except OSError as error:
+            raise PublishError(
+                f"'{self.folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
+            ) from None
+
+    def _place(self, what: Mapping[str, Any]) -> Path:
+        assert self.folder is not None, "asked for only where there is one"
+        return self.folder / f"{self._key(what)[:24]}.json"
+
+    def _key(self, what: Mapping[str, Any]) -> str:
+        text = json.dumps({"of": self.of, **what}, sort_keys=True, ensure_ascii=False, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stored(folder: Path) -> list[dict[str, Any]]:
+    """What was kept of all sweeps below a folder, of any state of the table; what cannot be read is passed over."""
+    found = []
+    for file in sorted(folder.glob("*/points/*.json")):
+        try:
+            one = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(one, dict) and isinstance(one.get("numbers"), dict) and ("method" in one or "baseline" in one):
+            found.append(one)
+    return found
+
+
+def described(recipe: Recipe) -> dict[str, Any]:
+    """What of a recipe makes its draft: not its name."""
+    return {"method": recipe.method, "parameters": recipe.plain_parameters(), "purpose": recipe.purpose}
+
+
+def outcome(point: Point) -> dict[str, Any]:
+    """What is kept of a point: all that was found out."""
+    told = point.as_json()
+    return {name: told[name] for name in ("label", "numbers", "refused", "facts", "seconds", "failure")}

@@ -1,0 +1,230 @@
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.domains.number_format import NumberFormat
+from sfumato.errors import SourceError
+from sfumato.study.attribute import Unfit
+from sfumato.tables import CodedTable, open_source
+from tests.tables.attributes import attribute, categories, grid
+
+NUMBER_GRIDS = [
+    grid(0, 120, unit="integer", missing=True),
+    grid(-5, 5, "1/10", missing=True),
+    grid("-7/2", "100000", "1/3", missing=True),
+    grid(0, 10**12, missing=True),
+]
+NUMBER_TEXT = st.one_of(
+    st.text("+-.eE_0123456789 \t", max_size=8),
+    st.sampled_from(
+        ["inf", "-inf", "+Infinity", "nan", "NaN", "-nan", "", " ", "\xa0", "१", "0x1F", "1e400", "infinit"]
+    ),
+    st.floats().map(repr),
+    st.integers(-(10**30), 10**30).map(str),
+    st.text(max_size=3),
+)
+
+
+def codes(values, domain, kind=None):
+    """The codes the engine gives; every code is told, also that of a dropped record."""
+    table = pa.table({"x": pa.array(values, kind), "place": range(len(values))})
+    with open_source(table) as source:
+        coded = CodedTable(source, [attribute("x", domain)])
+        return source.fetch(coded.records.marked(keep=["place"]).order_by("k0"))["c0"].to_pylist()
+
+
+def agree(values, domain, kind=None):
+    assert codes(values, domain, kind) == domain.encode(values).tolist()
+
+
+@pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
+@settings(max_examples=20, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), NUMBER_TEXT), min_size=1, max_size=60))
+def test_text_is_coded_as_in_python(domain, values):
+    agree(values, domain, pa.string())
+
+
+@pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
+@settings(max_examples=15, deadline=None)
+@given(
+    values=st.lists(
+        st.one_of(st.none(), st.floats(), st.integers(-60, 60).map(lambda n: n / 10)), min_size=1, max_size=60
+    )
+)
+def test_floats_are_coded_as_in_python(domain, values):
+    agree(values, domain, pa.float64())
+
+
+@pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
+@settings(max_examples=15, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(-9, 130)), min_size=1))
+def test_integers_are_coded_as_in_python(domain, values):
+    agree(values, domain, pa.int64())
+
+
+def test_a_decimal_step_holds_its_own_lower_end():
+    cents = grid(0, 100, "1/100")
+    assert codes([0.3, 19.99, 0.29], cents) == [30, 1999, 29]
+    assert cents.encode(["19.99"]).tolist() == [1999]
+
+
+def test_other_number_types():
+    domain = grid(0, 10, missing=True)
+    agree([Decimal("1.5"), Decimal("9.99"), None], domain, pa.decimal128(30, 5))
+    agree([0, 5, 2**64 - 1], domain, pa.uint64())
+    agree([True, False, None], domain, pa.bool_())
+    agree([np.float32(0.1), np.float32(9.9)], domain, pa.float32())
+
+
+DAYS = grid(dt.date(1950, 1, 1).toordinal(), dt.date(2030, 12, 31).toordinal(), unit="day", missing=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    values=st.lists(
+        st.one_of(
+            st.none(),
+            st.dates().map(str),
+            st.datetimes().map(str),
+            st.dates().map(lambda d: f"{d.day}.{d.month}.{d.year:04}"),
+            st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", fullmatch=True),
+            st.from_regex(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", fullmatch=True),
+            st.sampled_from(["20240105", "2024-1-5", "2024/01/05", "5/1/2024", "infinity", "epoch", "2024-01-05x", ""]),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_dates_in_text_are_coded_as_in_python(values):
+    agree(values, DAYS, pa.string())
+
+
+def test_dates_and_times_are_coded_by_their_day():
+    moments = [dt.datetime(2024, 2, 29, 23, 59, 59, 999999), dt.datetime(1901, 1, 1), None]  # noqa: DTZ001
+    agree(moments, DAYS, pa.timestamp("us"))
+    agree([dt.date(2024, 2, 29), dt.date(1, 1, 1), dt.date(9999, 12, 31), None], DAYS, pa.date32())
+    assert codes(["29.2.2024"], DAYS) == codes([dt.date(2024, 2, 29)], DAYS)
+
+
+FEW_VALUES = categories("a", "b'c", "True", "false", "1", "2.5", "-3", "01", missing=True, other=True)
+MANY_VALUES = categories(*"abcdefgh", *map(str, range(40)), "True", "false", "2.5", "b'c", missing=True, other=True)
+
+
+@pytest.mark.parametrize("domain", [FEW_VALUES, MANY_VALUES], ids=["case", "join"])
+@settings(max_examples=20, deadline=None)
+@given(
+    values=st.lists(
+        st.one_of(
+            st.none(),
+            st.sampled_from(
+                ["a", "b'c", " a", "A", "True", "01", "1", "", " \t", "\u3000", "\x85", "(missing)", "(other)"]
+            ),
+            st.text(max_size=3).filter(lambda s: "\x00" not in s),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_categories_are_coded_as_in_python(domain, values):
+    agree(values, domain, pa.string())
+
+
+@pytest.mark.parametrize("domain", [FEW_VALUES, MANY_VALUES, categories("x")], ids=["case", "join", "none fit"])
+def test_categories_of_other_types(domain):
+    agree([1, -3, 7, None, 2**40], domain, pa.int64())
+    agree([1.0, 2.5, -3.0, -0.0, float("nan"), None, 1e300, float("inf")], domain, pa.float64())
+    agree([True, False, None], domain, pa.bool_())
+
+
+def test_a_value_outside_a_grid_can_be_suppressed():
+    table = pa.table({"x": ["-1", "0", "5", "10", "10.5", "inf", "junk"]})
+    with open_source(table) as source:
+        kept = CodedTable(source, [attribute("x", grid(0, 10), outside=Unfit.SUPPRESS)])
+        assert kept.full_cells().codes[:, 0].tolist() == [0, 5, 10]
+        clamped = CodedTable(source, [attribute("x", grid(0, 10))])
+        assert clamped.full_cells().counts.tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("column", "domain", "message"),
+    [
+        (
+            pa.array([[1]]),
+            grid(0, 1),
+            "column 'x' of the Arrow table has the type array<int64>, and the study declares numbers",
+        ),
+        (pa.array([{"a": 1}]), categories("a"), "the study declares categories"),
+        (pa.array([dt.date(2024, 1, 1)]), grid(0, 1), "the study declares numbers"),
+        (pa.array([20240101]), DAYS, "the study declares dates"),
+    ],
+)
+def test_a_type_that_can_never_fit_is_refused(column, domain, message):
+    with open_source(pa.table({"x": column})) as source, pytest.raises(SourceError, match="To fix: convert") as caught:
+        CodedTable(source, [attribute("x", domain)])
+    assert message in caught.value.problem
+
+
+FORMATS = [("%d/%m/%Y",), ("%d %b %y", "%Y%m%d"), ("%B %d, %Y", "%m/%d/%Y %H:%M:%S"), ("%Y-%m",), ("(%Y)*",)]
+WRITTEN = st.one_of(
+    st.datetimes().flatmap(
+        lambda day: st.sampled_from([f for several in FORMATS for f in several]).map(
+            lambda form: day.strftime(form.replace("%Y", f"{day.year:04d}"))
+        )
+    ),
+    st.text("0123456789/- .:,JjanfebMARÄſ()*", max_size=12),
+    st.sampled_from(
+        ["31/6/2004", "1/1/0000", "0/1/2004", "1/13/2004", " 1/2/2004 ", "1/2/2004\n", "३१/1/2004", "(0000)*"]
+    ),
+)
+
+
+@pytest.mark.parametrize("formats", FORMATS, ids=str)
+@settings(max_examples=6, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), WRITTEN), min_size=1, max_size=40))
+def test_dates_by_a_format_are_coded_as_in_python(formats, values):
+    days = grid(dt.date(1900, 1, 1).toordinal(), dt.date(2100, 1, 1).toordinal(), unit="day", missing=True)
+    agree(values, replace(days, formats=formats), pa.string())
+
+
+NUMBER_FORMATS = [
+    (NumberFormat(thousands=","),),
+    (NumberFormat(decimal=",", thousands="."),),
+    (NumberFormat(decimal=",", thousands="space", suffix="€", negative="trailing"), NumberFormat(suffix="%")),
+    (NumberFormat(thousands="'", prefix="Fr.", negative="parentheses"),),
+    (NumberFormat(thousands="|", decimal="^", prefix="\\$[", suffix="]*"),),
+]
+FORMATTED = st.one_of(
+    st.builds(
+        lambda number, places, form: form.format(number=f"{number:,.{places}f}"),
+        st.floats(-(10**9), 10**9),
+        st.integers(0, 3),
+        st.sampled_from(["{number}", "({number})", "Fr. {number}", "({number}) %", "{number}-", "\\$[{number}]*"]),
+    ).flatmap(
+        lambda text: st.sampled_from(
+            [text, text.replace(",", "x").replace(".", ",").replace("x", "."), text.replace(",", "'"), f"{text} €",
+             text.replace(",", "\u202f").replace(".", ",") + "\u00a0€", text.replace(",", "|").replace(".", "^")]
+        )
+    ),
+    st.text("0123456789,.'|^ \u00a0\u202f\u2212+-()eE%€Fr$[]*\\\n", max_size=12),
+    st.sampled_from(["inf", "nan", "-Infinity", "1e400", "9" * 400, "1,000e-400", "١,٠٠٠", "", "\u2009"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formats", NUMBER_FORMATS, ids=range(len(NUMBER_FORMATS)))
+@settings(max_examples=12, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), FORMATTED), min_size=1, max_size=60))
+def test_numbers_by_a_format_are_coded_as_in_python(formats, values):
+    agree(values, grid(-1000, 10**9, "1/100", missing=True, form=formats), pa.string())
+
+
+def test_a_format_is_for_text_alone():
+    domain = grid(0, 10**6, "1/10", missing=True, form=(NumberFormat(decimal=",", thousands="."),))
+    agree([1053.3, 0.5, None, float("nan")], domain, pa.float64())
+    agree([1053, 7, None], domain, pa.int64())
+    assert codes(["1.053,3", "1053.3"], domain, pa.string()) == [10533, domain.missing]

@@ -1,0 +1,129 @@
+"""What every engine must do: give the counts that plain Python gives on the same table."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.domains.cut import Cut
+from sfumato.study.attribute import Role
+from sfumato.study.unit import PersonUnit
+from sfumato.tables import ENGINES, CodedTable, Limits
+from tests.tables.attributes import attribute, categories, counted, encoded, grid
+
+JOB = attribute("job", categories("cook", "baker", "clerk", missing=True))
+TOWN = attribute('the town\'s "name"', categories(*(f"t{n}" for n in range(30)), other=True))
+AGE = attribute("select", grid(0, 9, unit="integer"))
+PAY = attribute("c0", grid(0, 2, "1/4", missing=True))
+CLASS = attribute("class", categories("no", "yes"), role=Role.CLASS)
+ATTRIBUTES = (JOB, TOWN, AGE, PAY, CLASS)
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["cook", "baker", "clerk", "", None, "pilot"]),
+        st.sampled_from(["t0", "t1", "t29", "elsewhere", None]),
+        st.sampled_from(["0", "3", "3.7", "9", "-1", "1e9", "inf", "x"] * 3 + [None]),
+        st.one_of(st.none(), st.sampled_from([0.0, 0.25, 1.99, 2.0, -5.0, float("nan"), float("inf")])),
+        st.sampled_from(["no", "yes", "yes", "maybe"]),
+        st.sampled_from(["p1", "p2", "", None]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+def arrow(rows) -> pa.Table:
+    columns = list(zip(*rows, strict=True))
+    kinds = [pa.string(), pa.string(), pa.string(), pa.float64(), pa.string(), pa.string()]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    return pa.table(arrays, names=[*(a.name for a in ATTRIBUTES), "person"])
+
+
+def reference(table: pa.Table) -> np.ndarray:
+    return encoded(table.to_pydict(), ATTRIBUTES)
+
+
+@pytest.fixture(scope="module", params=ENGINES.values(), ids=lambda engine: engine.name)
+def engine(request):
+    return request.param
+
+
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, data=st.data())
+def test_counts_are_those_of_plain_python(engine, rows, data):
+    table = arrow(rows)
+    codes = reference(table)
+    cuts = [
+        Cut(a.name, (0, *sorted(data.draw(st.sets(st.integers(1, a.domain.size - 1), max_size=4)))), a.domain.size)
+        for a in ATTRIBUTES
+    ]
+    with engine.load(table, name="a table", limits=Limits(threads=2)) as source:
+        coded = CodedTable(source, ATTRIBUTES)
+        margins = coded.margins([a.name for a in ATTRIBUTES], by="class")
+        cells = coded.cells(cuts)
+        full = coded.full_cells()
+        part = coded.full_cells(["c0", "job"])
+        nothing = coded.cells([])
+        assert coded.rows() == len(codes)
+    for place, a in enumerate(ATTRIBUTES):
+        expected = counted(codes[:, [place, 4]])
+        margin = margins[a.name]
+        rows_, classes = np.nonzero(margin.counts)
+        found = {(int(margin.codes[r]), int(c)): int(margin.counts[r, c]) for r, c in zip(rows_, classes, strict=True)}
+        assert found == expected
+        assert margin.classes == 2
+    regions = np.column_stack([cut.regions(codes[:, place]) for place, cut in enumerate(cuts)])
+    assert cells.attributes == tuple(a.name for a in ATTRIBUTES)
+    for given_, expected in ((cells, regions), (full, codes), (part, codes[:, [3, 0]])):
+        assert dict(zip(map(tuple, given_.codes.tolist()), given_.counts.tolist(), strict=True)) == counted(expected)
+        assert given_.codes.tolist() == sorted(given_.codes.tolist()), "cells come in the order of their codes"
+    assert nothing.counts.tolist() == ([len(codes)] if len(codes) else [])
+
+
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, at_most=st.integers(1, 3))
+def test_a_person_contributes_at_most_so_many_records(engine, rows, at_most):
+    table = arrow(rows)
+    persons = ["" if p in ("", None) else p for p in table["person"].to_pylist()]
+    with engine.load(table, name="a table", limits=Limits()) as source:
+        found = CodedTable(source, ATTRIBUTES, unit=PersonUnit("person", at_most)).full_cells()
+    expected = []
+    for person in set(persons) - {""}:  # a record without a person takes no part
+        own = reference(table.filter(pa.array([p == person for p in persons])))
+        expected += sorted(own.tolist())[:at_most]
+    assert dict(zip(map(tuple, found.codes.tolist()), found.counts.tolist(), strict=True)) == counted(expected)
+
+
+def test_one_person_more_changes_only_that_persons_records(engine):
+    rows = [("cook", "t0", str(n % 7), 0.25, "no", f"p{n % 5}") for n in range(40)]
+    counts = []
+    for kept in (rows, [row for row in rows if row[5] != "p3"]):
+        with engine.load(arrow(kept), name="a table", limits=Limits()) as source:
+            full = CodedTable(source, ATTRIBUTES, unit=PersonUnit("person", 2)).full_cells()
+            counts.append(dict(zip(map(tuple, full.codes.tolist()), full.counts.tolist(), strict=True)))
+    more, less = counts
+    difference = sum(abs(more.get(cell, 0) - less.get(cell, 0)) for cell in more.keys() | less.keys())
+    assert difference == 2
+
+
+def test_a_fine_cut_is_counted_like_a_coarse_one(engine):
+    income = attribute("income", grid(0, 9_999, unit="integer"))
+    values = [(n * 7919) % 10_000 for n in range(5_000)]
+    cut = Cut("income", tuple(range(0, 10_000, 3)), 10_000)
+    with engine.load(pa.table({"income": values}), name="a table", limits=Limits()) as source:
+        cells = CodedTable(source, [income]).cells([cut])
+    assert dict(zip(cells.codes[:, 0].tolist(), cells.counts.tolist(), strict=True)) == {
+        key[0]: count for key, count in counted(np.array(values)[:, None] // 3).items()
+    }
+
+
+def test_more_attributes_than_one_query_takes(engine):
+    wide = {f"x{n}": [str((n + r) % 3) for r in range(9)] for n in range(70)}
+    attributes = [attribute(name, categories("0", "1", "2")) for name in wide]
+    with engine.load(pa.table(wide), name="a table", limits=Limits()) as source:
+        margins = CodedTable(source, attributes).margins(list(wide), by="x5")
+    assert list(margins) == list(wide)
+    assert all(margin.counts.sum() == 9 for margin in margins.values())
+    assert margins["x5"].counts.tolist() == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]
+    assert margins["x6"].counts.tolist() == [[0, 0, 3], [3, 0, 0], [0, 3, 0]]

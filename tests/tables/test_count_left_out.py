@@ -1,0 +1,64 @@
+"""The records that take no part, counted by the engine as one would by hand."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from sfumato.study.attribute import Unfit
+from sfumato.study.left_out import ReplacedValues
+from sfumato.study.unit import PersonUnit
+from sfumato.tables import CodedTable, Records, count_left_out, open_source, reads_once
+from tests.tables.attributes import attribute, categories, grid
+
+TABLE = pa.table(
+    {
+        "age": ["1", "2", "old", "", "99", "3", "4", "5"],
+        "job": ["a", "b", "a", "b", "a", "z", None, "b"],
+        "who": ["p", "p", "q", "q", "r", "r", "", "s"],
+    }
+)
+ATTRIBUTES = [attribute("age", grid(0, 10), outside=Unfit.SUPPRESS), attribute("job", categories("a", "b"))]
+
+
+@pytest.mark.parametrize(
+    ("unit", "left_out", "shares"),
+    [
+        (None, 5, {"age": 3 / 8, "job": 2 / 8}),
+        (PersonUnit(column="who", at_most=1), 5, {"age": 3 / 8, "job": 2 / 8, "who": 1 / 8}),
+    ],
+)
+def test_a_record_counts_once_and_every_attribute_by_itself(unit, left_out, shares):
+    with open_source(TABLE) as source:
+        for found in (
+            CodedTable(source, ATTRIBUTES, unit=unit).left_out(),
+            count_left_out(Records(source, ATTRIBUTES, unit=unit)),
+        ):
+            assert (found.records, found.left_out, dict(found.attributes)) == (8, left_out, shares)
+
+
+def test_many_attributes_are_counted_by_several_queries(monkeypatch):
+    monkeypatch.setattr("sfumato.tables.left_out_counts._TOGETHER", 1)
+    with open_source(TABLE) as source:
+        assert count_left_out(Records(source, ATTRIBUTES)).attributes == {"age": 3 / 8, "job": 2 / 8}
+
+
+def test_what_can_be_read_only_once():
+    frame = TABLE.to_pandas()
+    assert not any(reads_once(source) for source in ("a.csv", TABLE, frame, TABLE.to_batches()[0]))
+    assert reads_once(TABLE.to_reader())
+    with open_source(TABLE) as source:
+        assert reads_once(source)
+
+
+@pytest.mark.parametrize("unit", [None, PersonUnit(column="who", at_most=1)])
+def test_replaced_values_are_counted_by_what_replaces_them(unit):
+    """A blank is missing and no replaced value; a value at a bound is not moved there."""
+    age = replace(attribute("age", grid(0, 5, missing=True)), missing=Unfit.KEEP)
+    kept = [age, attribute("job", categories("a", "b", other=True))]
+    with open_source(TABLE) as source:
+        assert CodedTable(source, kept, unit=unit).left_out().replaced == {
+            "age": ReplacedValues(of=8, nearer_bound=1, unreadable=1),
+            "job": ReplacedValues(of=8, other=1),
+        }
+        assert count_left_out(Records(source, ATTRIBUTES)).replaced == {}

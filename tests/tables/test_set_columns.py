@@ -1,0 +1,123 @@
+"""Sets in the engine agree with sets in Python, whatever the columns hold."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.domains.cut import Cut
+from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.errors import SourceError
+from sfumato.study.attribute import Attribute, Role
+from sfumato.study.unit import PersonUnit
+from sfumato.tables import CodedTable, open_source
+from tests.domains.sets.test_domain import DEEP
+from tests.small_domains import flat
+
+TREE = DEEP.with_leaf("(other)")
+PART = st.sampled_from(["a1", "a21", "a22", "B", "c1", " c2 ", "c3", "zz", "", " ", "\x1f", "'"])
+TEXT = st.one_of(st.none(), st.lists(PART, max_size=4).map(";".join))
+DOMAINS = [
+    SetDomain(taxonomy=TREE, separator=";", other=7),
+    SetDomain(taxonomy=DEEP, separator=";"),
+    SetDomain(taxonomy=TREE, separator=";", other=7, most=2, empty=False),
+]
+
+
+def sets(name, domain):
+    return Attribute(name=name, role=Role.QUASI_IDENTIFIER, domain=domain)
+
+
+TARGET = Attribute(name="y", role=Role.CLASS, domain=flat("n", "y"))
+
+
+def told(columns, attribute, kinds=None):
+    """The set of each record as the engine codes it, None for a dropped one."""
+    size = len(next(iter(columns.values())))
+    arrays = {name: pa.array(values, kinds or pa.string()) for name, values in columns.items()}
+    with open_source(pa.table({**arrays, "place": range(size)})) as source:
+        coded = CodedTable(source, [attribute])
+        codes = source.fetch(coded.records.marked(keep=["place"]).order_by("k0"))["c0"].to_pylist()
+        return as_sets(codes, coded.sets[attribute.name])
+
+
+def as_sets(codes, dictionary):
+    first, leaves = dictionary.first.tolist(), dictionary.leaves.tolist()
+    return [None if code < 0 else leaves[first[code] : first[code + 1]] for code in codes]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=["other", "strict", "small"])
+@settings(max_examples=10, deadline=None)
+@given(values=st.lists(TEXT, min_size=1, max_size=20))
+def test_text_is_read_as_in_python(domain, values):
+    found = domain.encode(values)
+    assert told({"x": values}, sets("x", domain)) == as_sets(found.tolist(), found.sets)
+
+
+@settings(max_examples=10, deadline=None)
+@given(values=st.lists(st.one_of(st.none(), st.lists(st.one_of(st.none(), PART), max_size=4)), min_size=1))
+def test_lists_are_read_as_in_python(values):
+    found = DOMAINS[0].encode(values)
+    assert told({"x": values}, sets("x", DOMAINS[0]), pa.list_(pa.string())) == as_sets(found.tolist(), found.sets)
+
+
+@settings(max_examples=10, deadline=None)
+@given(rows=st.lists(st.tuples(*[st.one_of(st.none(), PART)] * 3), min_size=1, max_size=20))
+def test_several_columns_are_one_set(rows):
+    domain = SetDomain(taxonomy=TREE, columns=("p", "q", "r"), other=7, most=3)
+    found = domain.encode([list(row) for row in rows])
+    columns = dict(zip("pqr", map(list, zip(*rows, strict=True)), strict=True))
+    assert told(columns, sets("x", domain)) == as_sets(found.tolist(), found.sets)
+
+
+def table():
+    values = ["a1;c1", "a1", None, "zz;B;yy", "c1;a1", ""]
+    return pa.table({"x": values, "y": ["n", "y", "y", "n", "n", "y"], "who": list("aabbcc")})
+
+
+def test_counts_are_those_of_arrays():
+    domain = DOMAINS[0]
+    with open_source(table()) as source:
+        coded = CodedTable(source, [sets("x", domain), TARGET])
+        cut = domain.root("x").specialize((0, 8), domain.children(0, 8))
+        cells = coded.cells([cut, Cut.finest("y", 2)])
+        labels = cut.labels(TREE, cells.codes[:, 0])
+        found = dict(zip(zip(labels, cells.codes[:, 1].tolist(), strict=True), cells.counts.tolist(), strict=True))
+        assert found == {("A, C", 0): 2, ("A", 1): 1, ("(none)", 1): 2, ("B, (other)", 0): 1}
+        margin = coded.margins(["x"], "y")["x"]
+        assert sorted(map(tuple, margin.parts((0, 8), domain.children(0, 8)).tolist())) == [
+            (0, 1),
+            (0, 2),
+            (1, 0),
+            (2, 0),
+        ]
+        full = coded.full_cells(["x"])
+        regions = cut.regions(SetCodes.of(np.asarray(full.codes[:, 0]), coded.sets["x"]))
+        assert int(full.counts.sum()) == 6 and len(set(regions.tolist())) == 4
+
+
+def test_the_owner_is_told_how_many_codes_are_outside():
+    with open_source(table()) as source:
+        [report] = CodedTable(source, [sets("x", DOMAINS[0])]).unfit()
+    assert (report.missing, report.outside, report.values) == (2, 2, ("yy", "zz"))
+
+
+def test_a_persons_records_are_bounded_by_their_own_sets_alone():
+    """Whoever else is in the table: of a person's two records the same one takes part."""
+    mine = [("p", "c1"), ("p", "a1;B")]
+    for others in ([], [("q", "a1"), ("q", "zz")], [("q", "B"), ("r", "c1;c2"), ("r", "")]):
+        rows = [*others, *mine]
+        columns = {"who": [who for who, _ in rows], "x": [value for _, value in rows], "y": ["n"] * len(rows)}
+        with open_source(pa.table(columns)) as source:
+            coded = CodedTable(source, [sets("x", DOMAINS[0]), TARGET], unit=PersonUnit("who", 1))
+            found = coded.cells([DOMAINS[0].finest("x")]).codes[:, 0]
+            labels = DOMAINS[0].finest("x").labels(TREE, found)
+        assert "a1, B" in labels and "c1" not in labels
+
+
+def test_columns_that_hold_no_codes_are_refused():
+    with open_source(pa.table({"x": [True, False]})) as source, pytest.raises(SourceError, match="sets of codes"):
+        CodedTable(source, [sets("x", DOMAINS[0])])
+    with open_source(table()) as source, pytest.raises(SourceError, match="no column 'diag'"):
+        CodedTable(source, [sets("x", SetDomain(taxonomy=DEEP, columns=("x", "diag")))])

@@ -1,0 +1,147 @@
+"""The owner's report is made from a published release and its study, at any time, and takes nothing back."""
+
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato import workflow
+from sfumato.errors import UsageError
+from sfumato.release.partition import SUPPRESSED
+from sfumato.workflow import report as owner_report
+from sfumato.workflow.reading.read_bundle import read_bundle
+from sfumato.workflow.report import published_partition
+
+pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
+
+AGES = {"intervals": {"width": 10, "levels": 3}}
+METHODS = {
+    "diffgen": lambda: sf.DiffGen(epsilon=1, h=4),
+    "mondrian": lambda: sf.Mondrian(k=5),
+    "full-domain": lambda: sf.FullDomain(k=5, suppress="0.05"),
+    "anatomy": lambda: sf.Anatomy(l=2),
+    "bucketization": lambda: sf.Bucketization(k=4, promise={"distinct-l-diversity": 2}),
+    "capped": lambda: sf.ConfidenceCap(rate="0.9"),
+}
+
+
+def a_study():
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "age": rng.integers(17, 90, 300),
+            "sex": rng.choice(["f", "m"], 300),
+            "ill": rng.choice(list("abcd"), 300, p=[0.3, 0.3, 0.3, 0.1]),
+            "dead": rng.choice(["no", "yes"], 300),
+        }
+    )
+    return sf.Study.from_mapping(
+        {
+            "name": "clinic",
+            "source": table,
+            "privacy": {"budget": 10},
+            "attributes": {
+                "age": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 119], "taxonomy": AGES},
+                "sex": {"role": "quasi_identifier", "values": ["f", "m"]},
+                "ill": {"role": "sensitive", "values": list("abcd")},
+                "dead": {"role": "class", "values": ["no", "yes"]},
+            },
+        }
+    )
+
+
+def owners_files(done):
+    return {path.name for path in (done.folder / "owner").iterdir()}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_report_that_is_made_later_is_the_same(tmp_path, name):
+    study = a_study()
+    done = study.release(METHODS[name](), out=tmp_path / "one", insecure_seed=1)
+    assert all("are unique over all published columns" in warning for warning in done.warnings)
+    assert owners_files(done) == {"draft.json", "log.txt", "report.html"}
+    page = (done.folder / "owner" / "report.html").read_text(encoding="utf-8")
+    before = study.ledger.entries("clinic")
+    assert study.report(done.folder) == done.folder / "owner" / "report.html"
+    assert (done.folder / "owner" / "report.html").read_text(encoding="utf-8") == page
+    assert study.ledger.entries("clinic") == before, "a report spends nothing and is not entered"
+    assert owners_files(done) == {"draft.json", "log.txt", "report.html"}
+    if name != "diffgen":
+        assert_read_back(study, done)
+
+
+def assert_read_back(study, done):
+    """The groups of a bundle are those of the draft."""
+    read = read_bundle(study.declared, done)
+    found, made = published_partition(read.release, read.view), done.draft
+    assert found.partition.suppressed == made.partition.suppressed
+    assert found.form == made.form and found.rate == made.rate
+    assert [m.name for m in found.models] == [m.name for m in made.models]
+    one, two = (draft.partition.statistics(draft.view) for draft in (found, made))
+    assert np.array_equal(np.sort(one.sizes), np.sort(two.sizes[two.sizes > 0]))
+    assert np.array_equal(np.sort(one.sensitive["ill"].counts), np.sort(two.sensitive["ill"].counts))
+    kept = found.partition.group != SUPPRESSED
+    assert int(found.partition.cells.counts[kept].sum()) == done.rows
+
+
+def test_a_release_without_a_report_is_complete(tmp_path):
+    study = a_study()
+    done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", report=False)
+    assert owners_files(done) == {"draft.json", "log.txt"}
+    assert study.ledger.entries("clinic")[0].state == "done"
+    assert study.report(done).exists()
+
+
+def test_a_release_measures_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(owner_report, "quick_measures", None)
+    study = a_study()
+    recipe = study.recipe(sf.DiffGen(epsilon=1, h=4))
+    done = workflow.release(study.declared, recipe, folder=tmp_path / "one", ledger=study.ledger)
+    assert owners_files(done) == {"draft.json", "log.txt"}
+
+
+@pytest.mark.parametrize(
+    "failure", [MemoryError(), UsageError("it is too large", "make it smaller"), OSError(28, "no")]
+)
+def test_a_report_that_fails_is_a_warning_of_the_release(tmp_path, monkeypatch, failure):
+    def fails(*_, **__):
+        raise failure
+
+    monkeypatch.setattr(owner_report, "quick_measures", fails)
+    study = a_study()
+    done = study.release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "one")
+    (warning,) = done.warnings
+    assert warning.startswith("the owner's report could not be made")
+    assert f"sfumato report {done.folder} --against STUDY" in warning
+    assert done.open().manifest["study"] == "clinic" and study.ledger.entries("clinic")[0].state == "done"
+    assert owners_files(done) == {"draft.json", "log.txt"}
+
+
+def test_an_interrupted_report_says_that_the_release_is_there(tmp_path, monkeypatch):
+    def stops(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner_report, "quick_measures", stops)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        a_study().release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "one")
+    (note,) = stopped.value.__notes__
+    assert f"published in {tmp_path / 'one' / 'bundle'}" in note and "ε = 1" in note and "sfumato report" in note
+
+
+def test_without_notes_the_bundle_is_enough(tmp_path):
+    study = a_study()
+    done = study.release(sf.ConfidenceCap(rate="0.9"), out=tmp_path / "one", report=False)
+    shutil.rmtree(done.folder / "owner")
+    assert study.report(done.folder / "bundle").exists()
+    assert (done.folder / "owner").stat().st_mode & 0o077 == 0, "for the owner's eyes"
+
+
+def test_a_bundle_outside_its_release_has_no_place_for_a_report(tmp_path):
+    study = a_study()
+    done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", report=False)
+    shutil.copytree(done.bundle, tmp_path / "copy")
+    with pytest.raises(UsageError, match="not in the folder of its release"):
+        study.report(tmp_path / "copy")
+    assert not (tmp_path / "owner").exists()
