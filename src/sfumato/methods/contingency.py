@@ -71,8 +71,9 @@ class ContingencyTable:
         self.check(view)
         total = prod(cut.total for cut in _finest(view)) * len(view.classes)
         epsilon = self.spends / view.unit.stability
+        counts = self.finish.least_for_counts(total, len(view.classes), budget=epsilon, left=epsilon)
         sentences, facts = count_sentences(
-            view, total, total, scale=noise_scale(epsilon), threshold=self.threshold, post=self.post, epsilon=epsilon
+            view, total, total, scale=noise_scale(counts), threshold=self.threshold, post=self.post, epsilon=epsilon
         )
         return Forecast(sentences=tuple(sentences), numbers=facts)
 

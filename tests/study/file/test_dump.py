@@ -81,7 +81,9 @@ LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=
 )
 
 
-NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=6).filter(str.strip)
+# A name holds something that can be seen: format characters and marks alone are refused.
+SEEN = st.characters(categories=["L", "N", "P", "S"])
+NAMES = st.builds("{}{}".format, SEEN, st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=5))
 
 
 @given(st.lists(LABELS, min_size=1, max_size=6, unique=True), LABELS, NAMES)

@@ -209,7 +209,7 @@ def pitman(groups: Sizes, population: float) -> float:
     )
     theta, alpha = parameters(found.x)
     logs = gammaln(theta + 1) + gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
-    return float(min(population, population * np.exp(logs - gammaln(theta + population))))
+    return float(population * np.exp(min(logs - gammaln(theta + population), 0.0)))  # nobody is unique twice
 
 
 def zayatz(groups: Sizes, population: float) -> float:

@@ -98,7 +98,10 @@ class DiffGen:
                 f"{self.h} specializations chosen by score '{self.score}', each step with ε' = {float(step):.4g}; "
                 f"{len(view.numerical)} numerical attributes get split points from their public grids"
             )
-        scale = noise_scale(epsilon / 2)
+        sized = self.h == "auto" or self.finish.needs == "size"
+        half = (epsilon - epsilon / SHARE_OF_SIZE if sized else epsilon) / 2
+        classes = len(view.classes)
+        scale = noise_scale(self.finish.least_for_counts(high, classes, budget=epsilon, left=half, sized=sized))
         more, facts = count_sentences(
             view, low, high, scale=scale, threshold=self.threshold, post=self.post, epsilon=epsilon
         )

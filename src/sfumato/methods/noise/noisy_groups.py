@@ -240,6 +240,23 @@ class Finish:
         """Which noisy totals the post-processing needs."""
         return POSTS[self.post].needs
 
+    def least_for_counts(
+        self, total: int | None, classes: int, *, budget: Fraction, left: Fraction, sized: bool = False
+    ) -> Fraction:
+        """The least of ``left`` that the counts can get once totals are bought, for a plan that promises no less noise.
+
+        ``total`` is the most groups × classes that there can be (None: unknown); ``sized`` says that a noisy size is
+        bought already.
+        """
+        if self.needs == "classes":
+            buys = total is None or buys_totals(total // classes, budget, left)
+            return left - budget / SHARE_OF_TOTALS if buys else left
+        crowded = self.threshold == "auto" and (
+            total is None or noise_rows(total, 1, noise_scale(left)) > MOST_NOISE_ROWS
+        )
+        fitted = self.needs == "size" and (total is None or buys_totals(total, budget, left, share=SHARE_OF_SIZE))
+        return left - budget / SHARE_OF_SIZE if (crowded or fitted) and not sized else left
+
     def _buys(self, groups: int, total: int, accountant: Accountant) -> bool:
         """Whether the sums of the noisy counts are no good as totals, or no totals are needed."""
         if self.needs == "none":
