@@ -108,7 +108,7 @@ def measured(folder: Path, what: str, most: int, commands: tuple[str, ...]) -> N
             out, study = str(folder / method), str(folder / "study.yaml")
             arguments = {
                 "release": ["release", study, method, "--out", out, "--no-report"],
-                "measure": ["measure", out, "--against", study, "--json"],
+                "measure": ["evaluate", "measures", out, "--against", study, "--json"],
                 "report": ["report", out, "--against", study],
             }[command]
             code, mebibytes, seconds = peak(arguments, most)

@@ -177,21 +177,21 @@ def test_any_table_is_checked_and_the_share_of_records_told(study, run):
 
 @pytest.mark.usefixtures("seeded")
 def test_max_k_tells_the_smallest_k_found_and_the_average_group(study, run):
-    said = run("max-k", study, "--to", "300", "--json")
+    said = run("evaluate", "max-k", study, "--to", "300", "--json")
     assert said.code == 0, said.err
     tried = {one["k"]: one["broken"] for one in said.json["tried"]}
     assert tried[said.json["max_k"]] == 0 and tried[2] > 0
     assert said.json["average_k"] > 1
-    every = run("max-k", study, "--to", "300", "--every", "--json").json
+    every = run("evaluate", "max-k", study, "--to", "300", "--every", "--json").json
     assert every["max_k"] <= said.json["max_k"] and every["tried"][-1]["k"] == every["max_k"]
-    words = run("max-k", study, "--to", "4", "--rate", "1", "--choose", "loss").out
+    words = run("evaluate", "max-k", study, "--to", "4", "--rate", "1", "--choose", "loss").out
     assert (
         "none of the k tried (2, 3, 4) keeps the cap; raise `--to`" in words
         and "your eyes only" in words
         and "cannot keep `at_least`" in words
     )
-    assert run("max-k", study, "--from", "5", "--to", "4").code == 2
-    assert run("max-k", study, "--attribute", "age").code == 3
+    assert run("evaluate", "max-k", study, "--from", "5", "--to", "4").code == 2
+    assert run("evaluate", "max-k", study, "--attribute", "age").code == 3
     assert not (study.parent / "clinic.ledger.sqlite").exists()
 
 

@@ -123,7 +123,7 @@ def test_an_audit_finds_a_method_that_spends_more_than_it_says(study, run, monke
             return super().run(view, counter, accountant=Accountant(Fraction(6)), source=source, progress=progress)
 
     monkeypatch.setattr(workflow.owner, "build", lambda recipe: Cheat(epsilon="0.25"))
-    found = run("audit", study, "table", "--runs", "600")
+    found = run("evaluate", "audit", study, "table", "--runs", "600")
     assert found.code == 8
     assert "violates ε = 0.25" in found.out
 
@@ -143,7 +143,7 @@ def test_an_audit_of_persons_adds_a_whole_person(study, monkeypatch):
 @pytest.mark.usefixtures("seeded")
 def test_an_audit_opens_no_table(study, run):
     (study.parent / "people.csv").unlink()
-    found = run("audit", study, "table", "--runs", "400")
+    found = run("evaluate", "audit", study, "table", "--runs", "400")
     assert found.code == 0
     assert "release 'table' is consistent with ε = 0.25: over 400 runs" in found.out
     assert not (study.parent / "people.ledger.sqlite").exists()

@@ -72,7 +72,7 @@ def test_verify_and_query(study, run):
 
 @pytest.mark.usefixtures("seeded")
 def test_audit(study, run):
-    found = run("audit", study, "table", "--runs", "400", "--json")
+    found = run("evaluate", "audit", study, "table", "--runs", "400", "--json")
     assert found.code == 0
     assert found.json["consistent"] is True
     assert (found.json["release"], found.json["epsilon"], found.json["runs"]) == ("table", "0.25", 400)
@@ -116,7 +116,7 @@ def test_demo(folder, run):
         (["plan", "study.yaml", "dq"], 3),
         (["release", "study.yaml", "dp", "--out", "."], 7),
         (["verify", "."], 8),
-        (["audit", "study.yaml", "dp", "--runs", "10"], 2),
+        (["evaluate", "audit", "study.yaml", "dp", "--runs", "10"], 2),
         (["taxonomy", "show", "study.yaml"], 2),
         (["taxonomy", "convert", "study.yaml", "x.csv"], 3),
     ],
@@ -135,7 +135,18 @@ def test_an_error_has_one_shape_in_both_forms(study, run, args, code):
 
 
 def test_worth(study, run):
-    asked = ("worth", study, "table", "--classifier", "decision-tree", "--classifier", "svm", "--runs", "2")
+    asked = (
+        "evaluate",
+        "accuracy",
+        study,
+        "table",
+        "--classifier",
+        "decision-tree",
+        "--classifier",
+        "svm",
+        "--runs",
+        "2",
+    )
     found = run(*asked, "--protocol", "folds", "--workers", "1", "--json").json
     assert set(found) == {"release", "protocol", "runs", "accuracy"}
     assert (found["release"], found["protocol"], found["runs"]) == ("table", "folds", 2)
@@ -145,10 +156,13 @@ def test_worth(study, run):
         assert set(one["ca"]) == {"mean", "deviation", "balanced_accuracy", "auc"}
         assert set(one["ca"]["auc"]) == {"mean", "deviation"} and one["la"]["auc"]["mean"] == 0.5
         assert 0 <= one["ca"]["mean"] <= 1
-    assert "there is no protocol called 'thirds'" in run("worth", study, "table", "--protocol", "thirds").err
+    assert (
+        "there is no protocol called 'thirds'"
+        in run("evaluate", "accuracy", study, "table", "--protocol", "thirds").err
+    )
 
 
 def test_worth_in_words(study, run):
-    said = run("worth", study, "table", "--classifier", "all", "--runs", "2", "--workers", "1").out
+    said = run("evaluate", "accuracy", study, "table", "--classifier", "all", "--runs", "2", "--workers", "1").out
     assert all(name in said for name in ("decision-tree", "naive-bayes", "gradient-boosting", "CA", "BA", "LA"))
     assert "covered by no promise" in said

@@ -99,7 +99,7 @@ def test_a_json_release_tells_rows(study, run):
 
 
 def test_an_audit_of_no_epsilon_is_refused(study, run):
-    found = run("audit", study, "k5")
+    found = run("evaluate", "audit", study, "k5")
     assert found.code == 2
     assert "method 'mondrian' promises no ε" in found.err
 
@@ -197,12 +197,12 @@ def test_our_own_data_file_can_be_checked_as_any_table(study, run):
 def test_the_owner_can_ask_what_a_release_is_worth(study, run, name):
     if name == "dp":
         study.write_text(study.read_text(encoding="utf-8") + "privacy: {budget: 1}\n", encoding="utf-8")
-    found = run("worth", study, name, "--runs", "2", "--json").json
+    found = run("evaluate", "accuracy", study, name, "--runs", "2", "--json").json
     assert (found["release"], found["protocol"], found["runs"]) == (name, "split", 2)
     assert set(found["accuracy"]) == {"decision-tree"}, "unless told"
     accuracy = found["accuracy"]["decision-tree"]
     assert all(0 <= accuracy[measure]["mean"] <= 1 for measure in ("ca", "ba", "la"))
-    told = run("worth", study, name, "--runs", "1")
+    told = run("evaluate", "accuracy", study, name, "--runs", "1")
     assert told.code == 0
     assert all(f"({measure})" in told.out for measure in ("BA", "CA", "LA"))
     assert "for your eyes only" in told.out
@@ -213,21 +213,21 @@ def test_the_owner_can_ask_what_a_release_is_worth(study, run, name):
 
 def test_without_a_class_there_is_nothing_to_learn(study, run):
     study.write_text(study.read_text(encoding="utf-8").replace("role: class", "role: insensitive"), encoding="utf-8")
-    asked = run("worth", study, "k5")
+    asked = run("evaluate", "accuracy", study, "k5")
     assert asked.code == 3
-    assert "`worth` needs exactly one target (class attribute)" in asked.err
+    assert "accuracy needs exactly one target (class attribute)" in asked.err
     assert "release 'k5' has no class attribute" in asked.err and "`role: class`" in asked.err
 
 
 def test_with_two_classes_there_is_no_one_thing_to_learn(study, run):
     study.write_text(study.read_text(encoding="utf-8").replace("role: insensitive", "role: class"), encoding="utf-8")
     (study.parent / "clinic.csv").unlink()  # told before a record is read
-    asked = run("worth", study, "k5")
+    asked = run("evaluate", "accuracy", study, "k5")
     assert asked.code == 3
     assert "release 'k5' has 2 class attributes" in asked.err
     assert "To fix: give one attribute `role: class`" in asked.err
 
 
 def test_a_number_of_runs_that_measures_nothing_is_refused(study, run):
-    asked = run("worth", study, "k5", "--runs", "0")
+    asked = run("evaluate", "accuracy", study, "k5", "--runs", "0")
     assert asked.code == 2 and "0 runs measure nothing" in asked.err

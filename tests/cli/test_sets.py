@@ -82,7 +82,7 @@ def test_check_and_plan_know_sets(clinic, run, records):
 @pytest.mark.parametrize(("study", "name"), [("study.yaml", "full"), ("study.yaml", "k3"), ("dp.yaml", "dp")])
 def test_a_release_is_measured(clinic, run, records, study, name):
     _, rows = published(run, study, name)
-    found = run("measure", name, "--against", study, "--json")
+    found = run("evaluate", "measures", name, "--against", study, "--json")
     assert found.code == 0, found.err
     said = {one["name"]: one for one in found.json["measures"]}
     worst, mean = plain.ploss(rows, records)
@@ -93,7 +93,7 @@ def test_a_release_is_measured(clinic, run, records, study, name):
     assert refused >= {"population-uniques"} and len(said) - len(refused) >= 15
     if name != "dp":
         assert refused <= {"population-uniques", "classification-loss", "classification-metric", "query-error-small"}
-    words = run("measure", name, "--against", study, "--only", "uloss")
+    words = run("evaluate", "measures", name, "--against", study, "--only", "uloss")
     assert words.code == 0 and "uloss" in words.out and "never publish" in words.err
 
 
@@ -101,31 +101,31 @@ def test_a_release_is_measured(clinic, run, records, study, name):
 def test_people_are_looked_up(clinic, run, records, study, name):
     _, rows = published(run, study, name)
     people = plain.linked(rows, records)
-    found = run("attack", "link", name, "--against", study, "--json").json
+    found = run("evaluate", "link", name, "--against", study, "--json").json
     assert found["people"] == SIZE
     assert found["found"] == pytest.approx(sum(many > 0 for many, _, _ in people) / SIZE)
     assert found["unique"] == pytest.approx(sum(0 < many <= 1 for many, _, _ in people) / SIZE)
     # Somebody else's table: one who is published, and one with codes that nobody here has.
     other = ("b", frozenset(LEAVES), "gout")
     table(clinic / "known.csv", [records[0], other])
-    known = run("attack", "link", name, "--against", study, "--with", "known.csv", "--json").json
+    known = run("evaluate", "link", name, "--against", study, "--with", "known.csv", "--json").json
     near = [plain.linked(rows, [one])[0][0] for one in (records[0], other)]
     assert known["people"] == 2 and known["found"] == pytest.approx(sum(many > 0 for many in near) / 2)
     (clinic / "known.csv").write_text("ward,ill\na,flu\n", encoding="utf-8")
-    lacking = run("attack", "link", name, "--against", study, "--with", "known.csv")
+    lacking = run("evaluate", "link", name, "--against", study, "--with", "known.csv")
     assert lacking.code != 0 and "lacks quasi-identifiers of the release: codes" in lacking.err
 
 
 def test_two_releases_are_intersected(clinic, run, records):
     alone = [plain.linked(published(run, "study.yaml", name)[1], records) for name in ("full", "k3")]
-    found = run("attack", "intersect", "full", "k3", "--against", "study.yaml", "--k", "4", "--json")
+    found = run("evaluate", "intersect", "full", "k3", "--against", "study.yaml", "--k", "4", "--json")
     assert found.code == 0, found.err
     both = [(a[1], b[1]) for a, b in zip(*alone, strict=True) if a[0] > 0 and b[0] > 0]
     left = [[min(n, b[value]) for value, n in a.items() if b.get(value)] for a, b in both]
     assert found.json["in_both"] == len(both)
     assert found.json["below_k"] == pytest.approx(sum(sum(values) < 4 - 1e-9 for values in left) / len(both))
     assert found.json["one_value"] == pytest.approx(sum(len(values) == 1 for values in left) / len(both))
-    assert "candidates in both releases" in run("attack", "intersect", "full", "k3", "--against", "study.yaml").out
+    assert "candidates in both releases" in run("evaluate", "intersect", "full", "k3", "--against", "study.yaml").out
 
 
 @pytest.mark.parametrize(("study", "name"), [("study.yaml", "full"), ("study.yaml", "k3"), ("dp.yaml", "dp")])
@@ -152,7 +152,9 @@ def test_releases_are_compared(clinic, run):
     points = found.json["points"]
     assert len(points) == 3 and found.json["failures"] == []
     published(run, "study.yaml", "full")
-    measured = run("measure", "full", "--against", "study.yaml", "--only", "ploss,uloss", "--json").json["measures"]
+    measured = run("evaluate", "measures", "full", "--against", "study.yaml", "--only", "ploss,uloss", "--json").json[
+        "measures"
+    ]
     for one in measured:
         assert points[0]["numbers"][one["name"]] == pytest.approx(one["value"])
     nothing, everything = found.json["baselines"]
@@ -161,7 +163,7 @@ def test_releases_are_compared(clinic, run):
 
 
 def test_the_least_k_is_found(clinic, run):
-    found = run("max-k", "study.yaml", "--rate", "0.9", "--distortion", "1", "--json")
+    found = run("evaluate", "max-k", "study.yaml", "--rate", "0.9", "--distortion", "1", "--json")
     assert found.code == 0, found.err
     assert found.json["max_k"] >= 2 and found.json["average_k"] >= 1
 

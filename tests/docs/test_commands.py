@@ -49,16 +49,16 @@ def test_the_commands_are_those_of_the_interface():
         "plan",
         "release",
         "report",
-        "worth",
         "ledger",
         "ask",
         "learn",
-        "audit",
-        "max-k",
-        "measure",
         "frontier",
-        "attack link",
-        "attack intersect",
+        "evaluate measures",
+        "evaluate accuracy",
+        "evaluate link",
+        "evaluate intersect",
+        "evaluate audit",
+        "evaluate max-k",
         "verify",
         "query",
         "run",
@@ -66,6 +66,16 @@ def test_the_commands_are_those_of_the_interface():
         "taxonomy check",
         "taxonomy convert",
         "taxonomy icd9",
+    }
+
+
+def test_there_are_at_most_16_commands_at_the_top_and_each_is_in_a_group():
+    top = typer.main.get_command(app).commands
+    assert len(top) <= 16
+    assert {command.rich_help_panel for command in top.values()} == {
+        "For the owner of a table",
+        "The ledger",
+        "For whoever has a bundle",
     }
 
 

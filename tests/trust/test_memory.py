@@ -71,4 +71,4 @@ def test_a_domain_of_a_million_values_takes_no_memory(tmp_path, records, role, m
     prepare(tmp_path, records, role)
     assert peak(tmp_path, "release", "study.yaml", method, "--out", "out") < MOST
     assert (tmp_path / "out" / "owner" / "report.html").exists()
-    assert peak(tmp_path, "measure", "out", "--against", "study.yaml", "--json") < MOST
+    assert peak(tmp_path, "evaluate", "measures", "out", "--against", "study.yaml", "--json") < MOST

@@ -135,7 +135,7 @@ def test_other_methods_still_need_one():
     with pytest.raises(StudyError, match="declares 0 class attributes"):
         study().plan(sf.DiffGen(epsilon=1))
     with pytest.raises(
-        StudyError, match=r"`worth` needs exactly one target \(class attribute\).*'clinic' has no class"
+        StudyError, match=r"accuracy needs exactly one target \(class attribute\).*'clinic' has no class"
     ):
         study().worth(sf.ContingencyTable(epsilon=1), runs=1)
 

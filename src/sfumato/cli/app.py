@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, learning, measuring, owner, receiver, running
-from sfumato.cli.attack import attack_app
+from sfumato.cli import account, comparing, learning, owner, receiver, running
+from sfumato.cli.evaluate import evaluate_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
 
@@ -38,7 +38,10 @@ def sfumato(
     """Publish tables about people under a stated privacy model, with what a release costs in privacy and utility."""
 
 
-@app.command()
+_OWNER, _LEDGER, _RECEIVER = "For the owner of a table", "The ledger", "For whoever has a bundle"
+
+
+@app.command(rich_help_panel=_OWNER)
 def demo(out: NewFolder = None, json: Json = False) -> None:
     """The main job on the packaged census table, start to end: publish it at ε = 1 and show what that is worth."""
     from sfumato.cli.demo import run_demo
@@ -46,24 +49,22 @@ def demo(out: NewFolder = None, json: Json = False) -> None:
     run_demo(out, json=json)
 
 
-for _command in (
-    owner.describe,
-    owner.check,
-    owner.plan,
-    owner.release,
-    owner.report,
-    running.run,
-    learning.learn,
-    owner.worth,
-    account.ledger,
-    account.ask,
-    owner.audit,
-    owner.max_k,
-    measuring.measure,
-    comparing.frontier,
-    receiver.verify,
-    receiver.query,
-):
-    app.command()(_command)
-app.add_typer(attack_app, name="attack")
-app.add_typer(taxonomy_app, name="taxonomy")
+_COMMANDS = {
+    _OWNER: (
+        owner.describe,
+        owner.check,
+        owner.plan,
+        owner.release,
+        owner.report,
+        running.run,
+        learning.learn,
+        comparing.frontier,
+    ),
+    _LEDGER: (account.ledger, account.ask),
+    _RECEIVER: (receiver.verify, receiver.query),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+app.add_typer(evaluate_app, name="evaluate", rich_help_panel=_OWNER)
+app.add_typer(taxonomy_app, name="taxonomy", rich_help_panel=_OWNER)

@@ -118,7 +118,7 @@ _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "average-group-size": lambda value: f"A group has {number(value, 'records')} on average.",
     "classification-loss": lambda value: (
         f"A decision tree that learns from the release gets the class of {_share(value)} of the table's own "
-        "records wrong. How it does on records that it has not seen, the command “sfumato worth” measures."
+        "records wrong. How it does on records that it has not seen, the command “sfumato evaluate accuracy” measures."
     ),
     "marginals-1": lambda value: (
         f"{_share(value)} of the records would have to move for one attribute's distribution to be the table's."

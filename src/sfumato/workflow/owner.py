@@ -113,10 +113,10 @@ def _check_class(recipe: Recipe, view: PartitionView) -> None:
 
 
 def _refuse_without_target(what: str, targets: int) -> None:
-    """Accuracy is that of predicting one target: it is `worth` that needs it, whatever the method does."""
+    """Accuracy is that of predicting one target: it is accuracy that needs it, whatever the method does."""
     if targets != 1:
         raise StudyError(
-            f"`worth` needs exactly one target (class attribute) to predict, and {what} has {targets or 'no'} class "
+            f"accuracy needs exactly one target (class attribute) to predict, and {what} has {targets or 'no'} class "
             f"attribute{'s' * (targets > 1)}",
             "give one attribute `role: class`, and name it in the release's purpose if it has one",
         )

@@ -120,7 +120,7 @@ def _folder(read: ReadBundle) -> Path:
         raise UsageError(
             f"the bundle in '{place}' is not in the folder of its release, so its report has no place of its own",
             f"give the folder that `release` made, which holds `{BUNDLE}` and `{OWNER}`; any bundle can be measured by "
-            "`sfumato measure`",
+            "`sfumato evaluate measures`",
         )
     return place.parent
 

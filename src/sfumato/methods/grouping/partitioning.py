@@ -117,7 +117,7 @@ def check_view(view: PartitionView, models: Iterable[GroupModel], *, people: boo
         raise StudyError(
             "the promise is about the regions of all groups at once, and this method cannot search for it",
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
-            "`sfumato max-k` for the k at which Mondrian keeps it",
+            "`sfumato evaluate max-k` for the k at which Mondrian keeps it",
         )
     if counts_people(models) and not people:
         raise StudyError(

@@ -1,7 +1,7 @@
 """What the owner's report is told beyond the draft: the release beside the table, and what measures say of it.
 
-Only measures that are quick at the table's size are taken; `sfumato measure` takes all of them. A measure that fails is
-one that says so: a report lacks a number rather than fail.
+Only measures that are quick at the table's size are taken; `sfumato evaluate measures` takes all of them. A measure
+that fails is one that says so: a report lacks a number rather than fail.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def too_large(size: int, width: int) -> str:
     """Why some measures are left out."""
     return (
         f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long or much memory "
-        "were left out; the command “sfumato measure” takes them."
+        "were left out; the command “sfumato evaluate measures” takes them."
     )
 
 

@@ -18,7 +18,7 @@ _WHOLE = 1000  # from here on without a fraction
 _OWNER = "these numbers are computed from raw records and covered by no promise: for your eyes only, never publish them"
 
 
-def measure(
+def measures(
     bundle: Annotated[
         Path | None, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")
     ] = None,
@@ -40,25 +40,23 @@ def measure(
     from sfumato.workflow.evaluate import chosen_measures
 
     names = [name.strip() for text in only or () for name in text.split(",") if name.strip()]
-    measures = chosen_measures(names or None)
+    chosen = chosen_measures(names or None)
     if list_all:
-        _listed(measures, json=json)
+        _listed(chosen, json=json)
         return
     if bundle is None or against is None:
         raise UsageError(
             "to measure a release, a bundle and the study it was made from are needed",
-            "run `sfumato measure BUNDLE --against STUDY`, or `sfumato measure --list`",
+            "run `sfumato evaluate measures BUNDLE --against STUDY`, or `sfumato evaluate measures --list`",
         )
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).measure(bundle, only=measures, was=was, progress=report)
+        found = Study.load(against).measure(bundle, only=chosen, was=was, progress=report)
     if json:
-        show.as_json(
-            {"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in measures]}
-        )
+        show.as_json({"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in chosen]})
         return
-    _told(measures, found)
+    _told(chosen, found)
     show.warn(_OWNER)
 
 

@@ -1,4 +1,4 @@
-"""`sfumato measure`: numbers with what they mean, refusals with reasons, and a warning."""
+"""`sfumato evaluate measures`: numbers with what they mean, refusals with reasons, and a warning."""
 
 import io
 import re
@@ -18,7 +18,7 @@ def bundle(study, run):  # noqa: F811 - the fixture
 
 
 def test_a_release_is_measured(bundle, run):
-    found = run("measure", "out", "--against", bundle)
+    found = run("evaluate", "measures", "out", "--against", bundle)
     assert found.code == 0
     assert "ploss" in found.out and "uloss" in found.out and "lower" in found.out
     assert "never publish" in found.err
@@ -26,7 +26,9 @@ def test_a_release_is_measured(bundle, run):
 
 
 def test_some_measures_are_chosen(bundle, run):
-    found = run("measure", "out", "--against", bundle, "--only", "uloss,ploss", "--only", "mean-ploss", "--json").json
+    found = run(
+        "evaluate", "measures", "out", "--against", bundle, "--only", "uloss,ploss", "--only", "mean-ploss", "--json"
+    ).json
     assert set(found) == {"owner_only", "measures"}
     assert [one["name"] for one in found["measures"]] == ["uloss", "ploss", "mean-ploss"]
     one = found["measures"][0]
@@ -40,30 +42,30 @@ def test_a_measure_that_does_not_apply_says_why(bundle, run):
     text = text.replace("role: class", "role: insensitive")
     bundle.write_text(text.split("releases:")[0] + "releases:\n  k5: {method: mondrian, k: 5}\n", encoding="utf-8")
     assert run("release", bundle, "k5", "--out", "other").code == 0
-    found = run("measure", "other", "--against", bundle, "--only", "ploss")
+    found = run("evaluate", "measures", "other", "--against", bundle, "--only", "ploss")
     assert found.code == 0
     assert "ploss does not apply: no attribute is sensitive" in found.out
-    [one] = run("measure", "other", "--against", bundle, "--only", "ploss", "--json").json["measures"]
+    [one] = run("evaluate", "measures", "other", "--against", bundle, "--only", "ploss", "--json").json["measures"]
     assert one["value"] is None and "sensitive" in one["refused"]
 
 
 def test_all_are_listed(run):
-    listed = run("measure", "--list", "--json").json
+    listed = run("evaluate", "measures", "--list", "--json").json
     assert sorted(one["name"] for one in listed) == list(MEASURES)
-    words = run("measure", "--list").out
+    words = run("evaluate", "measures", "--list").out
     for name in MEASURES:
         assert name in words
 
 
 @pytest.mark.parametrize("args", [(), ("out",), ("--against", "study.yaml")], ids=str)
 def test_a_bundle_and_a_study_are_needed(bundle, run, args):
-    found = run("measure", *args)
+    found = run("evaluate", "measures", *args)
     assert found.code == 2
-    assert "sfumato measure BUNDLE --against STUDY" in found.err
+    assert "sfumato evaluate measures BUNDLE --against STUDY" in found.err
 
 
 def test_an_unknown_measure_is_refused_with_the_known_ones(bundle, run):
-    found = run("measure", "out", "--against", bundle, "--only", "glory")
+    found = run("evaluate", "measures", "out", "--against", bundle, "--only", "glory")
     assert found.code == 2
     assert "no measure called 'glory'" in found.err and "uloss" in found.err
 
@@ -71,26 +73,27 @@ def test_an_unknown_measure_is_refused_with_the_known_ones(bundle, run):
 def test_a_renamed_study_says_what_it_was_called(bundle, run):
     text = bundle.read_text(encoding="utf-8")
     bundle.write_text(text.replace("name: clinic", "name: ward"), encoding="utf-8")
-    refused = run("measure", "out", "--against", bundle, "--only", "ploss")
+    refused = run("evaluate", "measures", "out", "--against", bundle, "--only", "ploss")
     assert refused.code == 3 and "--was clinic" in refused.err
     named = ("--against", bundle, "--was", "clinic")
-    assert run("measure", "out", "--only", "ploss", *named).code == 0
-    assert run("attack", "link", "out", *named).code == 0
-    assert run("attack", "intersect", "out", "out", *named).code == 0
+    assert run("evaluate", "measures", "out", "--only", "ploss", *named).code == 0
+    assert run("evaluate", "link", "out", *named).code == 0
+    assert run("evaluate", "intersect", "out", "out", *named).code == 0
 
 
 @pytest.mark.parametrize(
     "args",
     [
-        ["verify", "nowhere"], ["query", "nowhere", "age > 3"], ["measure", "nowhere", "--against", "study.yaml"],
-        ["attack", "link", "nowhere", "--against", "study.yaml"], ["verify", "people.csv"],
+        ["verify", "nowhere"], ["query", "nowhere", "age > 3"], ["verify", "people.csv"],
+        ["evaluate", "measures", "nowhere", "--against", "study.yaml"],
+        ["evaluate", "link", "nowhere", "--against", "study.yaml"],
     ],
     ids=" ".join,
 )  # fmt: skip
 def test_a_folder_that_is_not_there_is_a_wrong_call_and_no_failed_check(study, run, args):  # noqa: F811 - the fixture
     found = run(*args)
     assert found.code == 2
-    assert f"there is no folder '{args[2] if args[0] == 'attack' else args[1]}'" in found.err
+    assert f"there is no folder '{args[2] if args[0] == 'evaluate' else args[1]}'" in found.err
 
 
 def test_a_folder_without_a_manifest_does_not_verify(study, run):  # noqa: F811 - the fixture
@@ -99,16 +102,16 @@ def test_a_folder_without_a_manifest_does_not_verify(study, run):  # noqa: F811 
 
 
 def test_a_guess_is_shown_beside_its_baseline(bundle, run):
-    found = run("measure", "out", "--against", bundle, "--only", "guessed-values")
+    found = run("evaluate", "measures", "out", "--against", bundle, "--only", "guessed-values")
     assert re.search(r"guessed-values  0\.\d+ share \(baseline 0\.\d+\)", found.out)
 
 
 def lines_of(width, monkeypatch):
-    """What `measure --list` prints, to a terminal so wide or, without a width, to a pipe."""
+    """What `evaluate measures --list` prints, to a terminal so wide or, without a width, to a pipe."""
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=width is not None, width=width or 80, highlight=False, soft_wrap=True)
     monkeypatch.setattr(show, "out", console)
-    from sfumato.cli.measuring import _listed
+    from sfumato.cli.evaluate.measures import _listed
     from sfumato.workflow.evaluate import chosen_measures
 
     _listed(chosen_measures(None), json=False)

@@ -1,4 +1,4 @@
-"""`sfumato attack`: attacks that are run on a release, for the owner."""
+"""`sfumato evaluate link` and `intersect`: attacks that are run on releases, for the owner."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,13 +8,10 @@ import typer
 from sfumato.cli import show
 from sfumato.cli.options import Bundle, Json, Was
 
-attack_app = typer.Typer(help="For the owner: run an attack on a release, and see whom it finds.", no_args_is_help=True)
-
 Against = Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")]
 _OWNER = "this is computed from raw records and covered by no promise: for your eyes only, never publish it"
 
 
-@attack_app.command("link")
 def link(
     bundle: Bundle,
     against: Against,
@@ -41,7 +38,6 @@ def link(
     show.warn(_OWNER)
 
 
-@attack_app.command("intersect")
 def intersect(
     bundle: Bundle,
     other: Annotated[Path, typer.Argument(help="Another bundle of the same study.", metavar="OTHER")],

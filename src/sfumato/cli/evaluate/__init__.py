@@ -1,0 +1,16 @@
+"""`sfumato evaluate`: what a release costs and what it is good for, measured, learnt and attacked, for the owner."""
+
+import typer
+
+from sfumato.cli.evaluate.accuracy import accuracy
+from sfumato.cli.evaluate.attack import intersect, link
+from sfumato.cli.evaluate.audit import audit
+from sfumato.cli.evaluate.max_k import max_k
+from sfumato.cli.evaluate.measures import measures
+
+evaluate_app = typer.Typer(
+    help="Measure a release against the raw table, attack it, learn from it, or audit its guarantee.",
+    no_args_is_help=True,
+)
+for _command in (measures, accuracy, link, intersect, audit, max_k):
+    evaluate_app.command()(_command)

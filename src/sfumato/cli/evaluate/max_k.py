@@ -1,0 +1,62 @@
+"""`sfumato evaluate max-k`: capped confidence beside Mondrian."""
+
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json, StudyFile
+
+
+def max_k(  # noqa: PLR0913, PLR0917 - an option each
+    study: StudyFile,
+    purpose: Annotated[str | None, typer.Option("--purpose", help="A purpose of the study; else all of it.")] = None,
+    rate: Annotated[str, typer.Option("--rate", help="The sample rate β, above 0 and up to 1.")] = "0.9",
+    attribute: Annotated[
+        str | None, typer.Option("--attribute", help="The sensitive attribute to cap; else each of them.")
+    ] = None,
+    low: Annotated[int, typer.Option("--from", help="The smallest k to try.")] = 2,
+    high: Annotated[int, typer.Option("--to", help="The largest k to try.")] = 1_000,
+    every: Annotated[bool, typer.Option("--every", help="Try every k, not each a quarter larger.")] = False,
+    distortion: Annotated[str, typer.Option("--distortion", help="The most distortion under the cap, 0 to 1.")] = "0.6",
+    choose: Annotated[
+        str, typer.Option("--choose", help="How Mondrian chooses cuts: widest, info_gain, loss.")
+    ] = "widest",
+    json: Json = False,
+) -> None:
+    """For the owner: the smallest k found at which Mondrian's groups keep capped confidence, and the cap's own groups.
+
+    What it prints is computed from raw data and is not covered by any promise.
+    """
+    from sfumato.api import Study
+    from sfumato.methods import ConfidenceCap, Mondrian
+
+    opened = Study.load(study)
+    cap = ConfidenceCap(rate=rate, attribute=attribute, distortion=distortion)
+    like = Mondrian(k=2, choose=choose)
+    with show.progress(shown=not json) as report:
+        found = opened.max_k(cap, purpose=purpose, between=(low, high), every=every, like=like, progress=report)
+    if json:
+        show.as_json(
+            {
+                "rate": found.rate,
+                "max_k": found.k,
+                "average_k": found.average,
+                "every": found.every,
+                "tried": [{"k": one.k, "groups": one.groups, "broken": one.broken} for one in found.tried],
+                "notes": list(found.notes),
+            }
+        )
+        return
+    for one in found.tried:
+        show.say(f"  k = {one.k:>5}: {one.broken:8.3%} of the records break the cap, in {one.groups:,} groups")
+    how = "every smaller k was tried" if found.every else "smaller ones may do, too: --every tries them all"
+    tried = ", ".join(f"{one.k:,}" for one in found.tried)
+    more = "; raise `--to`" if found.tried and found.tried[-1].k == high else ""  # else all records are one group
+    none = f"none of the k tried ({tried}) keeps the cap{more}"
+    show.say(f"Max.k = {found.k} ({how})" if found.k is not None else none)
+    average = "none: every record would be suppressed" if found.average is None else f"{found.average:,.1f}"
+    show.say(f"Avg.k = {average} (the average group of a release by `capped-confidence` with the same rate)")
+    for note in found.notes:
+        show.say(f"  • {note}")
+    show.say("for your eyes only: this was computed from raw records")
