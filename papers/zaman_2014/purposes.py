@@ -32,7 +32,8 @@ from sfumato.evaluate.learning.accuracy import Accuracy, Comparison
 from sfumato.ledger import open_ledger
 from sfumato.methods import DiffGen, recipe_of
 from sfumato.progress import Progress, silent
-from sfumato.release.release import CountsRelease, Release
+from sfumato.release.forms.noisy_counts.release import CountsRelease
+from sfumato.release.release import Release
 from sfumato.study.budget import show
 from sfumato.study.file import study_from_mapping
 from sfumato.study.study import Study

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,11 @@ def test_learners_get_its_records(bundle):
     features, target, weights = release.to_training()
     assert len(features) == len(target) == len(weights) > 0
     assert set(target) <= {"no", "yes"}
+
+
+@EACH
+def test_it_opens_in_a_process_that_knows_nothing_yet(bundle):
+    """A form is loaded when the first bundle of it is opened, whatever was imported before."""
+    code = "import sys; from sfumato.release.release import Release; print(type(Release.open(sys.argv[1])).__name__)"
+    done = subprocess.run([sys.executable, "-c", code, str(bundle)], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() in {"CountsRelease", "RecordsRelease"}, done.stderr

@@ -23,11 +23,11 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.ledger import Ledger
 from sfumato.progress import Progress, silent
 from sfumato.release.bundle.write import BUNDLE, OWNER, read_notes, write_report
+from sfumato.release.forms.noisy_counts.release import CountsRelease
 from sfumato.release.forms.records.manifest import models_from
 from sfumato.release.forms.records.release import RecordsRelease
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
-from sfumato.release.release import CountsRelease
 from sfumato.report import Made, counts_report, partition_report
 from sfumato.study.budget import show
 from sfumato.study.partition_view import PartitionView

@@ -18,8 +18,9 @@ from sfumato.errors import OursError, StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence, alike
 from sfumato.privacy.models import CappedConfidence, parse_models
 from sfumato.release.draft import Draft
+from sfumato.release.forms.noisy_counts.release import CountsRelease
 from sfumato.release.forms.records.release import RecordsRelease
-from sfumato.release.release import CountsRelease, Release
+from sfumato.release.release import Release
 from sfumato.release.shown import Shown, Values, shown_counts
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.partition_view import PartitionView

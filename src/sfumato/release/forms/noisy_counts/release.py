@@ -1,0 +1,113 @@
+"""A release of noisy counts as its receiver uses it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.domains.cut import Cut
+from sfumato.domains.domain import Domain
+from sfumato.errors import UsageError
+from sfumato.release.answer.estimate import Estimate, query
+from sfumato.release.draft import Groups
+from sfumato.release.features import Features
+from sfumato.release.file_checks import DATA
+from sfumato.release.forms.noisy_counts.manifest import layout_from, noise_from, table_limits
+from sfumato.release.forms.noisy_counts.table import Layout
+from sfumato.release.release import Release, as_frames
+from sfumato.release.sample import sample
+from sfumato.release.storage.untrusted import refuse_unexpected
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sfumato.release.forms.noisy_counts.encoder import RegionEncoder
+
+
+@dataclass(frozen=True, eq=False)
+class CountsRelease(Release):
+    """Noisy counts of groups, and nothing of the records behind them."""
+
+    form: ClassVar[str] = "counts"
+
+    layout: Layout = field(repr=False)
+    groups: Groups = field(repr=False)
+
+    @classmethod
+    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "CountsRelease":
+        """Read data.parquet."""
+        layout = layout_from(manifest)
+        cls._refuse_changed(place, manifest, DATA)
+        return cls(
+            place, manifest, layout, layout.groups(layout.read_parquet(place / "data.parquet", table_limits(manifest)))
+        )
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in one sentence."""
+        return str(self.manifest["guarantee"])
+
+    @property
+    def cuts(self) -> dict[str, Cut]:
+        """The regions that each predictor is published in."""
+        return dict(zip(self.layout.names, self.layout.cuts, strict=True))
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The public domain of every attribute, the class too."""
+        return dict(self.layout.attributes)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The class values, in code order; none where no class is published."""
+        return self.layout.labels[-1].all if self.layout.targeted else ()
+
+    @refuse_unexpected()
+    def to_arrow(self) -> pa.Table:
+        """The groups as an Arrow table; labels are dictionaries, which pandas and polars take as categories."""
+        return self.layout.table(self.groups)
+
+    @refuse_unexpected()
+    def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
+        """Features, class labels and weights (the published counts), a row a group.
+
+        A numerical attribute becomes the middle of its interval (days as ordinals, see `datetime.date.toordinal`), a
+        categorical one a 0/1 column a region; an attribute in one region says nothing and is left out. As NumPy arrays,
+        or ``as_frame`` as pandas objects.
+        """
+        if not self.layout.targeted:
+            raise UsageError(
+                "the release has no class, so there is nothing to train on",
+                "use `to_arrow()` for the counts, or `sample()` for synthetic records with columns to choose from",
+            )
+        X = self.features.matrix(self.groups.regions)  # noqa: N806 - what scikit-learn calls it
+        y: NDArray[np.object_] = np.array(self.classes, dtype=object)[self.groups.classes]
+        w = self.groups.counts.astype(np.float64)
+        if not as_frame:
+            return X, y, w
+        return as_frames(X, self.features.names, y, self.layout.class_name, w, self.layout.count)
+
+    @refuse_unexpected()
+    def encoder(self) -> "RegionEncoder":
+        """A scikit-learn transformer that turns new raw records into the columns of `to_training`."""
+        from sfumato.release.forms.noisy_counts.encoder import RegionEncoder  # noqa: PLC0415 - scikit-learn takes a second to import
+
+        return RegionEncoder(tuple(zip(self.layout.names, self.layout.domains, self.layout.cuts, strict=True)))
+
+    @refuse_unexpected()
+    def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
+        """Plain records drawn inside the groups; see `sfumato.release.sample`."""
+        return sample(self.layout, self.groups, n=n, seed=seed)
+
+    @refuse_unexpected()
+    def query(self, text: str) -> Estimate:
+        """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
+        return query(self.layout, self.groups, text, noise=noise_from(self.manifest, self.layout))
+
+    @property
+    def features(self) -> Features:
+        """How regions become numbers."""
+        return Features(self.layout.cuts, self.layout.domains)
