@@ -22,7 +22,7 @@ demo: $(READY)  ## the main job on the packaged census table, start to end
 	$(BIN)/sfumato demo
 
 test: $(READY)  ## the default tests and the examples in docstrings
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30
 
 check: lint test  ## all of CI, in CI's order
 

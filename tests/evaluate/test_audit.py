@@ -75,13 +75,13 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize(("method", "of"), HONEST)
+@pytest.mark.parametrize(("method", "of"), [HONEST[0], HONEST[2]])
 @pytest.mark.error_rate(2e-9, reason="the audit's own error, 1e-9; a bound of 0.55 ± 0.05 is under 0.1 once in 1e12")
 def test_the_methods_lose_no_more_than_they_promise(method, of):
     found = audited(method, of, runs=QUICK, confidence=SURE)
     assert not found.violates, found.sentence()
-    if of is CATEGORIES:  # on the grid the bound is 0.1 to 0.2, by which split is drawn: too near to 0 to be asserted
-        assert found.lower_bound > 0.1, "an audit that sees nothing at all would pass anything"
+    # Not asserted on the grid, in the long test below: the bound is 0.1 to 0.2 there, by which split is drawn.
+    assert found.lower_bound > 0.1, "an audit that sees nothing at all would pass anything"
 
 
 BOTH_TWICE = pytest.param(DiffGen(epsilon=1, h=2), BOTH, id="diffgen on both, two specializations")

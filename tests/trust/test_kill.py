@@ -49,7 +49,6 @@ MOMENTS = {  # of each release of the study: where somebody must have been kille
 }
 COSTS = {"dp": 1, "groups": 0, "buckets": 0}
 NOTES = {"draft.json", "log.txt", "report.html"}
-EVERY = pytest.mark.parametrize("release", ["dp", "groups", pytest.param("buckets", marks=pytest.mark.slow)])
 
 
 def drive(job, folder, release="dp", **settings):
@@ -102,7 +101,8 @@ def look(folder, steps, release="dp"):
     return entries
 
 
-@EVERY
+@pytest.mark.slow  # some moments are killed at in every run, see below
+@pytest.mark.parametrize("release", ["dp", "groups", "buckets"])
 def test_killed_at_any_step(tmp_path, release):
     """SIGKILL at each step in turn: what is left is nothing, or all, and never a spend that is not in the ledger."""
     told = drive("every", tmp_path, release)
@@ -235,7 +235,7 @@ def test_a_killed_question_shows_nothing_and_its_spend_is_known(tmp_path, moment
     assert ledger(tmp_path).spent("clinic") == len(states)
 
 
-@pytest.mark.parametrize("release", ["dp", "groups"])
+@pytest.mark.parametrize("release", ["dp", pytest.param("groups", marks=pytest.mark.slow)])
 def test_interrupted(tmp_path, release):
     """Ctrl-C: exit code 130, the entry says that it failed, and nothing half-written stays."""
     whole, *told = drive("interrupts", tmp_path, release)
