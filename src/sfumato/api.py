@@ -36,7 +36,7 @@ from sfumato.study.file import load_study, study_from_mapping
 from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
 from sfumato.study.study import Study as Declared
-from sfumato.tables import UnfitReport, find_marks, open_source, profile_table, without_marks
+from sfumato.tables import DomainViolations, find_missing_tokens, open_source, profile_table, without_missing_tokens
 from sfumato.workflow import REPEATS, Answer, Plan, Published, Question, Ran, TableCheck, verify_table
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
@@ -98,9 +98,9 @@ class Study:
             self.declared, self.ledger, reason=reason, folders=[Path(folder) for folder in folders]
         )
 
-    def check(self) -> list[UnfitReport]:
+    def check(self) -> list[DomainViolations]:
         """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
-        return workflow.unfit(self.declared)
+        return workflow.domain_violations(self.declared)
 
     def plan(
         self,
@@ -457,8 +457,8 @@ def describe(source: Any, *, name: str | None = None, target: str | None = None)
     The proposal is made from raw data, for the owner's eyes.
     """
     with open_source(source) as table:
-        marks = find_marks(table)
-        profile = profile_table(without_marks(table, marks) if marks else table)
+        marks = find_missing_tokens(table)
+        profile = profile_table(without_missing_tokens(table, marks) if marks else table)
         written = {**_guessed(table.read_as), **({"missing": list(marks)} if marks else {})}
     where = source.path if isinstance(source, Source) else source
     shown = str(where) if isinstance(where, (str, Path)) else "table"

@@ -9,7 +9,7 @@
     ├── InfeasibleError     6   no release can keep this promise on this table
     ├── PublishError        7   the bundle cannot be written
     ├── VerifyError         8   a bundle or a ledger does not verify
-    └── OursError           70  a broken invariant: our bug
+    └── InternalError           70  a broken invariant: our bug
 
 A message never carries a value taken from a record. Names of columns, values the owner declared, and numbers
 from the study are fine. Only the owner's guard (`workflow.making.left_out_guard`) says how many records are left out,
@@ -99,7 +99,7 @@ class VerifyError(SfumatoError):
     exit_code = 8
 
 
-class OursError(SfumatoError):
+class InternalError(SfumatoError):
     """A broken invariant inside Sfumato: our bug, not the user's."""
 
     exit_code = 70
@@ -107,5 +107,5 @@ class OursError(SfumatoError):
     def __init__(self, problem: str) -> None:
         super().__init__(problem, "this is our bug: please report it with the study file and the command")
 
-    def __reduce__(self) -> tuple[type["OursError"], tuple[str]]:
+    def __reduce__(self) -> tuple[type["InternalError"], tuple[str]]:
         return type(self), (self.problem,)

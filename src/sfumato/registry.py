@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from sfumato.errors import OursError, SfumatoError, StudyError
+from sfumato.errors import InternalError, SfumatoError, StudyError
 
 P = TypeVar("P")
 
@@ -32,7 +32,7 @@ class Registry(Generic[P]):
         """Enter a part under its own ``name``; usable as a decorator."""
         name = str(_name_of(part))
         if name in self._parts:
-            raise OursError(f"two parts of kind {self.kind} are called '{name}'")
+            raise InternalError(f"two parts of kind {self.kind} are called '{name}'")
         self._parts[name] = part
         return part
 

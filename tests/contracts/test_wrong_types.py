@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sfumato.errors import OursError, SfumatoError
+from sfumato.errors import InternalError, SfumatoError
 from sfumato.frontier.grid import label
 from sfumato.methods import METHODS, build, recipe_of
 from sfumato.privacy.models import MODELS, parse_models, promise_of, title
@@ -36,7 +36,7 @@ def accepted(make):
     """What is made, or None where it is refused as it should be."""
     try:
         return make()
-    except OursError:
+    except InternalError:
         raise
     except SfumatoError as error:
         return None if str(error) else error

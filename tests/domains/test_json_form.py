@@ -10,7 +10,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.json_form import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import OursError, VerifyError
+from sfumato.errors import InternalError, VerifyError
 
 
 def through_text(value):
@@ -131,5 +131,5 @@ def test_a_broken_cut_is_refused(cut):
 
 
 def test_a_kind_of_domain_without_a_form_is_our_bug():
-    with pytest.raises(OursError, match="no JSON form"):
+    with pytest.raises(InternalError, match="no JSON form"):
         domain_to_json(object())

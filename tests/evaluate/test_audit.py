@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 import pytest
 
-from sfumato.errors import OursError, UsageError
+from sfumato.errors import InternalError, UsageError
 from sfumato.evaluate.audit import Finding, audit, events_of
 from sfumato.methods import ContingencyTable, DiffGen
 from sfumato.methods.noise import noisy_groups
@@ -182,7 +182,7 @@ def test_a_mechanism_that_would_draw_too_little_noise_refuses_to(monkeypatch):
     from sfumato.privacy.dp.mechanisms import sparse
 
     monkeypatch.setattr(sparse, "scale_for", lambda epsilon, *, sensitivity: sensitivity / float(epsilon) / 2)
-    with pytest.raises(OursError, match="the noise scale does not keep the granted ε"):
+    with pytest.raises(InternalError, match="the noise scale does not keep the granted ε"):
         audited(ContingencyTable(epsilon=1, post="none"), CATEGORIES, runs=400)
 
 
@@ -232,7 +232,7 @@ def test_too_few_runs_are_refused():
 
 
 def test_an_audit_that_sees_nothing_says_so():
-    with pytest.raises(OursError, match="an audit saw no event at all"):
+    with pytest.raises(InternalError, match="an audit saw no event at all"):
         audit(lambda _: set(), epsilon=ONE, runs=400)
 
 

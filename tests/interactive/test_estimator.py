@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 import sfumato as sf
-from sfumato.errors import BudgetError, OursError, PublishError, StudyError, UsageError, VerifyError
+from sfumato.errors import BudgetError, InternalError, PublishError, StudyError, UsageError, VerifyError
 from sfumato.interactive import DiffPC45, growing
 from sfumato.workflow import learn
 
@@ -193,10 +193,10 @@ def test_the_entry_is_there_before_any_noise_and_a_failure_stays_spent(monkeypat
 
     def fails(*_, **__):
         states.extend(entry.state for entry in opened.ledger.entries("people"))
-        raise OursError("the noise ran out")
+        raise InternalError("the noise ran out")
 
     monkeypatch.setattr(growing, "noisy_counts", fails)
-    with pytest.raises(OursError):
+    with pytest.raises(InternalError):
         opened.learn(DiffPC45("1"), out=out)
     assert states == ["opened"]
     assert [entry.state for entry in opened.ledger.entries("people")] == ["failed"]

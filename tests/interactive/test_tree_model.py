@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from sfumato.domains.domain import DROP
-from sfumato.errors import OursError, VerifyError
+from sfumato.errors import InternalError, VerifyError
 from sfumato.interactive import Model, Node, Tree
 from sfumato.interactive.pruning import CONFIDENCE, _errors, prune
 from tests.small_domains import JOB, flat, grid
@@ -120,5 +120,5 @@ def test_what_is_no_model_is_refused():
 
 
 def test_nodes_that_make_no_tree_are_our_bug():
-    with pytest.raises(OursError):
+    with pytest.raises(InternalError):
         Tree((Node((1, 2), "age", ((0, 1), (1, 2)), (1, 1)),))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.errors import BudgetError, OursError
+from sfumato.errors import BudgetError, InternalError
 from sfumato.ledger import NewEntry, open_ledger
 from sfumato.study.span import Span
 from tests.ledger.drafts import WHEN, draft
@@ -126,9 +126,9 @@ def test_a_release_ends_once(ledger, end):
     getattr(ledger, end)(entry.id, "x", at=WHEN)
     before = ledger.entries("adult")
     for again in (ledger.complete, ledger.fail):
-        with pytest.raises(OursError, match="is not open"):
+        with pytest.raises(InternalError, match="is not open"):
             again(entry.id, "y", at=WHEN)
-    with pytest.raises(OursError, match="ledger entry 99 is not open: it is unknown"):
+    with pytest.raises(InternalError, match="ledger entry 99 is not open: it is unknown"):
         ledger.complete(99, "y", at=WHEN)
     assert ledger.entries("adult") == before
     assert ledger.verify() == ()
@@ -194,12 +194,12 @@ def test_any_text_comes_back_as_it_was(ledger, text):
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), 0.5, 1])
 def test_a_draft_has_an_exact_positive_cost_or_none(epsilon):
-    with pytest.raises(OursError, match="positive Fraction"):
+    with pytest.raises(InternalError, match="positive Fraction"):
         NewEntry(study="s", at=WHEN, who="", purpose="", method="", recipe="{}", promise="", epsilon=epsilon)
 
 
 def test_a_draft_has_a_time_zone(ledger):
-    with pytest.raises(OursError, match="time zone"):
+    with pytest.raises(InternalError, match="time zone"):
         NewEntry(
             study="s",
             at=datetime(2026, 1, 1),  # noqa: DTZ001 - that is the point
@@ -211,5 +211,5 @@ def test_a_draft_has_a_time_zone(ledger):
             epsilon=None,
         )
     entry = ledger.reserve(draft(None), budget=None)
-    with pytest.raises(OursError, match="time zone"):
+    with pytest.raises(InternalError, match="time zone"):
         ledger.complete(entry.id, "x", at=datetime(2026, 1, 1))  # noqa: DTZ001 - that is the point

@@ -13,7 +13,7 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, FullDomain, Mondrian, Tds
 from sfumato.privacy.models import DeltaPresence
-from sfumato.study.attribute import Unfit
+from sfumato.study.attribute import InvalidValuePolicy
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.partition_tables import DECADES, partition_tables, partition_view
 from tests.methods.small_views import cells_of, tables
@@ -141,7 +141,7 @@ def test_suppressed_records_would_tell_of_those_who_live_nowhere(method):
 @pytest.mark.parametrize("method", [FullDomain, Mondrian])
 def test_nobody_is_moved_to_a_bound(method):
     view = partition_view(age=DECADES)
-    view = replace(view, quasi=tuple(replace(a, outside=Unfit.KEEP) for a in view.quasi))
+    view = replace(view, quasi=tuple(replace(a, outside=InvalidValuePolicy.KEEP) for a in view.quasi))
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
     with pytest.raises(StudyError, match="`outside: keep`"):
         method(promise=promise).check(view)

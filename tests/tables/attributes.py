@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.domains.domain import DROP, Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.study.attribute import Attribute, Role, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 
 
 def categories(*leaves: str, missing: bool = False, other: bool = False) -> Categories:
@@ -26,7 +26,9 @@ def grid(lower, upper, step=1, *, unit="number", missing: bool = False, form=())
     return replace(bare, missing=bare.points) if missing else bare
 
 
-def attribute(name: str, domain, *, role: Role = Role.QUASI_IDENTIFIER, outside: Unfit = Unfit.KEEP) -> Attribute:
+def attribute(
+    name: str, domain, *, role: Role = Role.QUASI_IDENTIFIER, outside: InvalidValuePolicy = InvalidValuePolicy.KEEP
+) -> Attribute:
     return Attribute(name=name, role=role, domain=domain, outside=outside)
 
 

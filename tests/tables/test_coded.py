@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from sfumato.domains.cut import Cut
-from sfumato.errors import OursError, SourceError
+from sfumato.errors import InternalError, SourceError
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
 from tests.tables.attributes import attribute, categories, grid
@@ -37,7 +37,7 @@ def test_columns_that_are_not_there_are_named_with_what_is_close():
 
 def test_the_owner_sees_what_does_not_fit():
     with open_source(TABLE) as source:
-        age, sex = CodedTable(source, [AGE, SEX]).unfit()
+        age, sex = CodedTable(source, [AGE, SEX]).domain_violations()
     assert (age.attribute, age.missing, age.outside, age.values) == ("age", 2, 1, ("200", "x"))
     assert (sex.missing, sex.outside, sex.values, sex.fits) == (0, 1, ("d",), False)
     counts = {"missing": 2, "outside": 1, "unreadable": 1, "records": age.records}
@@ -47,7 +47,7 @@ def test_the_owner_sees_what_does_not_fit():
 
 def test_at_most_twenty_values_are_shown():
     with open_source(pa.table({"sex": [f"v{n:02}" for n in range(50)] * 2})) as source:
-        (report,) = CodedTable(source, [SEX]).unfit()
+        (report,) = CodedTable(source, [SEX]).domain_violations()
     assert report.outside == 100
     assert report.values == tuple(f"v{n:02}" for n in range(20))
 
@@ -65,11 +65,11 @@ def test_of_a_person_at_most_as_many_records_are_counted():
 def test_what_only_our_own_code_can_get_wrong():
     with open_source(TABLE) as source:
         coded = CodedTable(source, [AGE, SEX])
-        with pytest.raises(OursError):
+        with pytest.raises(InternalError):
             coded.cells([Cut("age", (0,), 5)])
-        with pytest.raises(OursError):
+        with pytest.raises(InternalError):
             coded.margins(["free text"], by="sex")
-        with pytest.raises(OursError):
+        with pytest.raises(InternalError):
             CodedTable(source, [AGE, AGE])
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import SourceError
-from sfumato.study.attribute import Unfit
+from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.tables import CodedTable, open_source
 from tests.tables.attributes import attribute, categories, grid
 
@@ -145,7 +145,7 @@ def test_categories_of_other_types(domain):
 def test_a_value_outside_a_grid_can_be_suppressed():
     table = pa.table({"x": ["-1", "0", "5", "10", "10.5", "inf", "junk"]})
     with open_source(table) as source:
-        kept = CodedTable(source, [attribute("x", grid(0, 10), outside=Unfit.SUPPRESS)])
+        kept = CodedTable(source, [attribute("x", grid(0, 10), outside=InvalidValuePolicy.SUPPRESS)])
         assert kept.full_cells().codes[:, 0].tolist() == [0, 5, 10]
         clamped = CodedTable(source, [attribute("x", grid(0, 10))])
         assert clamped.full_cells().counts.tolist() == [2, 1, 3]

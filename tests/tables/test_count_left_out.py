@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from sfumato.study.attribute import Unfit
+from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.left_out import ReplacedValues
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, Records, count_left_out, open_source, reads_once
@@ -18,7 +18,10 @@ TABLE = pa.table(
         "who": ["p", "p", "q", "q", "r", "r", "", "s"],
     }
 )
-ATTRIBUTES = [attribute("age", grid(0, 10), outside=Unfit.SUPPRESS), attribute("job", categories("a", "b"))]
+ATTRIBUTES = [
+    attribute("age", grid(0, 10), outside=InvalidValuePolicy.SUPPRESS),
+    attribute("job", categories("a", "b")),
+]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def test_what_can_be_read_only_once():
 @pytest.mark.parametrize("unit", [None, PersonUnit(column="who", at_most=1)])
 def test_replaced_values_are_counted_by_what_replaces_them(unit):
     """A blank is missing and no replaced value; a value at a bound is not moved there."""
-    age = replace(attribute("age", grid(0, 5, missing=True)), missing=Unfit.KEEP)
+    age = replace(attribute("age", grid(0, 5, missing=True)), missing=InvalidValuePolicy.KEEP)
     kept = [age, attribute("job", categories("a", "b", other=True))]
     with open_source(TABLE) as source:
         assert CodedTable(source, kept, unit=unit).left_out().replaced == {

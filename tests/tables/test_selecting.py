@@ -87,7 +87,7 @@ def test_what_is_not_selected_is_not_looked_at():
     rows = [(1, "f", "01/06/2013"), (1, None, "01/06/2012"), (1, "", "01/06/2013")]
     with open_source(table(rows)) as source:
         coded = CodedTable(source, [SEX], selection=Selection(span=SPAN, time=DAY))
-        assert (coded.all_rows(), coded.unfit()[0].missing) == (2, 1)
+        assert (coded.all_rows(), coded.domain_violations()[0].missing) == (2, 1)
 
 
 def test_the_columns_of_a_selection_must_be_there():

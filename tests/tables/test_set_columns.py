@@ -99,7 +99,7 @@ def test_counts_are_those_of_arrays():
 
 def test_the_owner_is_told_how_many_codes_are_outside():
     with open_source(table()) as source:
-        [report] = CodedTable(source, [sets("x", DOMAINS[0])]).unfit()
+        [report] = CodedTable(source, [sets("x", DOMAINS[0])]).domain_violations()
     assert (report.missing, report.outside, report.values) == (2, 2, ("yy", "zz"))
 
 

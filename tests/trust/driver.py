@@ -49,7 +49,7 @@ WATCHED = (
     (learning, "_claim"),
     (frame, "claim_folder"),
     (CodedTable, "cells_and_rows"),
-    (partitions, "drafted"),
+    (partitions, "make_draft"),
     (sqlite.SqliteLedger, "reserve"),
     (CodedTable, "margins"),
     (diffgen, "noisy_max"),

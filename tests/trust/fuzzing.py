@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from sfumato.errors import OursError, SfumatoError, VerifyError
+from sfumato.errors import InternalError, SfumatoError, VerifyError
 from sfumato.interactive import DiffPC45
 from sfumato.privacy.models import parse_models
 from sfumato.study.file import load_study, load_taxonomy, read_promise
@@ -228,7 +228,7 @@ def strange(outcomes):
         one = todo.pop()
         if isinstance(one, list):
             todo += one
-        elif isinstance(one, Exception) and (not isinstance(one, SfumatoError) or isinstance(one, OursError)):
+        elif isinstance(one, Exception) and (not isinstance(one, SfumatoError) or isinstance(one, InternalError)):
             found.append(one)
     return found
 

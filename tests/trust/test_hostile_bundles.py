@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.errors import OursError, SfumatoError, UsageError, VerifyError
+from sfumato.errors import InternalError, SfumatoError, UsageError, VerifyError
 from sfumato.release.release import Release
 from sfumato.release.storage.parquet_file import ParquetLimits, read_parquet
 from sfumato.release.storage.parquet_pages import read_footer, refuse_large_pages
@@ -79,7 +79,7 @@ def refused(bundle, *, opens=False):
     with alarm():
         found = receive(bundle)
     strange = [
-        f for f in found if isinstance(f, Exception) and (not isinstance(f, SfumatoError) or type(f) is OursError)
+        f for f in found if isinstance(f, Exception) and (not isinstance(f, SfumatoError) or type(f) is InternalError)
     ]
     assert not strange, strange
     verified, opened = found[:2]
@@ -429,7 +429,7 @@ def test_the_manifest_itself_is_bounded(counts):
 
 
 def test_the_net_turns_anything_into_one_answer_that_shows_nothing():
-    for error in (ValueError("of a record"), MemoryError(), RecursionError(), OverflowError(), OursError("inside")):
+    for error in (ValueError("of a record"), MemoryError(), RecursionError(), OverflowError(), InternalError("inside")):
         with pytest.raises(VerifyError, match="damaged or hostile") as caught, refuse_unexpected():
             raise error
         assert "of a record" not in str(caught.value) and "inside" not in str(caught.value)

@@ -33,7 +33,7 @@ MOMENTS = {  # of each release of the study: where somebody must have been kille
     "groups": (
         "after claim_folder",
         "after cells_and_rows",
-        "after drafted",
+        "after make_draft",
         "before reserve",
         "after reserve",
         *WRITING,
@@ -41,7 +41,7 @@ MOMENTS = {  # of each release of the study: where somebody must have been kille
     "buckets": (
         "after claim_folder",
         "after cells_and_rows",
-        "after drafted",
+        "after make_draft",
         "before reserve",
         "after reserve",
         *WRITING,

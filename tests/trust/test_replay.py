@@ -35,7 +35,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import workflow
-from sfumato.errors import BudgetError, OursError, PublishError, StudyError
+from sfumato.errors import BudgetError, InternalError, PublishError, StudyError
 from sfumato.ledger import open_ledger
 from sfumato.methods import SCORES, ContingencyTable, DiffGen
 from sfumato.methods.diffgen import algorithm as diffgen
@@ -285,7 +285,7 @@ def test_double_spending(tmp_path, tape, what):
     receipt = manifest(done.bundle)["privacy"]["receipt"]
     assert sum(Fraction(step["epsilon"]) for step in receipt) == 1
     assert book.spent("clinic") == 1
-    with pytest.raises(OursError, match="was redeemed twice"):
+    with pytest.raises(InternalError, match="was redeemed twice"):
         redeemed[0].redeem()
 
 

@@ -13,7 +13,7 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.cut import Cut
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetCodes
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 from sfumato.methods.capped_confidence.algorithm import thinned
 from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.storage.seal import render, seal
@@ -50,7 +50,7 @@ def test_a_private_tree_refuses_sets_before_anything_is_spent():
 def test_no_counter_takes_the_places_of_sets_for_their_codes():
     codes = SetCodes.of(np.array([0, 1]), Sets.of([(0,), (1, 2)], 5))
     counter = ArrayCounter({"codes": codes, "ill": np.array([0, 1])}, {"ill": 2})
-    with pytest.raises(OursError, match="holds sets"):
+    with pytest.raises(InternalError, match="holds sets"):
         counter.cells([Cut.finest("codes", 5), Cut.finest("ill", 2)])
 
 

@@ -62,7 +62,7 @@ def check(study: StudyFile, json: Json = False) -> None:
     the study calls an error.
     """
     from sfumato.api import Study
-    from sfumato.study.attribute import Unfit
+    from sfumato.study.attribute import InvalidValuePolicy
     from sfumato.tables import consequences
 
     opened = Study.load(study)
@@ -73,8 +73,8 @@ def check(study: StudyFile, json: Json = False) -> None:
     refused = [
         r.attribute
         for r in reports
-        if (r.missing and declared[r.attribute].missing is Unfit.ERROR)
-        or (r.outside and declared[r.attribute].outside is Unfit.ERROR)
+        if (r.missing and declared[r.attribute].missing is InvalidValuePolicy.ERROR)
+        or (r.outside and declared[r.attribute].outside is InvalidValuePolicy.ERROR)
     ]
     if json:
         show.as_json([{**r.as_json(), "error": r.attribute in refused} for r in reports])

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 Range = tuple[int, int]
 
@@ -34,7 +34,7 @@ class Cut:
         else:
             sound = self.starts[:1] == (0,) and all(a < b for a, b in pairwise((*self.starts, self.size)))
         if not sound:
-            raise OursError(f"the cut of '{self.attribute}' is not a partition of its {self.size} codes")
+            raise InternalError(f"the cut of '{self.attribute}' is not a partition of its {self.size} codes")
 
     @classmethod
     def finest(cls, attribute: str, size: int) -> "Cut":
@@ -66,7 +66,7 @@ class Cut:
     def specialize(self, region: Range, into: Sequence[Range]) -> "Cut":
         """The same cut with one region replaced by its children."""
         if region not in self.ranges or into[0][0] != region[0] or into[-1][1] != region[1]:
-            raise OursError(f"the children do not make up the region they replace in '{self.attribute}'")
+            raise InternalError(f"the children do not make up the region they replace in '{self.attribute}'")
         starts = sorted({*self.starts, *(start for start, _ in into)})
         return replace(self, starts=tuple(starts))
 

@@ -76,7 +76,7 @@ class Domain(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Categories:
-    """Named values below a taxonomy; ``missing`` and ``other`` are codes that stand in for unfit values, or None.
+    """Named values below a taxonomy; ``missing`` and ``other`` are codes that stand in for invalid values, or None.
 
     >>> from sfumato.domains.taxonomy.tree import Node
     >>> sex = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("Female"), Node("Male")))))

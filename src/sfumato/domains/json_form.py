@@ -17,7 +17,7 @@ from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
-from sfumato.errors import OursError, StudyError, VerifyError
+from sfumato.errors import InternalError, StudyError, VerifyError
 
 Json = dict[str, Any]
 
@@ -70,7 +70,7 @@ def domain_to_json(domain: Domain) -> Json:
             "empty": domain.empty,
             "taxonomy": _taxonomy_to_json(domain.taxonomy),
         }
-    raise OursError(f"a domain of kind {type(domain).__name__} has no JSON form")
+    raise InternalError(f"a domain of kind {type(domain).__name__} has no JSON form")
 
 
 def domain_from_json(data: Mapping[str, Any]) -> Domain:
@@ -239,7 +239,7 @@ def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:
             empty=_of(data, "empty", bool),
             declared=_of(data, "declared", bool),
         )
-    except (StudyError, OursError) as error:
+    except (StudyError, InternalError) as error:
         raise _broken(error.problem) from None
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import inf, log
 
 from sfumato.domains.sets.cut import SetCut
-from sfumato.errors import OursError, UsageError
+from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Draft
 
 _FEWEST = 200  # runs on each table below which no event can be told from chance
@@ -60,7 +60,7 @@ def audit(
     second = [_tally(once, table, half) for table in (0, 1)]
     events = _most_different(first[0], first[1], half)
     if not events:
-        raise OursError("an audit saw no event at all")
+        raise InternalError("an audit saw no event at all")
     error = (1 - confidence) / (4 * len(events))
     best, named = -inf, "none"
     for event, present, side in events:
@@ -80,7 +80,7 @@ def events_of(draft: Draft) -> set[Hashable]:
     for cut in groups.cuts:
         domain = domains[cut.attribute]
         if domain is None:
-            raise OursError(f"'{cut.attribute}' was published without a domain")
+            raise InternalError(f"'{cut.attribute}' was published without a domain")
         labels.append([domain.label(*part) for part in cut.ranges])
     cuts = tuple(tuple(names) for names in labels)
     seen: set[Hashable] = {("cuts", cuts), ("rows", len(groups))}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Range
 from sfumato.domains.domain import DROP, Domain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,9 +49,9 @@ class Tree:
             child > number for number, node in enumerate(self.nodes) for child in node.children
         )
         if not sound or len({len(node.counts) for node in self.nodes}) != 1:
-            raise OursError("the nodes do not make a tree")
+            raise InternalError("the nodes do not make a tree")
         if any(len(n.ranges) != len(n.children) or (n.attribute is None) != (not n.children) for n in self.nodes):
-            raise OursError("a node of a tree does not lead where its ranges say")
+            raise InternalError("a node of a tree does not lead where its ranges say")
 
     @property
     def leaves(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut, Range
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 from sfumato.interactive.decision_tree import Integers, Node, Tree
 from sfumato.interactive.pruning import prune
 from sfumato.interactive.stopping import BRANCHES, children_of, count_deviation, least_size
@@ -157,7 +157,7 @@ class DiffPTree:
             growth.level(level)
         grown = growth.counted()
         if accountant.spent > accountant.budget:
-            raise OursError("a tree spent more than its budget")
+            raise InternalError("a tree spent more than its budget")
         return prune(grown) if self.prune else grown
 
 
@@ -211,7 +211,7 @@ class _Growth:
         leaves = [number for number, node in enumerate(self._nodes) if node.attribute is None]
         exact = np.stack([self._records.class_counts(self._nodes[number].rows) for number in leaves])
         if self._accountant.left < 2 * self._share:
-            raise OursError("less than two shares are left for the class counts")
+            raise InternalError("less than two shares are left for the class counts")
         grant = self._accountant.grant(self._accountant.left, on="class counts of all leaves", mechanism=NOISE_ON)
         noisy = noisy_counts(exact.ravel(), sensitivity=1, grant=grant, source=self._source)
         counts: dict[int, Integers] = dict(zip(leaves, noisy.reshape(exact.shape), strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.json_form import domain_from_json, domain_to_json
-from sfumato.errors import OursError, SfumatoError, VerifyError
+from sfumato.errors import InternalError, SfumatoError, VerifyError
 from sfumato.interactive.decision_tree import Floats, Integers, Node, Tree
 
 FORMAT: Final = "sfumato-tree"
@@ -84,7 +84,7 @@ class Model:
                 target_domain=target,
                 facts={key: value for key, value in content.items() if key not in own},
             )
-        except OursError as error:
+        except InternalError as error:
             raise _broken(error.problem) from None
         except SfumatoError:
             raise

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Final
 
-from sfumato.errors import OursError, StudyError, VerifyError
+from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.file_names import account_name
 from sfumato.ledger.ledger import Adoption, Entry, NewEntry, check_budget
 from sfumato.study.span import Span, day
@@ -111,7 +111,7 @@ def closed(rows: Sequence[Row], entry: int, kind: str, body: dict[str, str], *, 
     _refuse_broken(rows)
     about = [row for row in rows if row.entry == entry]
     if [row.kind for row in about] != ["opened"]:
-        raise OursError(f"ledger entry {entry} is not open: it is {about[-1].kind if about else 'unknown'}")
+        raise InternalError(f"ledger entry {entry} is not open: it is {about[-1].kind if about else 'unknown'}")
     row = Row(
         seq=len(rows) + 1,
         kind=kind,
@@ -259,5 +259,5 @@ def _canonical(facts: object) -> str:
 
 def _moment(at: datetime) -> str:
     if at.tzinfo is None:
-        raise OursError("a ledger row without a time zone")
+        raise InternalError("a ledger row without a time zone")
     return at.astimezone(UTC).isoformat()

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
-from sfumato.errors import BudgetError, OursError
+from sfumato.errors import BudgetError, InternalError
 from sfumato.ledger.spending import RECORD, spent_by, touching
 from sfumato.study.budget import show
 from sfumato.study.span import Span
@@ -54,9 +54,9 @@ class NewEntry:
 
     def __post_init__(self) -> None:
         if self.at.tzinfo is None:
-            raise OursError("a ledger entry without a time zone")
+            raise InternalError("a ledger entry without a time zone")
         if self.epsilon is not None and (type(self.epsilon) is not Fraction or self.epsilon <= 0):
-            raise OursError("a ledger entry's ε is a positive Fraction or None")
+            raise InternalError("a ledger entry's ε is a positive Fraction or None")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

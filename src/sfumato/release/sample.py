@@ -16,7 +16,7 @@ from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.cut import SetCut, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
-from sfumato.errors import OursError, UsageError
+from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Groups
 from sfumato.release.forms.noisy_counts.table import Layout
 
@@ -98,7 +98,7 @@ def plain_values(domain: Domain, codes: NDArray[np.int64]) -> pa.Array:
         leaves = pa.array(domain.taxonomy.leaves, pa.string())
         return leaves.take(pa.array(codes, mask=lost))
     if not isinstance(domain, Grid):
-        raise OursError(f"a domain of kind {type(domain).__name__} has no plain values")
+        raise InternalError(f"a domain of kind {type(domain).__name__} has no plain values")
     if domain.unit != "number" and domain.lower.denominator == domain.step.denominator == 1:
         whole = int(domain.lower) + codes * int(domain.step)
         if domain.unit == "integer":

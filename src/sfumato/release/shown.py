@@ -18,7 +18,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.sets.cut import SetCut, Sets, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import ToldSets
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.release.draft import Draft
 from sfumato.release.partition import SUPPRESSED, PartitionDraft
 
@@ -179,7 +179,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
         if isinstance(cut, SetCut):
             domain = domains[cut.attribute]
             if not isinstance(domain, SetDomain) or sets is None or cut.attribute not in sets:
-                raise OursError(f"the sets '{cut.attribute}' came without those of the table")
+                raise InternalError(f"the sets '{cut.attribute}' came without those of the table")
             numbers, regions = np.unique(regions, return_inverse=True)
             told[cut.attribute] = ToldSets.by_cut(domain, cut, numbers)
         columns.append(np.asarray(regions).ravel().astype(np.int64))

@@ -20,7 +20,7 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
-class Unfit(StrEnum):
+class InvalidValuePolicy(StrEnum):
     """What happens to a record whose value is missing, or outside the declared domain."""
 
     ERROR = "error"  # stop and tell the owner; a DP method leaves the record out instead, see `Attribute.drops`
@@ -40,8 +40,8 @@ class Attribute:
     name: str
     role: Role
     domain: Domain | None = None
-    missing: Unfit = Unfit.ERROR
-    outside: Unfit = Unfit.ERROR
+    missing: InvalidValuePolicy = InvalidValuePolicy.ERROR
+    outside: InvalidValuePolicy = InvalidValuePolicy.ERROR
     at_least: Fraction | None = None
     description: str = ""
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 
 Epsilon: TypeAlias = Fraction
 """A privacy loss (ε), exact: ten times 1/10 is 1 without a tolerance."""
@@ -112,4 +112,4 @@ def _nearest(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise OursError("a noise scale does not fit a float") from None
+        raise InternalError("a noise scale does not fit a float") from None

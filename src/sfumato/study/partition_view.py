@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Domain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.study.attribute import Attribute
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import Unit
@@ -31,4 +31,4 @@ class PartitionView:
         for attribute in self.attributes:
             if attribute.name == name and attribute.domain is not None:
                 return attribute.domain
-        raise OursError(f"'{name}' reached a method without a domain")
+        raise InternalError(f"'{name}' reached a method without a domain")

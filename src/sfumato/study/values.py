@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sfumato.errors import OursError, SfumatoError, StudyError
+from sfumato.errors import InternalError, SfumatoError, StudyError
 
 _MOST_BITS: Final = 2_000  # of a whole number: above some thousand digits Python does not even print it
 _DEEPEST: Final = 50
@@ -63,7 +63,7 @@ def refuse_misunderstood(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except OursError:
+    except InternalError:
         raise _misunderstood(what) from None
     except SfumatoError:
         raise

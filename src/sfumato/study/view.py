@@ -6,7 +6,7 @@ from typing import Final
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import Unit
@@ -32,7 +32,7 @@ class View:
     def classes(self) -> tuple[str, ...]:
         """The declared class values, in code order."""
         if not isinstance(self.target.domain, Categories):
-            raise OursError(f"the class '{self.target.name}' reached a method without its values")
+            raise InternalError(f"the class '{self.target.name}' reached a method without its values")
         return self.target.domain.taxonomy.leaves
 
     @property

@@ -6,9 +6,9 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
-from sfumato.tables.invalid_values import UnfitReport, consequences
+from sfumato.tables.invalid_values import DomainViolations, consequences
 from sfumato.tables.left_out_counts import count_left_out, count_replaced, stand_ins
-from sfumato.tables.missing_tokens import find_marks, without_marks
+from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_tokens
 from sfumato.tables.open import open_source, reads_once
 from sfumato.tables.population import read_people
 from sfumato.tables.profile import profile_table
@@ -16,20 +16,20 @@ from sfumato.tables.profile import profile_table
 __all__ = [
     "ENGINES",
     "CodedTable",
+    "DomainViolations",
     "Engine",
     "Limits",
     "Records",
     "Session",
     "SourceTable",
-    "UnfitReport",
     "consequences",
     "count_left_out",
     "count_replaced",
-    "find_marks",
+    "find_missing_tokens",
     "open_source",
     "profile_table",
     "read_people",
     "reads_once",
     "stand_ins",
-    "without_marks",
+    "without_missing_tokens",
 ]

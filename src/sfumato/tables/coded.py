@@ -18,7 +18,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.cut import SetCut, Sets
 from sfumato.domains.sets.domain import SetCodes
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.study.attribute import Attribute
 from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
@@ -26,7 +26,7 @@ from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.folding import Narrow, fold, in_order, region
-from sfumato.tables.invalid_values import UnfitReport, count_unfit
+from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
 
 _TOGETHER = 32  # attributes counted by one query; more would make its plan slow
@@ -70,9 +70,9 @@ class CodedTable:
         """How many records fall into each combination of regions: the occupied ones, in the order of regions."""
         for cut in cuts:
             if cut.size != self._domain(cut.attribute).size:
-                raise OursError(f"the cut of '{cut.attribute}' is not one of its domain")
+                raise InternalError(f"the cut of '{cut.attribute}' is not one of its domain")
             if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
-                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
+                raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
         names = tuple(cut.attribute for cut in cuts)
         if any(isinstance(cut, SetCut) for cut in cuts):
             return self._cells_of_sets(names, cuts)
@@ -137,9 +137,9 @@ class CodedTable:
         table = self.records.table if name is None else ibis.table({"fits": "boolean"}, name=name)
         return int(self.source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
 
-    def unfit(self) -> list[UnfitReport]:
+    def domain_violations(self) -> list[DomainViolations]:
         """What does not fit the study, an attribute each; for the owner's eyes."""
-        return count_unfit(self.records)
+        return count_violations(self.records)
 
     def left_out(self) -> LeftOut:
         """How many selected records take no part, and by which attributes; for the owner's eyes.
@@ -177,7 +177,7 @@ class CodedTable:
 
     def _place(self, name: str) -> int:
         if name not in self._places:
-            raise OursError(f"'{name}' is not an attribute of the coded table")
+            raise InternalError(f"'{name}' is not an attribute of the coded table")
         return self._places[name]
 
     def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[list[Narrow], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.domains.domain import Categories
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError, SourceError
+from sfumato.errors import InternalError, SourceError
 from sfumato.study.attribute import Attribute
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, RecordUnit, Unit
@@ -43,7 +43,7 @@ class Records:
         self.unit: Unit = RecordUnit() if unit is None else unit
         names = [attribute.name for attribute in self.attributes]
         if not names or len(set(names)) != len(names):
-            raise OursError("a coded table needs attributes, each once")
+            raise InternalError("a coded table needs attributes, each once")
         columns = [column for attribute in self.attributes for column in source_columns(attribute)]
         refuse_unknown(source, [*columns, self.unit.column] if isinstance(self.unit, PersonUnit) else columns)
         for attribute in self.attributes:

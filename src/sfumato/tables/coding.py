@@ -14,8 +14,8 @@ import ibis.expr.types as ir
 from sfumato.domains.dates import MONTHS, PIVOT, DayFormat, formats_of
 from sfumato.domains.domain import DROP, SLACK, Categories, Grid
 from sfumato.domains.number_format import LEADING_MINUS, NumberFormat
-from sfumato.errors import OursError, SourceError
-from sfumato.study.attribute import Attribute, Unfit
+from sfumato.errors import InternalError, SourceError
+from sfumato.study.attribute import Attribute, InvalidValuePolicy
 
 FEW = 16  # values that a CASE finds about as fast as a join does; a query with hundreds of joins is never fast
 
@@ -71,7 +71,7 @@ def code_column(attribute: Attribute, column: ir.Column, found: ir.IntegerColumn
         return _code_grid(attribute, domain, column)
     if isinstance(domain, Categories):
         return _code_categories(domain, column, found)
-    raise OursError(f"'{attribute.name}' has no domain and cannot be coded")
+    raise InternalError(f"'{attribute.name}' has no domain and cannot be coded")
 
 
 # --- categories ---
@@ -156,7 +156,7 @@ def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
         place = (number.cast("float64") - _exact(domain.lower)) / _exact(domain.step) + _exact(SLACK)
         steps = ibis.greatest(ibis.least(place, _exact(last)), _exact(0)).floor()
     code = missing.ifelse(lost, steps)
-    if attribute.outside is not Unfit.KEEP:
+    if attribute.outside is not InvalidValuePolicy.KEEP:
         code = outside.ifelse(DROP, code)
     return Coding(code.cast(code_type(domain)), missing, outside)
 

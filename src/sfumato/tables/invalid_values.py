@@ -11,7 +11,7 @@ import ibis.expr.types as ir
 
 from sfumato.domains.domain import Grid
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.study.attribute import Attribute, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.left_out import percent
 from sfumato.tables.coded_records import Records
 from sfumato.tables.coding import NO, Coding, is_missing
@@ -22,7 +22,7 @@ _TOGETHER = 200  # attributes counted by one query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnfitReport:
+class DomainViolations:
     """One attribute: how many values are missing, how many outside the declared domain (of sets, how many codes).
 
     Text that should be a number or a date and is not counts as missing, and as ``unreadable``. ``values`` are up to 20
@@ -64,36 +64,36 @@ class UnfitReport:
         }
 
 
-def consequences(report: UnfitReport, attribute: Attribute) -> list[str]:
+def consequences(report: DomainViolations, attribute: Attribute) -> list[str]:
     """What a release does with the values of a report, by the attribute's policies, in words."""
     domain, said = attribute.domain, []
-    if report.outside and attribute.outside is Unfit.KEEP and not isinstance(domain, SetDomain):
+    if report.outside and attribute.outside is InvalidValuePolicy.KEEP and not isinstance(domain, SetDomain):
         instead = "moved to the nearer bound" if isinstance(domain, Grid) else "counted as the value for all others"
         said.append((report.outside, f"values ({_share(report.outside, report)}) are {instead}"))
-    if report.missing and attribute.missing is Unfit.KEEP and not isinstance(domain, SetDomain):
+    if report.missing and attribute.missing is InvalidValuePolicy.KEEP and not isinstance(domain, SetDomain):
         blank = report.missing - report.unreadable
         read = f"values ({_share(report.unreadable, report)}) cannot be read and are kept as missing"
         said += [(report.unreadable, read), (blank, f"values ({_share(blank, report)}) are missing and kept as such")]
     for count, policy in ((report.missing, attribute.missing), (report.outside, attribute.outside)):
-        if policy is Unfit.SUPPRESS:
+        if policy is InvalidValuePolicy.SUPPRESS:
             said.append((count, f"values ({_share(count, report)}) leave their records out"))
     return [f"'{report.attribute}': {count} {words}" for count, words in said if count]
 
 
-def _share(count: int, report: UnfitReport) -> str:
+def _share(count: int, report: DomainViolations) -> str:
     return percent(count / report.records if report.records else 0.0)
 
 
-def count_unfit(records: Records) -> list[UnfitReport]:
+def count_violations(records: Records) -> list[DomainViolations]:
     """A report an attribute, in their order, over all records of the source."""
     table, codings = records.codings()
-    found: list[UnfitReport] = []
+    found: list[DomainViolations] = []
     for start in range(0, len(codings), _TOGETHER):
         found += _count(records, table, codings, range(start, min(start + _TOGETHER, len(codings))))
     return found
 
 
-def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places: range) -> list[UnfitReport]:
+def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places: range) -> list[DomainViolations]:
     sums: dict[str, ir.Scalar] = {"n": table.count()}
     for place in places:
         unread = codings[place].missing & unreadable(records, table, codings, place)
@@ -104,7 +104,7 @@ def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places:
         sums[f"t{place}"] = unread.sum()
     counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
     return [
-        UnfitReport(
+        DomainViolations(
             attribute=records.attributes[place].name,
             missing=int(counted[f"m{place}"] or 0),
             outside=int(counted[f"o{place}"] or 0),

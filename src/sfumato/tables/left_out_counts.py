@@ -6,7 +6,7 @@ import ibis
 import ibis.expr.types as ir
 
 from sfumato.domains.domain import Categories, Grid
-from sfumato.study.attribute import Attribute, Role, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 from sfumato.study.left_out import LeftOut, ReplacedValues
 from sfumato.study.unit import PersonUnit
 from sfumato.tables.coded_records import Records
@@ -72,9 +72,9 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
         places = range(start, min(start + _TOGETHER, len(able)))
         sums: dict[str, ir.Scalar] = {"n": table.count()}
         for place in places:
-            if able[place].outside is Unfit.KEEP:
+            if able[place].outside is InvalidValuePolicy.KEEP:
                 sums[f"o{place}"] = codings[place].outside.sum()
-            if able[place].missing is Unfit.KEEP:
+            if able[place].missing is InvalidValuePolicy.KEEP:
                 sums[f"u{place}"] = (codings[place].missing & unreadable(looked, table, codings, place)).sum()
         counted = looked.source.fetch(table.aggregate(**sums)).to_pylist()[0]
         for place in places:
@@ -94,7 +94,7 @@ def stand_ins(attribute: Attribute) -> list[int]:
         return [] if domain.other is None else [domain.other]
     if not isinstance(domain, Grid) or attribute.role is Role.TIME:
         return []
-    ends = [0, domain.points - 1] if attribute.outside is Unfit.KEEP else []
+    ends = [0, domain.points - 1] if attribute.outside is InvalidValuePolicy.KEEP else []
     return ends if domain.missing is None else [*ends, domain.missing]
 
 

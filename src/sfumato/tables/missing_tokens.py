@@ -7,7 +7,7 @@ from typing import Final
 import ibis
 
 from sfumato.domains.dates import BLANKS
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.tables.duckdb.session import DuckSession, identifier, text
 from sfumato.tables.engine import SourceTable
 
@@ -21,7 +21,7 @@ _TOGETHER = 100  # columns looked at by one query
 _NATIONS = 20  # so many codes of two letters with NA among them are countries, and NA is Namibia
 
 
-def find_marks(source: SourceTable) -> tuple[str, ...]:
+def find_missing_tokens(source: SourceTable) -> tuple[str, ...]:
     """Which of the usual marks for a missing value stand alone in a column of text; for the owner's proposal."""
     columns = [name for name, kind in source.table.schema().items() if kind.is_string()]
     view, listed = identifier(source.table.get_name()), ", ".join(text(mark) for mark in MARKS)
@@ -54,13 +54,13 @@ def _nations(source: SourceTable, name: str) -> bool:
     return bool(answer["alike"]) and answer["codes"] >= _NATIONS
 
 
-def without_marks(source: SourceTable, marks: Sequence[str]) -> SourceTable:
+def without_missing_tokens(source: SourceTable, marks: Sequence[str]) -> SourceTable:
     """The source with the marks as missing values, in every column of text; blanks around them do not count.
 
     It looks at one value at a time and at declared texts, so a table with one record more is still a neighbour.
     """
     if not isinstance(source.session, DuckSession):
-        raise OursError("marks of missing values were asked of an engine that cannot read them")
+        raise InternalError("marks of missing values were asked of an engine that cannot read them")
     columns = [name for name, kind in source.table.schema().items() if kind.is_string()]
     if not columns:
         return source

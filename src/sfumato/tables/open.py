@@ -14,7 +14,7 @@ from sfumato.study.source import Source
 from sfumato.tables.arrays.in_memory import as_arrow
 from sfumato.tables.duckdb.duckdb_engine import DUCKDB
 from sfumato.tables.engine import ENGINES, Engine, Limits, SourceTable
-from sfumato.tables.missing_tokens import without_marks
+from sfumato.tables.missing_tokens import without_missing_tokens
 
 __all__ = ["ENGINES", "SourceTable", "open_source", "reads_once"]
 
@@ -45,7 +45,7 @@ def open_source(
     folder = Path(base) if base is not None else Path()
     declared = source if isinstance(source, Source) else Source(path=source)
     found = _opened(declared.path, declared, folder, limits, private=private)
-    return without_marks(found, declared.missing) if declared.missing else found
+    return without_missing_tokens(found, declared.missing) if declared.missing else found
 
 
 def reads_once(source: Any) -> bool:

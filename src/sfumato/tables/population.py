@@ -7,7 +7,7 @@ from pathlib import Path
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import SourceError, StudyError
-from sfumato.study.attribute import Attribute, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.selection import Selection
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.open import open_source
@@ -36,7 +36,10 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
                 f"the population {table.name} has no column {', '.join(map(repr, lacking))}",
                 "name a table of people with every quasi-identifier of the release, and what its `where` looks at",
             )
-        known = [replace(a, missing=Unfit.SUPPRESS, outside=Unfit.SUPPRESS, at_least=None) for a in attributes]
+        known = [
+            replace(a, missing=InvalidValuePolicy.SUPPRESS, outside=InvalidValuePolicy.SUPPRESS, at_least=None)
+            for a in attributes
+        ]
         found = CodedTable(table, known, selection=chosen).full_cells([a.name for a in attributes])
         if not len(found):
             raise SourceError(f"the population {table.name} has nobody who fits the study", "check its values")

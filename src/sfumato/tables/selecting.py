@@ -5,7 +5,7 @@ import ibis.expr.types as ir
 
 from sfumato.domains.domain import Grid
 from sfumato.domains.query.condition import Condition, Leaf
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.study.selection import Selection
 from sfumato.tables.coding import NO, as_day, code_column
 
@@ -20,7 +20,7 @@ def select_records(table: ir.Table, selection: Selection) -> ir.Table:
     if selection.span is not None:
         time = selection.time
         if time is None or not isinstance(time.domain, Grid):
-            raise OursError("a span without its time")
+            raise InternalError("a span without its time")
         day = as_day(table[time.name], time.domain.formats)
         inside = (day >= selection.span.start.toordinal()) & (day < selection.span.stop.toordinal())
         table = table.filter(inside.fill_null(False))  # noqa: FBT003 - no day, no span

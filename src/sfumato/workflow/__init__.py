@@ -15,7 +15,7 @@ from sfumato.workflow.make_release import plan, release
 from sfumato.workflow.making.lost_entries import adopt_releases, lost_entries
 from sfumato.workflow.making.outcome import Plan, Published, ledger_of, published_words
 from sfumato.workflow.max_k import max_k
-from sfumato.workflow.owner import audit_recipe, unfit, worth, worths
+from sfumato.workflow.owner import audit_recipe, domain_violations, worth, worths
 from sfumato.workflow.report import make_report, report_after
 from sfumato.workflow.run import Ran, run_study
 from sfumato.workflow.sweep import REPEATS, run_frontier
@@ -34,6 +34,7 @@ __all__ = [
     "attack_link",
     "audit_recipe",
     "audit_tree",
+    "domain_violations",
     "evidence_of_bundle",
     "evidence_of_draft",
     "is_learner",
@@ -51,7 +52,6 @@ __all__ = [
     "report_after",
     "run_frontier",
     "run_study",
-    "unfit",
     "verify_table",
     "worth",
     "worths",

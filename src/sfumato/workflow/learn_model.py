@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from sfumato.domains.domain import Categories
-from sfumato.errors import OursError, PublishError, StudyError
+from sfumato.errors import InternalError, PublishError, StudyError
 from sfumato.interactive.decision_tree import Tree
 from sfumato.interactive.growing import DiffPTree
 from sfumato.interactive.tree_model import Model
@@ -43,7 +43,7 @@ from sfumato.workflow.making.noisy_counts import (
 )
 from sfumato.workflow.making.outcome import Plan, Run, leaving, ledger_of, person_rules, unit_words, versions
 from sfumato.workflow.making.public_reading import refuse_guesses
-from sfumato.workflow.making.reservation import Entered
+from sfumato.workflow.making.reservation import Reservation
 
 
 class Learner(Protocol):
@@ -143,7 +143,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         refuse_guesses(table)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         guard(study, counter, anyway=anyway)
-        entered = Entered.reserve(
+        entered = Reservation.reserve(
             study,
             recipe,
             run,
@@ -152,7 +152,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
             unit=view.unit.key,
             selection=view.selection,
         )
-        with entered.making():
+        with entered.fail_on_error():
             accountant = Accountant(method.spends / view.unit.stability)
             tree = method.run(view, counter, accountant=accountant, source=run.source, progress=progress)
             model = _model(study, recipe, method, view, tree, accountant, run, entered.entry.hash)
@@ -172,7 +172,7 @@ def _model(
     study: Study, recipe: Recipe, method: DiffPTree, view: View, tree: Tree, accountant: Accountant, run: Run, link: str
 ) -> Model:
     if not isinstance(view.target.domain, Categories):
-        raise OursError(f"the class '{view.target.name}' has no values")
+        raise InternalError(f"the class '{view.target.name}' has no values")
     secure = run.source.secure
     return Model(
         tree=tree,

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.domains.counts import Cells, Margin
 from sfumato.domains.cut import Cut
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.evaluate.audit import Finding, audit
 from sfumato.interactive.audit_events import events_of_tree
 from sfumato.interactive.growing import DiffPTree
@@ -105,10 +105,10 @@ class _Made:
 
     def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
         """Nothing: a tree makes its own from the cells."""
-        raise OursError(f"an audited tree asked for {len(attributes)} margins by '{by}'")
+        raise InternalError(f"an audited tree asked for {len(attributes)} margins by '{by}'")
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:
         """The full cells: a tree asks for nothing else."""
         if tuple(cut.attribute for cut in cuts) != self._names:
-            raise OursError("an audited tree asked for cells of other attributes")
+            raise InternalError("an audited tree asked for cells of other attributes")
         return Cells(self._names, self._codes, self._counts)

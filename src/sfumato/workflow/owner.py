@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells, Counter, tally
 from sfumato.domains.sets.domain import SetCodes, SetDomain
-from sfumato.errors import OursError, StudyError, UsageError
+from sfumato.errors import InternalError, StudyError, UsageError
 from sfumato.evaluate.audit import Finding, audit, events_of
 from sfumato.evaluate.learning.accuracy import Comparison, classifications
 from sfumato.methods import Method, PartitionMethod, build, is_partition, method_needs_class
@@ -27,10 +27,10 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, UnfitReport, open_source
+from sfumato.tables import CodedTable, DomainViolations, open_source
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from sfumato.workflow.making.background import with_population
-from sfumato.workflow.making.grouped_records import drafted, refuse_unfit
+from sfumato.workflow.making.grouped_records import make_draft, refuse_invalid_values
 from sfumato.workflow.sets.level_views import categories, foreseen
 
 
@@ -89,7 +89,7 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
         levels: dict[str, NDArray[np.int64]] = {}
         domains = {a.name: a.domain for a in view.attributes}
         if isinstance(view, PartitionView):
-            refuse_unfit(counter, view, cells, counter.all_rows())
+            refuse_invalid_values(counter, view, cells, counter.all_rows())
             view, levels = categories(view, counter, cells)
     make: Callable[..., Any]
     if is_partition(method):
@@ -124,23 +124,23 @@ def _refuse_without_target(what: str, targets: int) -> None:
 
 def _part_with_noise(method: Method, view: View, counter: Counter) -> Draft:
     if method.spends is None:
-        raise OursError(f"method '{method.name}' has no ε")
+        raise InternalError(f"method '{method.name}' has no ε")
     accountant = Accountant(method.spends / view.unit.stability)
     return method.run(view, counter, accountant=accountant, source=SecureSource())
 
 
 def _part_in_groups(method: PartitionMethod, view: PartitionView, cells: Cells) -> PartitionDraft:
-    return drafted(method, view, cells, SecureSource(), silent)
+    return make_draft(method, view, cells, SecureSource(), silent)
 
 
-def unfit(study: Study) -> list[UnfitReport]:
+def domain_violations(study: Study) -> list[DomainViolations]:
     """For the owner: values of the table that are missing or outside their declared domains.
 
     Computed from raw data; covered by no promise.
     """
     coded = [a for a in study.attributes.values() if a.coded]
     with open_source(study.source, base=study.base) as table:
-        return CodedTable(table, coded, unit=RecordUnit()).unfit()
+        return CodedTable(table, coded, unit=RecordUnit()).domain_violations()
 
 
 def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: Progress = silent) -> Finding:
@@ -177,7 +177,7 @@ def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDA
     whole: dict[str, NDArray[np.int64]] = {}
     for attribute in view.predictors:
         if attribute.domain is None:
-            raise OursError(f"'{attribute.name}' reached an audit without a domain")
+            raise InternalError(f"'{attribute.name}' reached an audit without a domain")
         if isinstance(attribute.domain, SetDomain):
             leaves = attribute.domain.taxonomy.leaves
             whole[attribute.name] = attribute.domain.encode([[leaves[0]]] * 5 + [[leaves[-1]]] * more)

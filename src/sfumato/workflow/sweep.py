@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetCodes
-from sfumato.errors import InfeasibleError, OursError, SfumatoError, StudyError, UsageError
+from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import Measure
 from sfumato.file_names import checked_file_name
@@ -39,7 +39,7 @@ from sfumato.tables import CodedTable, open_source, read_people
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from sfumato.workflow.evaluate import both_records, chosen_measures, measuring_view
 from sfumato.workflow.making.background import Shares, population_file, population_shares, with_shares
-from sfumato.workflow.making.grouped_records import drafted, draws_at_random, refuse_unfit
+from sfumato.workflow.making.grouped_records import draws_at_random, make_draft, refuse_invalid_values
 from sfumato.workflow.making.public_reading import refuse_guesses
 from sfumato.workflow.sets.level_views import by_level, foreseen
 from sfumato.workflow.sets.measured import Counted, shown_draft
@@ -186,7 +186,7 @@ def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells
     """The view and the records of partition methods; refuses what they would refuse."""
     asked = tailor_partition(study, purpose)
     foreseen(asked)
-    refuse_unfit(counter, asked, cells, counter.all_rows())
+    refuse_invalid_values(counter, asked, cells, counter.all_rows())
     return Groups(asked, *by_level(asked, counter, cells))
 
 
@@ -395,7 +395,7 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
         found = replace(point, failure=str(error))
     except Exception as error:  # noqa: BLE001 - one broken draft must not stop the others; its text may hold values
         lasting = False
-        found = replace(point, failure=str(OursError(f"an unexpected {type(error).__name__} while making it")))
+        found = replace(point, failure=str(InternalError(f"an unexpected {type(error).__name__} while making it")))
     return replace(found, seconds=time.monotonic() - began), lasting
 
 
@@ -413,7 +413,7 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
         method.check(view)
         for name in _crowds(method):
             view = replace(view, people=cast("Cells", table.people[name]))
-        draft = drafted(method, view, groups.cells, SecureSource(), silent)
+        draft = make_draft(method, view, groups.cells, SecureSource(), silent)
         return shown_draft(draft, groups.asked, table.raw.sets)
     if isinstance(table.for_counts, SfumatoError):
         raise table.for_counts

@@ -11,7 +11,7 @@ from sfumato.domains.json_form import cut_from_json, cut_to_json, domain_from_js
 from sfumato.domains.sets.cut import NONE, SetCut, Sets
 from sfumato.domains.sets.domain import SetCodes, SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import OursError, StudyError, VerifyError
+from sfumato.errors import InternalError, StudyError, VerifyError
 
 DEEP = Taxonomy.of(
     Node(
@@ -167,11 +167,11 @@ def test_what_cannot_be_a_domain_is_refused(fields, words):
 
 def test_codes_without_their_dictionary_are_our_bug():
     cut = SetDomain(taxonomy=DEEP).finest("x")
-    with pytest.raises(OursError, match="dictionary"):
+    with pytest.raises(InternalError, match="dictionary"):
         cut.regions(np.array([0, 1]))
-    with pytest.raises(OursError, match="taken for a range"):
+    with pytest.raises(InternalError, match="taken for a range"):
         cut.range_at(0)
-    with pytest.raises(OursError, match="more than 1"):
+    with pytest.raises(InternalError, match="more than 1"):
         SetCut("x", (0, 1), 2, 1).numbers(Sets.of([(0, 1)], 2))
     codes = SetCodes.of(np.array([0]), Sets.of([(1,)], 7))
     assert cut.regions(codes[[0, 0]]).tolist() == [2, 2]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.counts import Cells
-from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.code_ranges import Tree, tight_boxes
 from sfumato.methods.grouping.partitioning import (
     finished,
@@ -139,7 +139,7 @@ def test_suppression_is_asked_again_when_the_table_has_changed():
 def test_a_broken_promise_at_the_end_is_our_bug():
     view = partition_view(age=grid(0, 9))
     partition = by_quasi(view, [(1, 0, 0)] * 3 + [(2, 0, 0)])
-    with pytest.raises(OursError, match=r"1 groups of the finished partition break k-anonymity \(k = 2\)"):
+    with pytest.raises(InternalError, match=r"1 groups of the finished partition break k-anonymity \(k = 2\)"):
         finished(view, partition, (KAnonymity(k=2),))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato
-from sfumato.errors import BudgetError, OursError
+from sfumato.errors import BudgetError, InternalError
 from sfumato.privacy.dp.accountant import Accountant, Spend
 from sfumato.privacy.dp.grant import Grant
 
@@ -23,7 +23,7 @@ def test_a_grant_is_charged_and_redeems_once():
     assert not grant.redeemed
     assert grant.redeem() == Fraction(1, 4)
     assert grant.redeemed
-    with pytest.raises(OursError, match="the grant on 'counts' was redeemed twice"):
+    with pytest.raises(InternalError, match="the grant on 'counts' was redeemed twice"):
         grant.redeem()
 
 
@@ -44,7 +44,7 @@ def test_disjoint_parts_are_charged_once():
     assert [grant.redeem() for grant in grants] == [Fraction(1, 2)] * 2
     assert accountant.spent == Fraction(1, 2)
     assert accountant.receipt == (Spend("young, old", Fraction(1, 2), 2, "noisy max"),)
-    with pytest.raises(OursError, match="twice"):
+    with pytest.raises(InternalError, match="twice"):
         grants[0].redeem()
 
 
@@ -82,14 +82,14 @@ def test_a_share_must_be_positive(epsilon):
 
 
 def test_floats_are_not_budgets():
-    with pytest.raises(OursError, match="exact Fraction"):
+    with pytest.raises(InternalError, match="exact Fraction"):
         Accountant(0.1)
-    with pytest.raises(OursError, match="exact Fraction"):
+    with pytest.raises(InternalError, match="exact Fraction"):
         Accountant(Fraction(1)).grant(0.1, on="x")
 
 
 def test_only_the_accountant_makes_grants():
-    with pytest.raises(OursError, match="outside the accountant"):
+    with pytest.raises(InternalError, match="outside the accountant"):
         Grant(Fraction(1), on="forged", mint=object())
     importers = [path.name for path in SOURCES if "MINT" in {alias for alias, _ in imported_names(path)}]
     assert importers == ["accountant.py"]
@@ -97,7 +97,7 @@ def test_only_the_accountant_makes_grants():
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_grant_cannot_be_duplicated(duplicate):
-    with pytest.raises(OursError, match=r"copied|pickled"):
+    with pytest.raises(InternalError, match=r"copied|pickled"):
         duplicate(Accountant(Fraction(1)).grant(Fraction(1), on="counts"))
 
 

@@ -9,7 +9,7 @@ from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.taxonomy.build import flat
 from sfumato.errors import StudyError, TaxonomyError
-from sfumato.study.attribute import Role, Unfit
+from sfumato.study.attribute import InvalidValuePolicy, Role
 from sfumato.study.file import load_study, study_from_mapping, study_from_text
 from sfumato.study.unit import PersonUnit, RecordUnit
 
@@ -63,11 +63,15 @@ def test_every_field_of_a_study():
     }
     age = study.attributes["age"]
     assert age.domain == Grid(lower=Fraction(0), upper=Fraction(120), step=Fraction(1), unit="integer")
-    assert (age.at_least, age.missing, age.outside) == (5, Unfit.ERROR, Unfit.KEEP)
+    assert (age.at_least, age.missing, age.outside) == (5, InvalidValuePolicy.ERROR, InvalidValuePolicy.KEEP)
     assert study.attributes["job"].domain.label(0, 2) == "Professional"
     assert study.attributes["patient_id"].domain is None
     visited = study.attributes["visited"]
-    assert (visited.domain.unit, visited.domain.points, visited.missing) == ("day", 3_652_059, Unfit.SUPPRESS)
+    assert (visited.domain.unit, visited.domain.points, visited.missing) == (
+        "day",
+        3_652_059,
+        InvalidValuePolicy.SUPPRESS,
+    )
     assert study.target.domain == Categories(taxonomy=flat(["<=50K", ">50K"]))
     assert study.target.description == "What is predicted"
     assert study.purposes["insurers"].attributes == ("age", "income")
@@ -130,7 +134,7 @@ def test_how_numbers_are_written(written, formats):
 
 def test_missing_and_outside_values_that_are_kept():
     found = attribute("{role: sensitive, values: [a, b], missing: keep, outside: keep}")
-    assert (found.missing, found.outside) == (Unfit.KEEP, Unfit.KEEP)
+    assert (found.missing, found.outside) == (InvalidValuePolicy.KEEP, InvalidValuePolicy.KEEP)
     assert found.domain.taxonomy.leaves == ("a", "b", "(missing)", "(other)")
     assert found.domain.encode(["b", None, "", "z"]).tolist() == [1, 2, 2, 3]
 
@@ -144,13 +148,17 @@ def test_missing_and_outside_values_under_a_name():
 @pytest.mark.parametrize("policy", ["error", "suppress"])
 def test_missing_and_outside_values_that_are_not_kept(policy):
     found = attribute(f"{{role: sensitive, values: [a, b], missing: {policy}, outside: {policy}}}")
-    assert (found.missing, found.outside) == (Unfit(policy), Unfit(policy))
+    assert (found.missing, found.outside) == (InvalidValuePolicy(policy), InvalidValuePolicy(policy))
     assert found.domain.encode(["b", None, "z"]).tolist() == [1, DROP, DROP]
 
 
 def test_the_missing_value_of_a_number():
     found = attribute("{role: sensitive, type: integer, bounds: [0, 9], missing: unknown, outside: suppress}")
-    assert (found.domain.missing, found.domain.label(10, 11), found.outside) == (10, "unknown", Unfit.SUPPRESS)
+    assert (found.domain.missing, found.domain.label(10, 11), found.outside) == (
+        10,
+        "unknown",
+        InvalidValuePolicy.SUPPRESS,
+    )
 
 
 def test_an_observed_domain_says_so():
@@ -633,7 +641,7 @@ def test_sets_of_codes():
     domain = found.domain
     assert isinstance(domain, SetDomain)
     assert (domain.separator, domain.columns, domain.most, domain.level, domain.empty) == (",", (), 3, 1, True)
-    assert (found.missing, found.outside) == (Unfit.KEEP, Unfit.KEEP)
+    assert (found.missing, found.outside) == (InvalidValuePolicy.KEEP, InvalidValuePolicy.KEEP)
     assert domain.taxonomy.leaves[domain.other] == "(other)"
 
 
@@ -643,7 +651,11 @@ def test_a_set_joined_from_columns_holds_no_more_codes_than_there_are_columns():
     several = attribute(f"{{role: quasi_identifier, type: set, columns: [p, q], separator: '|', {TREE}}}").domain
     assert (several.separator, several.most) == ("|", None)
     left_out = attribute(f"{{role: quasi_identifier, type: set, missing: suppress, {TREE}}}")
-    assert (left_out.domain.separator, left_out.domain.empty, left_out.missing) == (";", False, Unfit.SUPPRESS)
+    assert (left_out.domain.separator, left_out.domain.empty, left_out.missing) == (
+        ";",
+        False,
+        InvalidValuePolicy.SUPPRESS,
+    )
 
 
 def test_a_mistake_in_python_is_named_by_its_place():

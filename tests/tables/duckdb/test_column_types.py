@@ -63,7 +63,7 @@ def test_nan_is_a_missing_value_whatever_a_file_says_of_its_columns(tmp_path, wa
     table = pa.table({"age": pa.array(WITH_NAN, kind)})
     with open_source(KINDS[way](tmp_path, table)) as source:
         coded = CodedTable(source, [AGE])
-        [report] = coded.unfit()
+        [report] = coded.domain_violations()
         assert (report.missing, report.outside) == (4, 0)
         assert coded.full_cells().counts.sum() == 296, "the other records alone are counted"
         [column] = profile_table(source).columns
@@ -141,7 +141,7 @@ def test_a_table_with_columns_of_unusual_types_is_described_checked_and_released
 def test_values_that_have_a_text_can_be_categories(exotic, column, values):
     attribute = Attribute(name=column, role=Role.QUASI_IDENTIFIER, domain=flat(*values, "other"))
     with open_source(exotic) as source:
-        assert CodedTable(source, [attribute]).unfit()[0].fits
+        assert CodedTable(source, [attribute]).domain_violations()[0].fits
 
 
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S"])

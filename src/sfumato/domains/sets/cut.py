@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut, Range
 from sfumato.domains.taxonomy.tree import Taxonomy
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[Any]  # of regions: machine integers, or Python's where those are too small
@@ -146,7 +146,7 @@ class SetCut(Cut):
 
     def range_at(self, region: int) -> Range:
         """No region of sets is a range of codes."""
-        raise OursError(f"region {region} of the sets '{self.attribute}' was taken for a range")
+        raise InternalError(f"region {region} of the sets '{self.attribute}' was taken for a range")
 
     def regions(self, codes: Integers) -> Numbers:
         """Which region each code is in; `DROP` stays -1. The codes must come with their dictionary (`SetCodes`)."""
@@ -154,7 +154,7 @@ class SetCut(Cut):
             return np.where(codes < 0, np.int64(-1), np.int64(0))
         sets = getattr(codes, "sets", None)
         if sets is None:
-            raise OursError(f"codes of the sets '{self.attribute}' came without their dictionary")
+            raise InternalError(f"codes of the sets '{self.attribute}' came without their dictionary")
         numbers = np.append(self.numbers(sets), -1)  # the last place is that of DROP
         found: Numbers = numbers[np.asarray(codes)]
         return found
@@ -174,7 +174,7 @@ class SetCut(Cut):
         if self.ranked:
             held = np.bincount(rows, minlength=size)
             if held.max(initial=0) > (self.most or 0):
-                raise OursError(f"a set of '{self.attribute}' holds more than {self.most} codes")
+                raise InternalError(f"a set of '{self.attribute}' holds more than {self.most} codes")
             choose, offsets = _binomials(len(self.starts), self.most or 0)
             which = np.arange(len(rows)) - (np.cumsum(held) - held)[rows] + 1
             found = offsets[held]

@@ -19,7 +19,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import DROP, Domain, as_text, is_missing
 from sfumato.domains.sets.cut import BETWEEN, NONE, OTHER_SETS, SetCut, Sets
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 
 MOST_CHILDREN: Final = 60
 """Children of a node of a set's taxonomy: a pattern of those a record has is one machine integer."""
@@ -96,7 +96,7 @@ class SetDomain:
 
     def __post_init__(self) -> None:
         if any(width != 1 for width in self.taxonomy.widths):
-            raise OursError("a taxonomy of intervals reached a set")
+            raise InternalError("a taxonomy of intervals reached a set")
         _refuse_wide(self.taxonomy)
         _refuse_labels(self.taxonomy)
         if self.most is not None and self.most < 1:

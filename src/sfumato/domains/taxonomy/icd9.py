@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 
 SPELLINGS: Final[Mapping[str, str]] = {
     "dotted": "008.45, 250.83, V57.3, E909.0",
@@ -64,7 +64,7 @@ def icd9(chapters: Sequence[Span], blocks: Sequence[Span], codes: Iterable[str],
         for chapter in chapters
     ]
     if sum(len(nodes) for _, nodes in groups) != len(found) or sum(len(nodes) for _, nodes in tree) != len(groups):
-        raise OursError("the blocks of ICD-9 do not tile its chapters")
+        raise InternalError("the blocks of ICD-9 do not tile its chapters")
     return Taxonomy.of(Node(ROOT, tuple(Node(_title(chapter), tuple(nodes)) for chapter, nodes in tree)))
 
 

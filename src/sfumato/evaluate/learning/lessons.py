@@ -11,7 +11,7 @@ from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.locate import nearest
 from sfumato.domains.sets.domain import SetCodes, SetDomain
-from sfumato.errors import OursError, StudyError
+from sfumato.errors import InternalError, StudyError
 from sfumato.evaluate.learning.classifiers import Floats, Integers, Mask, Reads
 from sfumato.release.draft import Draft
 from sfumato.release.features import Features, region_matrix
@@ -88,7 +88,7 @@ class CountsLessons:
             column = self.codes[attribute.name]
             if isinstance(attribute.domain, SetDomain):
                 if not isinstance(column, SetCodes):
-                    raise OursError(f"codes of the sets '{attribute.name}' came without their dictionary")
+                    raise InternalError(f"codes of the sets '{attribute.name}' came without their dictionary")
                 found[attribute.name] = (attribute.domain, column)
         return found
 
@@ -269,5 +269,5 @@ def _nodes_held(domain: SetDomain, codes: SetCodes) -> Floats:
 
 def _domain(attribute: Attribute) -> Domain:
     if attribute.domain is None:
-        raise OursError(f"'{attribute.name}' reached a measure without a domain")
+        raise InternalError(f"'{attribute.name}' reached a measure without a domain")
     return attribute.domain

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
 from sfumato.domains.cut import Cut
-from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.full_domain.box_search import Found, Judge, Search
 from sfumato.methods.full_domain.lattice import Bounds, Lattice, Levels, lattice_of
 from sfumato.methods.full_domain.rollup import Table, Tables, joined, numbered
@@ -134,7 +134,7 @@ class FullDomain(Promising):
         partition = _recoded(view, cells, lattice.cuts(found.best.node))
         left = suppress_broken(view, partition, self.models, limit=search.allowed)
         if left is None or left.suppressed != found.best.suppressed:
-            raise OursError("the search and the recoding do not agree on what is suppressed")
+            raise InternalError("the search and the recoding do not agree on what is suppressed")
         partition = finished(view, left, self.models)
         return PartitionDraft(
             view=view,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
-from sfumato.errors import InfeasibleError, OursError, StudyError
+from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.privacy.groups.parameters import Exact, within
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.privacy.models import (
@@ -269,7 +269,7 @@ def refuse_broken(view: PartitionView, partition: Partition, models: Iterable[Gr
     for model in models:
         broken = int((~model.holds(statistics)).sum())
         if broken:
-            raise OursError(f"{broken} groups of the finished partition break {title(model)}")
+            raise InternalError(f"{broken} groups of the finished partition break {title(model)}")
 
 
 def merge_alike(partition: Partition) -> Partition:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.registry import Registry
 from sfumato.release.draft import Groups
 
@@ -237,7 +237,7 @@ def post_process(
     post = POSTS[name]
     if totals is None:
         if post.needs != "none":
-            raise OursError(f"post-processing '{name}' has no noisy total")
+            raise InternalError(f"post-processing '{name}' has no noisy total")
         totals = ()
     counts, undo = post.apply(groups.counts, groups.classes, totals, threshold, classes)
     keep = counts > 0

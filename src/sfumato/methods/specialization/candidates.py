@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Margin
 from sfumato.domains.cut import Range
 from sfumato.domains.domain import Domain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.methods.specialization.scores import Score
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms.interval_choice import choose_point
@@ -74,7 +74,7 @@ def split_point(margin: Margin, region: Range, score: Score, *, grant: Grant, so
     """
     splits = Splits.of(margin, region)
     if len(splits) == 0:
-        raise OursError("a region of one grid point was asked for a split point")
+        raise InternalError("a region of one grid point was asked for a split point")
     offset = choose_point(
         splits.widths,
         score.ticks(splits.parts),
@@ -106,7 +106,7 @@ class Frontier:
         start, stop = region
         if domain.free:
             if split is None:
-                raise OursError(f"a candidate of '{attribute}' has no split point")
+                raise InternalError(f"a candidate of '{attribute}' has no split point")
             children: tuple[Range, ...] = ((start, split), (split, stop))
         else:
             children = domain.children(start, stop)
@@ -127,5 +127,5 @@ class Frontier:
 def domain_of(attribute: Attribute) -> Domain:
     """The domain of a predictor; tailoring lets no other through."""
     if attribute.domain is None:
-        raise OursError(f"'{attribute.name}' reached a method without a domain")
+        raise InternalError(f"'{attribute.name}' reached a method without a domain")
     return attribute.domain

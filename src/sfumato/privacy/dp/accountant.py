@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 
-from sfumato.errors import BudgetError, OursError
+from sfumato.errors import BudgetError, InternalError
 from sfumato.privacy.dp.grant import MINT, Grant
 from sfumato.study.budget import show
 
@@ -59,7 +59,7 @@ class Accountant:
 
     def __init__(self, budget: Fraction, *, on_spend: Callable[[Spend], None] | None = None) -> None:
         if not isinstance(budget, Fraction):
-            raise OursError("a budget is an exact Fraction")
+            raise InternalError("a budget is an exact Fraction")
         if budget <= 0:
             raise BudgetError(f"the budget ε = {show(budget)} is not positive", "give a positive budget")
         self._budget = budget
@@ -106,7 +106,7 @@ class Accountant:
     def _charge(self, spend: Spend) -> None:
         """Debit first, then tell: a crash may waste budget, it never hides a spend."""
         if not isinstance(spend.epsilon, Fraction):
-            raise OursError(f"'{spend.on}' asks for an ε that is not an exact Fraction")
+            raise InternalError(f"'{spend.on}' asks for an ε that is not an exact Fraction")
         if spend.epsilon <= 0:
             raise BudgetError(f"'{spend.on}' asks for ε = {show(spend.epsilon)}", "give every step a positive share")
         with self._lock:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import Final, NoReturn
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 MINT: Final = object()
 """Whoever holds this may make grants. Only ``sfumato.privacy.dp.accountant`` imports it; a test says so."""
@@ -20,7 +20,7 @@ class Grant:
 
     def __init__(self, epsilon: Fraction, *, on: str, mint: object) -> None:
         if mint is not MINT:
-            raise OursError("a grant was made outside the accountant")
+            raise InternalError("a grant was made outside the accountant")
         self.on = on
         self._epsilon = epsilon
         self._redeemed = False
@@ -30,7 +30,7 @@ class Grant:
         """Hand over ε. A mechanism calls this exactly once, before it draws."""
         with self._lock:
             if self._redeemed:
-                raise OursError(f"the grant on '{self.on}' was redeemed twice")
+                raise InternalError(f"the grant on '{self.on}' was redeemed twice")
             self._redeemed = True
         return self._epsilon
 
@@ -43,10 +43,10 @@ class Grant:
         return f"Grant(on={self.on!r}, epsilon={self._epsilon}, redeemed={self._redeemed})"
 
     def __copy__(self) -> NoReturn:
-        raise OursError(f"the grant on '{self.on}' was copied")
+        raise InternalError(f"the grant on '{self.on}' was copied")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
-        raise OursError(f"the grant on '{self.on}' was copied")
+        raise InternalError(f"the grant on '{self.on}' was copied")
 
     def __reduce__(self) -> NoReturn:
-        raise OursError(f"the grant on '{self.on}' was pickled")
+        raise InternalError(f"the grant on '{self.on}' was pickled")

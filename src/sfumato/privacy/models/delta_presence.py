@@ -11,7 +11,7 @@ from sfumato.errors import StudyError
 from sfumato.privacy.groups.parameters import Exact, exact, listed, share_at_most, times, within
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
-from sfumato.study.attribute import Unfit
+from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.budget import show
 from sfumato.study.partition_view import PartitionView
 
@@ -64,7 +64,7 @@ class DeltaPresence:
                 "δ-presence compares with a population, and none is named",
                 "name a table of people with the quasi-identifiers: `delta-presence: {maximum: …, population: FILE}`",
             )
-        clamped = [a.name for a in view.quasi if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP]
+        clamped = [a.name for a in view.quasi if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP]
         if clamped:
             raise StudyError(
                 f"δ-presence counts people in regions, and '{clamped[0]}' has `outside: keep`: a number outside its "

@@ -20,7 +20,7 @@ from sfumato.domains.query.condition import Condition, Join, attributes_of, read
 from sfumato.domains.query.language import Comparison
 from sfumato.domains.sets.cut import SetCut, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.release.answer.columns import Asked, AskedSets, Held, Pooled, Regions, asked_sets
 from sfumato.release.answer.interval import CONFIDENCE, Noise, interval
 from sfumato.release.answer.spread import Spread, Spreads, given_case, independent
@@ -173,7 +173,7 @@ class _WithSets:
         nodes = nodes_of(asked, domain, self.text)
         column = self.columns[name]
         if not isinstance(column, AskedSets):
-            raise OursError(f"the sets '{name}' are published as single values")
+            raise InternalError(f"the sets '{name}' are published as single values")
         if (name, nodes) not in self._held:
             self._held[name, nodes] = new = f"{name}{_OF_SETS}{len(self._held)}"
             self.columns[new] = column.held(nodes)

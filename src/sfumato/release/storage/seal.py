@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from sfumato.errors import OursError, VerifyError
+from sfumato.errors import InternalError, VerifyError
 from sfumato.release.forms.noisy_counts.manifest_schema import FORMAT, FORMAT_VERSION
 from sfumato.release.storage.untrusted import parse_json, printable
 from sfumato.study.budget import show
@@ -101,7 +101,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
         case list() | tuple():
             return [plain(inner) for inner in value]
         case _:
-            raise OursError(f"a value of type {type(value).__name__} was to go into the manifest")
+            raise InternalError(f"a value of type {type(value).__name__} was to go into the manifest")
 
 
 def broken(problem: str) -> VerifyError:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
-from sfumato.errors import OursError, SfumatoError, VerifyError
+from sfumato.errors import InternalError, SfumatoError, VerifyError
 
 MOST_JSON_BYTES: Final = 1 << 26
 """The largest JSON file that is read: 64 MiB, a taxonomy of a million values."""
@@ -101,7 +101,7 @@ def refuse_unexpected(what: str = "the bundle") -> Iterator[None]:
             f"{what} cannot be verified: reading it takes more memory than there is. Treat it as damaged or hostile",
             f"{_AGAIN}; if you know that it is sound, read it on a larger machine",
         ) from None
-    except OursError:
+    except InternalError:
         raise _unexpected(what) from None
     except SfumatoError:
         raise

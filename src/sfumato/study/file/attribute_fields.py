@@ -13,7 +13,7 @@ from sfumato.domains.taxonomy.build import flat
 from sfumato.domains.taxonomy.check import compare
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError, TaxonomyError
-from sfumato.study.attribute import Attribute, Role, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 from sfumato.study.file.exact_numbers import point, positive
 from sfumato.study.file.schema import AttributeFields, NumberFields, Type
 from sfumato.study.file.taxonomy_field import category_taxonomy, grid_taxonomy
@@ -118,7 +118,10 @@ def _category(here: _Here, bare: Attribute) -> Attribute:
         else:
             taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
             _refuse_other_values(taxonomy, fields.values)
-    missing, outside = _policy(fields.missing, Unfit.ERROR), _policy(fields.outside, Unfit.ERROR)
+    missing, outside = (
+        _policy(fields.missing, InvalidValuePolicy.ERROR),
+        _policy(fields.outside, InvalidValuePolicy.ERROR),
+    )
     with here.places.at("attributes", here.name, "missing"):
         taxonomy, lost = _with_value(taxonomy, missing, _label(fields.missing, MISSING))
     with here.places.at("attributes", here.name, "outside"):
@@ -138,8 +141,11 @@ def sets(here: _Here, bare: Attribute) -> Attribute:
         else:
             taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
             _refuse_other_values(taxonomy, fields.values)
-    missing, outside = _policy(fields.missing, Unfit.KEEP), _policy(fields.outside, Unfit.ERROR)
-    if fields.missing is not None and fields.missing not in list(Unfit):
+    missing, outside = (
+        _policy(fields.missing, InvalidValuePolicy.KEEP),
+        _policy(fields.outside, InvalidValuePolicy.ERROR),
+    )
+    if fields.missing is not None and fields.missing not in list(InvalidValuePolicy):
         raise here.error("missing", f"a record without codes has the empty set, not '{fields.missing}'",
                          "write `keep`, `suppress` or `error`")  # fmt: skip
     with here.places.at("attributes", here.name, "outside"):
@@ -156,7 +162,7 @@ def sets(here: _Here, bare: Attribute) -> Attribute:
             most=min(fields.most or len(columns), len(columns)) if single else fields.most,
             level=fields.level,
             other=other,
-            empty=missing is Unfit.KEEP,
+            empty=missing is InvalidValuePolicy.KEEP,
             declared=fields.domain == "declared",
         )
     return replace(bare, domain=domain, missing=missing, outside=outside)
@@ -178,9 +184,9 @@ def _refuse_other_values(taxonomy: Taxonomy, values: list[str] | None) -> None:
         )
 
 
-def _with_value(taxonomy: Taxonomy, policy: Unfit, label: str) -> tuple[Taxonomy, int | None]:
-    """The taxonomy with the leaf that unfit values are kept under, and the code of that leaf."""
-    if policy is not Unfit.KEEP:
+def _with_value(taxonomy: Taxonomy, policy: InvalidValuePolicy, label: str) -> tuple[Taxonomy, int | None]:
+    """The taxonomy with the leaf that invalid values are kept under, and the code of that leaf."""
+    if policy is not InvalidValuePolicy.KEEP:
         return taxonomy, None
     if label in taxonomy.leaves:
         return taxonomy, taxonomy.leaves.index(label)
@@ -204,9 +210,9 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
     with at("attributes", here.name, "at_least"):
         narrowest = None if fields.at_least is None else positive(fields.at_least, "at_least")
     # A time only selects: without it a record is in no span, and nothing else is the matter with it.
-    lost = Unfit.SUPPRESS if fields.role is Role.TIME else Unfit.ERROR
-    missing, outside = _policy(fields.missing, lost), _policy(fields.outside, Unfit.KEEP)
-    if fields.outside is not None and fields.outside not in list(Unfit):
+    lost = InvalidValuePolicy.SUPPRESS if fields.role is Role.TIME else InvalidValuePolicy.ERROR
+    missing, outside = _policy(fields.missing, lost), _policy(fields.outside, InvalidValuePolicy.KEEP)
+    if fields.outside is not None and fields.outside not in list(InvalidValuePolicy):
         raise here.error(
             "outside",
             f"'{here.name}' is a number, and '{fields.outside}' is none",
@@ -216,7 +222,7 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
     if fields.format is not None:
         with at("attributes", here.name, "format"):
             grid = _with_formats(grid, fields.format)
-    if missing is Unfit.KEEP:
+    if missing is InvalidValuePolicy.KEEP:
         grid = replace(grid, missing=grid.points, missing_label=_label(fields.missing, MISSING))
     if fields.taxonomy is not None:
         with at("attributes", here.name, "taxonomy"):
@@ -250,11 +256,11 @@ def _step(text: str | None, unit: Unit) -> Fraction:
     return positive(text, "step", "integer" if unit == "day" else unit)
 
 
-def _policy(text: str | None, default: Unfit) -> Unfit:
+def _policy(text: str | None, default: InvalidValuePolicy) -> InvalidValuePolicy:
     if text is None:
         return default
-    return Unfit(text) if text in list(Unfit) else Unfit.KEEP
+    return InvalidValuePolicy(text) if text in list(InvalidValuePolicy) else InvalidValuePolicy.KEEP
 
 
 def _label(text: str | None, default: str) -> str:
-    return default if text is None or text in list(Unfit) else text
+    return default if text is None or text in list(InvalidValuePolicy) else text

@@ -10,7 +10,7 @@ from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.taxonomy.text import to_nested
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError
-from sfumato.study.attribute import Attribute, Role, Unfit
+from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 from sfumato.study.file.load import study_from_text
 from sfumato.study.file.schema import UNCHECKED
 from sfumato.study.file.taxonomy_file import in_flow_lists, writer
@@ -113,8 +113,8 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
     domain = attribute.domain
     if isinstance(domain, Categories):
         fields |= _tree(domain.taxonomy)
-        fields |= _unless("missing", _kept(attribute.missing, domain, domain.missing), Unfit.ERROR)
-        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), Unfit.ERROR)
+        fields |= _unless("missing", _kept(attribute.missing, domain, domain.missing), InvalidValuePolicy.ERROR)
+        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), InvalidValuePolicy.ERROR)
     elif isinstance(domain, SetDomain):
         fields |= {"type": "set", **_tree(domain.taxonomy)}
         fields |= {
@@ -127,8 +127,8 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             )
             if value is not None
         }
-        fields |= _unless("missing", attribute.missing.value, Unfit.KEEP)
-        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), Unfit.ERROR)
+        fields |= _unless("missing", attribute.missing.value, InvalidValuePolicy.KEEP)
+        fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), InvalidValuePolicy.ERROR)
     elif isinstance(domain, Grid):
         fields |= {
             "type": _TYPES[domain.unit],
@@ -136,13 +136,13 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             "step": _number(domain.step),
         }
         lost = domain.missing_label if domain.missing is not None else attribute.missing.value
-        usual = Unfit.SUPPRESS if attribute.role is Role.TIME else Unfit.ERROR
+        usual = InvalidValuePolicy.SUPPRESS if attribute.role is Role.TIME else InvalidValuePolicy.ERROR
         if domain.formats:
             fields["format"] = list(domain.formats)
         if domain.number_formats:
             forms = [form.fields() for form in domain.number_formats]
             fields["format"] = forms if len(forms) > 1 else forms[0]
-        fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, Unfit.KEEP)
+        fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, InvalidValuePolicy.KEEP)
         if domain.taxonomy is not None:
             fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}
     if attribute.at_least is not None:
@@ -160,11 +160,11 @@ def _tree(taxonomy: Taxonomy) -> dict[str, object]:
     return {"taxonomy": to_nested(taxonomy)}
 
 
-def _unless(field: str, value: str, default: Unfit) -> dict[str, object]:
+def _unless(field: str, value: str, default: InvalidValuePolicy) -> dict[str, object]:
     return {} if value == default.value else {field: value}
 
 
-def _kept(policy: Unfit, domain: Categories | SetDomain, code: int | None) -> str:
+def _kept(policy: InvalidValuePolicy, domain: Categories | SetDomain, code: int | None) -> str:
     return policy.value if code is None else domain.taxonomy.leaves[code]
 
 

@@ -10,7 +10,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import DROP
 from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetCodes
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 
 class ArrayCounter:
@@ -46,9 +46,9 @@ class ArrayCounter:
     def cells(self, cuts: Sequence[Cut]) -> Cells:
         """The occupied combinations of regions, in order."""
         if not cuts:
-            raise OursError("cells were asked for without a cut")
+            raise InternalError("cells were asked for without a cut")
         for cut in cuts:
             if isinstance(self._codes[cut.attribute], SetCodes) and not isinstance(cut, SetCut):
-                raise OursError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
+                raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
         codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts])
         return Cells(tuple(cut.attribute for cut in cuts), codes, counts)

@@ -24,7 +24,7 @@ from sfumato.release.forms.records.bundle import write_records
 from sfumato.release.forms.records.manifest import LIMITS, RecordFacts
 from sfumato.release.partition import PartitionDraft
 from sfumato.release.uniqueness import exact_words, unique_words, uniqueness
-from sfumato.study.attribute import Attribute, Unfit, observed
+from sfumato.study.attribute import Attribute, InvalidValuePolicy, observed
 from sfumato.study.formulas import formula_words
 from sfumato.study.left_out import LeftOut
 from sfumato.study.partition_purpose import tailor_partition
@@ -50,7 +50,7 @@ from sfumato.workflow.making.outcome import (
     unit_words,
     versions,
 )
-from sfumato.workflow.making.reservation import Entered, claimed, given_back
+from sfumato.workflow.making.reservation import Reservation, claim_until_published, remove_on_failure
 from sfumato.workflow.making.sweep_notice import swept
 from sfumato.workflow.sets.level_views import by_level, foreseen, set_rules, sets_of
 from sfumato.workflow.sets.published import as_shown, refuse_named_sets
@@ -64,7 +64,7 @@ def plan_partition(
     """Say in words what a release would do to each column; with ``check`` it looks at the table."""
     asked = tailor_partition(study, recipe.purpose)
     refuse_named_sets(method, asked)
-    refuse_told_values(method, asked)
+    refuse_observed_values(method, asked)
     view = foreseen(asked)
     book = ledger or ledger_of(study)
     left = left_unless_lost(study, book, view.selection.span)
@@ -108,22 +108,22 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
     progress = run.progress
     asked = tailor_partition(study, recipe.purpose)
     refuse_named_sets(method, asked)
-    refuse_told_values(method, asked)
+    refuse_observed_values(method, asked)
     method.check(foreseen(asked))
     refuse_lost_entries(study, run.ledger, out=run.folder)
     progress("opening the table", 0, 1)
     with open_source(study.source, base=study.base, memory_limit=run.memory_limit) as table:
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
-        with claimed(run.folder):
+        with claim_until_published(run.folder):
             progress("counting the records", 0, 1)
             cells, rows = counter.cells_and_rows()
-            refuse_unfit(counter, asked, cells, rows)
+            refuse_invalid_values(counter, asked, cells, rows)
             left_out = guard(study, counter, anyway=run.anyway, look=partial(_left_out, counter, cells, rows))
             view, cells = by_level(asked, counter, cells)
             view = with_people(getattr(method, "models", ()), study, view)
             known = with_population(method, study, view)
             refuse_named_sets(known, asked)
-            draft = drafted(known, view, cells, run.source, progress)
+            draft = make_draft(known, view, cells, run.source, progress)
             shown = as_shown(draft, asked.attributes)  # all that leaves is made from this
             promise = " ".join(model.sentence() for model in draft.models)
             warnings = [
@@ -133,8 +133,8 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
                 *unique_words(uniqueness(shown)),
                 *formula_words(asked.attributes),
             ]
-            entered = Entered.reserve(study, recipe, run, promise=promise, selection=view.selection)
-    with given_back(run.folder), entered.making():
+            entered = Reservation.reserve(study, recipe, run, promise=promise, selection=view.selection)
+    with remove_on_failure(run.folder), entered.fail_on_error():
         progress("publishing", 0, 1)
         facts = RecordFacts(
             study=study.name,
@@ -193,7 +193,7 @@ def overlaps(study: Study, ledger: Ledger, view: PartitionView) -> list[str]:
     return [f"{said}, and the promise of neither covers that"]
 
 
-def drafted(
+def make_draft(
     method: PartitionMethod, view: PartitionView, cells: Cells, source: RandomSource, progress: Progress
 ) -> PartitionDraft:
     """The draft; a method that draws at random gets the source of randomness."""
@@ -208,17 +208,17 @@ def draws_at_random(method: object) -> bool:
     return not is_partition(method) or "source" in signature(method.draft).parameters
 
 
-def refuse_unfit(counter: CodedTable, view: PartitionView, cells: Cells, rows: int) -> None:
+def refuse_invalid_values(counter: CodedTable, view: PartitionView, cells: Cells, rows: int) -> None:
     """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
-    strict = {a.name: a for a in view.attributes if Unfit.ERROR in (a.missing, a.outside)}
+    strict = {a.name: a for a in view.attributes if InvalidValuePolicy.ERROR in (a.missing, a.outside)}
     if strict and int(cells.counts.sum()) < rows:
         wrong = [
             found.attribute
-            for found in counter.unfit()
+            for found in counter.domain_violations()
             if (attribute := strict.get(found.attribute)) is not None
             and (
-                (found.missing and attribute.missing is Unfit.ERROR)
-                or (found.outside and attribute.outside is Unfit.ERROR)
+                (found.missing and attribute.missing is InvalidValuePolicy.ERROR)
+                or (found.outside and attribute.outside is InvalidValuePolicy.ERROR)
             )
         ]
         if wrong:
@@ -245,7 +245,7 @@ def _left_out(counter: CodedTable, cells: Cells, rows: int) -> LeftOut:
     return count_left_out(counter.records)
 
 
-def refuse_told_values(method: PartitionMethod, view: PartitionView) -> None:
+def refuse_observed_values(method: PartitionMethod, view: PartitionView) -> None:
     """Refuse a domain that was read off the table where the method may leave records out.
 
     A domain is published with the release. One that was read off the table has the values of every record, also of one
@@ -306,18 +306,21 @@ def _rules(view: PartitionView) -> list[str]:
     return _sentences(
         attributes,
         (
-            ([a for a in plain if a.missing is Unfit.KEEP], "a missing value is a value of its own"),
-            ([a for a in attributes if a.missing is Unfit.SUPPRESS], "a record is left out if a value is missing"),
+            ([a for a in plain if a.missing is InvalidValuePolicy.KEEP], "a missing value is a value of its own"),
             (
-                [a for a in attributes if a.outside is Unfit.SUPPRESS],
+                [a for a in attributes if a.missing is InvalidValuePolicy.SUPPRESS],
+                "a record is left out if a value is missing",
+            ),
+            (
+                [a for a in attributes if a.outside is InvalidValuePolicy.SUPPRESS],
                 "a record is left out if a value is outside its domain",
             ),
             (
-                [a for a in attributes if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+                [a for a in attributes if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
                 "a number or date outside the bounds counts as the nearer bound",
             ),
             (
-                [a for a in plain if not isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+                [a for a in plain if not isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
                 "a value outside the domain counts as one value of its own",
             ),
         ),
@@ -330,8 +333,14 @@ def _stops(view: PartitionView) -> list[str]:
     return _sentences(
         attributes,
         (
-            ([a for a in attributes if a.missing is Unfit.ERROR], "the release stops if a value is missing"),
-            ([a for a in attributes if a.outside is Unfit.ERROR], "the release stops if a value is outside its domain"),
+            (
+                [a for a in attributes if a.missing is InvalidValuePolicy.ERROR],
+                "the release stops if a value is missing",
+            ),
+            (
+                [a for a in attributes if a.outside is InvalidValuePolicy.ERROR],
+                "the release stops if a value is outside its domain",
+            ),
         ),
     )
 

@@ -23,7 +23,7 @@ from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.forms.noisy_counts.manifest import ManifestFacts
 from sfumato.release.guarantee import NO_GUARANTEE
-from sfumato.study.attribute import Unfit
+from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.budget import show
 from sfumato.study.formulas import formula_words
 from sfumato.study.purpose import tailor
@@ -49,7 +49,7 @@ from sfumato.workflow.making.outcome import (
     versions,
 )
 from sfumato.workflow.making.public_reading import refuse_guesses
-from sfumato.workflow.making.reservation import Entered, claimed
+from sfumato.workflow.making.reservation import Reservation, claim_until_published
 from sfumato.workflow.making.sweep_notice import swept
 from sfumato.workflow.sets.level_views import set_rules
 
@@ -140,8 +140,8 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         progress("comparing the table with the study", 0, 1)
         left_out = guard(study, counter, anyway=run.anyway)
-        with claimed(run.folder):
-            entered = Entered.reserve(
+        with claim_until_published(run.folder):
+            entered = Reservation.reserve(
                 study,
                 recipe,
                 run,
@@ -151,7 +151,7 @@ def release_counts(study: Study, recipe: Recipe, method: Method, run: Run) -> Pu
                 selection=view.selection,
             )
         accountant = Accountant(spends / view.unit.stability)
-        with entered.making():
+        with entered.fail_on_error():
             draft = method.run(view, counter, accountant=accountant, source=run.source, progress=progress)
             progress("publishing", 0, 1)
             facts = _manifest_facts(study, recipe, method, view, draft, accountant, run.source, run.clock().date())
@@ -240,15 +240,15 @@ def unfit_sentences(view: View) -> list[str]:
     sentences = []
     for names, rule in (
         (
-            [a.name for a in view.attributes if a.missing is not Unfit.KEEP],
+            [a.name for a in view.attributes if a.missing is not InvalidValuePolicy.KEEP],
             "a record is left out if a value is missing (an error would tell that there is such a record)",
         ),
         (
-            [a.name for a in view.attributes if a.outside is not Unfit.KEEP],
+            [a.name for a in view.attributes if a.outside is not InvalidValuePolicy.KEEP],
             "a record is left out if a value is outside the declared domain",
         ),
         (
-            [a.name for a in view.attributes if isinstance(a.domain, Grid) and a.outside is Unfit.KEEP],
+            [a.name for a in view.attributes if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
             "a number or date outside the declared bounds counts as the nearer bound",
         ),
     ):

@@ -26,15 +26,15 @@ from sfumato.workflow.making.outcome import Published, Run, published_words, who
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def claim_until_published(folder: Path) -> Iterator[None]:
     """Make the folder; if the block fails, it goes again."""
     claim_folder(folder)
-    with given_back(folder):
+    with remove_on_failure(folder):
         yield
 
 
 @contextmanager
-def given_back(folder: Path) -> Iterator[None]:
+def remove_on_failure(folder: Path) -> Iterator[None]:
     """If the block fails, nothing is published: the claimed folder goes, unless somebody put something there."""
     try:
         yield
@@ -45,7 +45,7 @@ def given_back(folder: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entered:
+class Reservation:
     """A release that the ledger knows and that is not out yet."""
 
     run: Run
@@ -62,7 +62,7 @@ class Entered:
         epsilon: Fraction | None = None,
         unit: str = RECORD,
         selection: Selection = EVERYTHING,
-    ) -> "Entered":
+    ) -> "Reservation":
         """Commit the entry; refused if ``epsilon`` is more than is left of the study's budget over the span.
 
         Refused also if the ledger is not the one that releases of the study which are here were paid from.
@@ -84,7 +84,7 @@ class Entered:
         return cls(run=run, entry=run.ledger.reserve(draft, budget=study.budget))
 
     @contextmanager
-    def making(self) -> Iterator[None]:
+    def fail_on_error(self) -> Iterator[None]:
         """If the block fails, the entry says so."""
         try:
             yield

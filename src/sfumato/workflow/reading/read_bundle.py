@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError, StudyError, UsageError
+from sfumato.errors import InternalError, StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence, alike
 from sfumato.privacy.models import CappedConfidence, parse_models
 from sfumato.release.draft import Draft
@@ -97,7 +97,7 @@ def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadB
     elif isinstance(release, CountsRelease):
         view = _agreed(study, release.domains, {release.layout.class_name: "class"} if release.layout.targeted else {})
     else:
-        raise OursError(f"a bundle of the form '{release.form}' cannot be measured")
+        raise InternalError(f"a bundle of the form '{release.form}' cannot be measured")
     _refuse_name(study, str(release.manifest["study"]), was)
     return ReadBundle(replace(view, selection=_selected(study, release.manifest.get("selection"))), release)
 

@@ -15,7 +15,7 @@ from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.levels import recoded
 from sfumato.domains.sets.places import ToldSets
 from sfumato.domains.taxonomy.tree import Taxonomy
-from sfumato.errors import OursError, StudyError, VerifyError
+from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.release.partition import PartitionDraft
 from sfumato.release.shown import Shown, Values, shown_records
 from sfumato.study.partition_view import PartitionView
@@ -74,6 +74,6 @@ def _trees(view: PartitionView, sets: Mapping[str, Sets]) -> dict[str, Taxonomy]
     for name in sets:
         tree = view.domain(name).taxonomy
         if tree is None or isinstance(view.domain(name), SetDomain):
-            raise OursError(f"the sets '{name}' have not become categories")
+            raise InternalError(f"the sets '{name}' have not become categories")
         found[name] = tree
     return found

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.enclosure import Arithmetic
 from sfumato.privacy.dp.mechanisms import choose_point
@@ -105,7 +105,7 @@ def test_the_largest_grid_and_scores_are_fine():
 )
 def test_impossible_choices_fail_before_the_grant_is_used(widths, scores, sensitivity):
     grant = Accountant(Fraction(1)).grant(Fraction(1), on="split")
-    with pytest.raises(OursError):
+    with pytest.raises(InternalError):
         choose_point(
             np.array(widths, dtype=np.int64),
             np.array(scores, dtype=np.int64),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import _opendp, noisy_counts
 from sfumato.privacy.dp.mechanisms.laplace import scale_for
@@ -32,7 +32,7 @@ def test_the_scale_rounds_up_and_opendp_confirms_the_loss(epsilon, sensitivity):
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 5), Fraction(2)])
 def test_a_scale_that_is_too_small_is_refused_before_any_draw(epsilon):
-    with pytest.raises(OursError, match="does not keep the granted ε"):
+    with pytest.raises(InternalError, match="does not keep the granted ε"):
         _opendp.laplace(round_up_scale(1 / epsilon) * 0.999, sensitivity=1, at_most=epsilon)
 
 
@@ -70,5 +70,5 @@ def test_two_secure_runs_differ():
 
 
 def test_a_sensitivity_of_nothing_is_our_bug():
-    with pytest.raises(OursError, match="sensitivity of 0"):
+    with pytest.raises(InternalError, match="sensitivity of 0"):
         scale_for(Fraction(1), sensitivity=0)

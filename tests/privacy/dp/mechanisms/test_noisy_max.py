@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import _opendp, noisy_max
 from sfumato.privacy.dp.mechanisms.laplace import scale_for
@@ -27,7 +27,7 @@ def test_opendp_confirms_the_loss(epsilon, sensitivity, monotone):
 
 
 def test_claiming_monotone_scores_without_saying_so_to_opendp_is_refused():
-    with pytest.raises(OursError, match="does not keep the granted ε"):
+    with pytest.raises(InternalError, match="does not keep the granted ε"):
         _opendp.noisy_max(scale_for(Fraction(1), sensitivity=1), monotone=False, sensitivity=1, at_most=Fraction(1))
 
 
@@ -53,6 +53,6 @@ def test_with_a_tiny_budget_anything_is_chosen(source):
 @pytest.mark.parametrize(("scores", "what"), [([], "no candidates"), ([2**63], "62 bits")])
 def test_impossible_choices_fail_before_the_grant_is_used(scores, what):
     grant = Accountant(Fraction(1)).grant(Fraction(1), on="choice")
-    with pytest.raises(OursError, match=what):
+    with pytest.raises(InternalError, match=what):
         noisy_max(scores, sensitivity=1, monotone=False, grant=grant, source=SecureSource())
     assert not grant.redeemed

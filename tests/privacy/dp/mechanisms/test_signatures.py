@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp import mechanisms
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.grant import Grant
@@ -57,7 +57,7 @@ def test_whatever_public_function_draws_is_one_of_the_mechanisms():
 def test_one_grant_is_one_draw(name, source):
     grant = Accountant(Fraction(1)).grant(Fraction(1), on="once")
     CALLS[name](grant=grant, source=source)
-    with pytest.raises(OursError, match="redeemed twice"):
+    with pytest.raises(InternalError, match="redeemed twice"):
         CALLS[name](grant=grant, source=source)
 
 
@@ -78,7 +78,7 @@ def test_a_seeded_run_repeats(name):
 
 
 def test_a_forged_grant_is_no_grant():
-    with pytest.raises(OursError, match="outside the accountant"):
+    with pytest.raises(InternalError, match="outside the accountant"):
         CALLS["noisy_counts"](grant=Grant(Fraction(1), on="x", mint=None), source=SecureSource())
 
 

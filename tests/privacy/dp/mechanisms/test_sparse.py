@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import noisy_sparse
 from sfumato.privacy.dp.mechanisms.sparse import _nth_empty, expected_survivors, threshold_for
@@ -99,5 +99,5 @@ def test_expected_survivors_is_the_tail_of_the_noise():
     ],
 )
 def test_cells_that_make_no_sense_are_our_bug(occupied, counts, total, threshold):
-    with pytest.raises(OursError):
+    with pytest.raises(InternalError):
         release(occupied, counts, total=total, threshold=threshold, source=SecureSource())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.cut import Cut
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.release.forms.noisy_counts.manifest import layout_from, layout_of, plain
 from sfumato.release.guarantee import guarantee
@@ -61,13 +61,13 @@ def test_a_cross_product_of_hundreds_of_digits_is_no_trouble(tmp_path):
 def test_plain_values():
     value = {"a": (1, np.int64(2), np.float32(0.5), None, True), "b": Fraction(1, 3), "c": 2**60}
     assert plain(value) == {"a": [1, 2, 0.5, None, True], "b": "1/3", "c": str(2**60)}
-    with pytest.raises(OursError, match="type set"):
+    with pytest.raises(InternalError, match="type set"):
         plain({1})
 
 
 def test_cuts_in_another_order_are_our_bug():
     draft = draft_of({"a": AGE, "b": JOB}, [Cut("b", (0,), 6), Cut("a", (0,), 101)], [])
-    with pytest.raises(OursError, match="another order"):
+    with pytest.raises(InternalError, match="another order"):
         layout_of(draft)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 
 
 @lru_cache(maxsize=64)
@@ -40,7 +40,7 @@ def noisy_max(scale: float, *, monotone: bool, sensitivity: int, at_most: Fracti
 
 def _checked(measurement: Any, *, sensitivity: int, at_most: Fraction) -> Any:
     if Fraction(measurement.map(sensitivity)) > at_most:
-        raise OursError("the noise scale does not keep the granted ε")
+        raise InternalError("the noise scale does not keep the granted ε")
     return measurement
 
 

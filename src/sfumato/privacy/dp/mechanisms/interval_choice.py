@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.enclosure import Arithmetic
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.sampling import RandomSource, below
@@ -50,11 +50,11 @@ def choose_point(
     Returns the 0-based offset of the point. Cost: one pass over the ranges.
     """
     if not len(widths) or len(widths) != len(scores) or int(widths.min()) < 1:
-        raise OursError("a choice among ranges needs a positive width and a score for each")
+        raise InternalError("a choice among ranges needs a positive width and a score for each")
     if sum(widths.tolist()) > _LARGEST or max(abs(int(scores.min())), abs(int(scores.max()))) > _LARGEST // 2:
-        raise OursError("a width or a score does not fit 62 bits")
+        raise InternalError("a width or a score does not fit 62 bits")
     if sensitivity < 1:
-        raise OursError(f"a sensitivity of {sensitivity}")
+        raise InternalError(f"a sensitivity of {sensitivity}")
     rate = grant.redeem() / (sensitivity if monotone else 2 * sensitivity)
     behind = int(scores.max()) - scores  # how far each range is behind the best: masses are at most 1 a point
     prefix = source.bits(64)

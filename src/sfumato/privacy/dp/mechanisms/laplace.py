@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms._noise import with_laplace
 from sfumato.privacy.dp.sampling import RandomSource
@@ -44,5 +44,5 @@ def scale_for(epsilon: Fraction, *, sensitivity: int) -> float:
     True
     """
     if sensitivity < 1:
-        raise OursError(f"a sensitivity of {sensitivity}")
+        raise InternalError(f"a sensitivity of {sensitivity}")
     return round_up_scale(sensitivity / Fraction(round_down(epsilon)))

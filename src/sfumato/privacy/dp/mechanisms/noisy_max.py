@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.geometric import Rational, geometric
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms import _opendp
@@ -30,9 +30,9 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, monotone: bool, grant:
     passes a coin of probability exp(-(max - score)/b), which is [G ≥ max - score] for a geometric G of rate 1/b.
     """
     if not scores:
-        raise OursError("a choice among no candidates")
+        raise InternalError("a choice among no candidates")
     if max(abs(score) for score in scores) > _LARGEST:
-        raise OursError("a score does not fit 62 bits")
+        raise InternalError("a score does not fit 62 bits")
     epsilon = grant.redeem()
     scale = scale_for(epsilon, sensitivity=sensitivity if monotone else 2 * sensitivity)
     if not source.secure:

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.geometric import NO_END, Rational, TailRate, geometric
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms._noise import with_laplace
@@ -94,7 +94,7 @@ def threshold_for(empty: int, scale: float | Fraction, at_most: float) -> int:
     True
     """
     if at_most <= 0:
-        raise OursError("a threshold for no survivors at all")
+        raise InternalError("a threshold for no survivors at all")
     excess = _log_expected(empty, float(scale)) - math.log(at_most)
     guess = max(1, math.ceil(float(scale) * excess) - 1) if math.isfinite(excess) else 1
     while expected_survivors(empty, guess, scale) > at_most:
@@ -132,8 +132,8 @@ def _nth_empty(ranks: NDArray[Any], occupied: NDArray[Any]) -> NDArray[Any]:
 
 def _check(occupied: NDArray[Any], counts: NDArray[np.int64], *, total: int, threshold: int) -> None:
     if threshold < 1:
-        raise OursError(f"a sparse release with threshold {threshold}: below 1 most empty cells survive")
+        raise InternalError(f"a sparse release with threshold {threshold}: below 1 most empty cells survive")
     if len(occupied) != len(counts):
-        raise OursError("a count for each occupied cell")
+        raise InternalError("a count for each occupied cell")
     if len(occupied) and not (occupied[0] >= 0 and occupied[-1] < total and bool(np.all(occupied[1:] > occupied[:-1]))):
-        raise OursError("occupied cells in order, each once, inside the domain")
+        raise InternalError("occupied cells in order, each once, inside the domain")

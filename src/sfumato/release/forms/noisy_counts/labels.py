@@ -14,7 +14,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError, PublishError, VerifyError
+from sfumato.errors import InternalError, PublishError, VerifyError
 
 _LISTED: Final = 100_000  # grids with up to this many regions are labelled whole; of larger ones, those that occur
 _LISTED_SETS: Final = 4_096  # the same for sets of nodes
@@ -89,7 +89,7 @@ class Labels:
     @property
     def _sets(self) -> SetCut:
         if not isinstance(self.cut, SetCut):
-            raise OursError(f"the sets '{self.cut.attribute}' have a cut of single values")
+            raise InternalError(f"the sets '{self.cut.attribute}' have a cut of single values")
         return self.cut
 
     @property

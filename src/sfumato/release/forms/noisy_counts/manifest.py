@@ -12,7 +12,7 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.json_form import cut_from_json, cut_to_json, domain_from_json, domain_to_json
 from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.release.answer.interval import Noise
 from sfumato.release.bundle.files import FileFacts
@@ -82,7 +82,7 @@ def layout_of(draft: Draft) -> Layout:
     names = tuple(attribute.name for attribute in view.predictors)
     domains = [attribute.domain for attribute in view.predictors]
     if view.target.domain is None or tuple(cut.attribute for cut in draft.groups.cuts) != names:
-        raise OursError("a draft reached publication without its domains, or with cuts in another order")
+        raise InternalError("a draft reached publication without its domains, or with cuts in another order")
     return Layout(
         names=names,
         domains=tuple(domain for domain in domains if domain is not None),

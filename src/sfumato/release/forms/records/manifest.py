@@ -8,7 +8,7 @@ from typing import Any, Final, cast, get_args
 from sfumato.domains.domain import Categories
 from sfumato.domains.json_form import domain_from_json, domain_to_json
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.errors import OursError, SfumatoError
+from sfumato.errors import InternalError, SfumatoError
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import GroupModel, parse_models, promise_of
 from sfumato.release.bundle.files import FileFacts
@@ -61,7 +61,7 @@ class RecordFacts:
 
     def __post_init__(self) -> None:
         if any(not domain.declared for domain in self.sets.values()):
-            raise OursError("codes that were read off the table reached publication")
+            raise InternalError("codes that were read off the table reached publication")
 
 
 def record_layout(
@@ -73,7 +73,7 @@ def record_layout(
     columns = []
     for attribute in view.attributes:
         if attribute.domain is None or attribute.role not in get_args(PublishedRole):
-            raise OursError(f"'{attribute.name}' reached publication without its domain, or as {attribute.role}")
+            raise InternalError(f"'{attribute.name}' reached publication without its domain, or as {attribute.role}")
         role = cast("PublishedRole", attribute.role.value)
         regions = attribute.role is Role.QUASI_IDENTIFIER and draft.form == "generalised"
         columns.append(Column(attribute.name, role, attribute.domain, regions, (sets or {}).get(attribute.name)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.domain import Domain
-from sfumato.errors import OursError
+from sfumato.errors import InternalError
 from sfumato.privacy.dp.sampling import RandomSource, shuffled
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts
 from sfumato.release.forms.records.code_spans import Integers, Spans, firsts, numbered, order_of, packed, run_sums
@@ -134,7 +134,7 @@ def records_of(draft: PartitionDraft, source: RandomSource) -> Records:
     could be undone would tell whose value is whose.
     """
     if draft.form not in FORMS:
-        raise OursError(f"a draft has the form '{draft.form}'")
+        raise InternalError(f"a draft has the form '{draft.form}'")
     kept = np.flatnonzero(draft.partition.group != SUPPRESSED)
     return _generalised(draft, kept) if draft.form == "generalised" else _bucketized(draft, kept, source)
 
