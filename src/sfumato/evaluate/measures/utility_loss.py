@@ -240,21 +240,32 @@ def spread(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Flo
 
 
 def each_population(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Iterator[tuple[int, Floats]]:
-    """The same one population after the other, as its number and its amounts: nothing is held of all of them."""
+    """The same one population after the other, as its number and its amounts: nothing is held of all of them.
+
+    Depth first, with the rows of the populations on one path alone: those of all siblings would be many times a table.
+    """
     kinds = [lie.alike(*ends) for lie, ends in zip(lies, zip(found.starts, found.stops, strict=True), strict=True)]
     below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
-    start = np.arange(amounts.shape[0])
-    todo: list[tuple[int, Integers, Floats]] = [(-1, start, np.ones(len(start)))]
-    while todo:
-        above, rows, held = todo.pop()
+
+    def inside(above: int, rows: Integers, held: Floats) -> Iterator[tuple[int, Integers, Floats]]:
         for family in below[above]:
             place, overlap = kinds[places[family]]
             for number in range(firsts[family], firsts[family + 1]):
                 share = held * overlap[found.node[number]][place[rows]]
                 kept = np.flatnonzero(share)
-                yield number, np.asarray(amounts[rows[kept]].T @ share[kept])
-                if below[number]:
-                    todo.append((number, rows[kept], share[kept]))
+                yield number, rows[kept], share[kept]
+
+    start = np.arange(amounts.shape[0])
+    path = [inside(-1, start, np.ones(len(start)))]
+    while path:
+        following = next(path[-1], None)
+        if following is None:
+            path.pop()
+            continue
+        number, rows, share = following
+        yield number, np.asarray(amounts[rows].T @ share)
+        if below[number]:
+            path.append(inside(number, rows, share))
 
 
 def _normal(amounts: Floats) -> Floats:
