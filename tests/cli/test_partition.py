@@ -50,8 +50,8 @@ def study(tmp_path, monkeypatch):
 def test_a_release_is_planned_made_verified_asked_and_in_the_ledger(study, run, name):
     planned = run("plan", study, name)
     assert planned.code == 0
-    assert "not a guarantee" in planned.out and "It costs no ε" in planned.out
-    assert "these stay: id" in planned.out
+    assert "not a guarantee" in planned.out and "It spends no privacy budget (syntactic guarantee)" in planned.out
+    assert "not released: id" in planned.out
     made = run("release", study, name, "--out", "out")
     assert made.code == 0, made.err
     assert re.search(r"published 1[012]\d records in out/bundle", made.out)
@@ -73,13 +73,13 @@ def test_a_release_is_planned_made_verified_asked_and_in_the_ledger(study, run, 
 def test_a_plan_says_what_happens_to_each_column(study, run):
     sentences = run("plan", study, "k5", "--json").json["sentences"]
     assert "age (to intervals), job (to nodes of its taxonomy)" in sentences[1]
-    assert sentences[1].startswith("these columns are generalised, each group of records alike: ")
+    assert sentences[1].startswith("these columns are generalised, by equivalence class: ")
     exact = (
         "these columns are published exactly beside the generalised ones: ill (sensitive), pay (class), town (insensit"
     )
     assert any(said.startswith(exact) and "can single out rows" in said for said in sentences)
     assert "every group of records that look alike has at least 5 of them (k-anonymity)" in sentences
-    assert "only declared attributes leave; these stay: id" in sentences
+    assert "only declared attributes are released; not released: id" in sentences
     buckets = run("plan", study, "buckets", "--json").json["sentences"]
     assert "the values of these are put into random order within each bucket: ill" in buckets
     tables = run("plan", study, "tables", "--json").json["sentences"]

@@ -45,7 +45,7 @@ def test_what_cannot_be_is_refused():
         Bucketization(promise=DIVERSE).draft(view, cells_of(view, [(1, 0, 0), (2, 0, 0)]))
     with pytest.raises(StudyError, match=r"tables is '3'. To fix: publish 1 table or 2"):
         Bucketization(promise=DIVERSE, tables=3)
-    with pytest.raises(StudyError, match="promises nothing"):
+    with pytest.raises(StudyError, match="no privacy model is specified"):
         Bucketization()
 
 

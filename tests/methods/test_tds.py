@@ -181,7 +181,7 @@ def test_a_recipe_and_a_forecast():
     found = method.forecast(view)
     assert "'job', 'age' start as one region each" in found.sentences[0]
     assert "'age' are split" in found.sentences[1]
-    with pytest.raises(StudyError, match="promises nothing"):
+    with pytest.raises(StudyError, match="no privacy model is specified"):
         Tds()
     assert method.spends is None
 

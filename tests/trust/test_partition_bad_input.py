@@ -106,8 +106,8 @@ def test_a_k_that_is_none(sfumato, tmp_path, k):
 @pytest.mark.parametrize(
     ("release", "problem"),
     [
-        ("{method: mondrian}", "promises nothing"),
-        ("{method: mondrian, promise: {}}", "promises nothing"),
+        ("{method: mondrian}", "no privacy model is specified"),
+        ("{method: mondrian, promise: {}}", "no privacy model is specified"),
         ("{method: mondrian, promise: {k-anonimity: 5}}", "there is no model called 'k-anonimity'"),
         ("{method: mondrian, promise: {k-anonymity: {kk: 5}}}", "model 'k-anonymity' has no parameter 'kk'"),
         ("{method: mondrian, promise: five}", "a promise is neither a mapping nor a list of models"),

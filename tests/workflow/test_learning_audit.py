@@ -35,7 +35,7 @@ def test_a_plan_says_what_a_model_costs_and_what_is_left_and_touches_nothing(cli
         "at most 3 questions, which predicts 'ill', and answers nothing else; to learn another one costs again" in told
     )
     assert "it costs ε = 0.5; 2 of 2 is left now" in told
-    assert "these stay: id" in told
+    assert "not released: id" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 

@@ -218,7 +218,7 @@ def test_no_records_and_no_time_are_refused():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({}, "the release promises nothing"),
+        ({}, "no privacy model is specified"),
         ({"k": 2, "suppress": "1.5"}, "suppress is 1.5"),
         ({"k": 2, "time_limit": 0}, "time_limit is 0"),
         ({"k": 2, "levels": {"age": [0, 1, 2]}}, r"neither a level nor two.*write `age: 1` or `age: \[0, 2\]`"),

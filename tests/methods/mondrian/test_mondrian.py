@@ -291,7 +291,7 @@ def test_what_cannot_be_is_refused():
         Mondrian(k=1).draft(view, cells_of(view, []))
     with pytest.raises(StudyError, match="k is 0"):
         Mondrian(k=0)
-    with pytest.raises(StudyError, match="promises nothing"):
+    with pytest.raises(StudyError, match="no privacy model is specified"):
         Mondrian()
     with pytest.raises(StudyError, match="has no quasi-identifier"):
         Mondrian(k=2).check(partition_view())

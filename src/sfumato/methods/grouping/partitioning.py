@@ -45,7 +45,7 @@ def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
     short = () if k is None else (KAnonymity(k=k),)
     models = (*short, *parse_models(promise))
     if not models:
-        raise StudyError("the release promises nothing", "set `k: 10`, or `promise: {k-anonymity: 10}`")
+        raise StudyError("no privacy model is specified", "set `k: 10`, or `promise: {k-anonymity: 10}`")
     return models
 
 

@@ -1,4 +1,4 @@
-"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, as long as every part keeps the promise."""
+"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, while every part satisfies the promise."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -176,7 +176,7 @@ class Mondrian(Promising):
         halved = [a.name for a in view.quasi if a.name in ordered or (a.domain is not None and a.domain.free)]
         grown = [a.name for a in view.quasi if a.name not in halved]
         middle = "at the median" if self.strict else "at the median, whose records may go to either side"
-        found = [f"groups are cut as long as every part keeps the promise; {CHOICES[self.choose]}"]
+        found = [f"partitions are split while every child satisfies the privacy model; {CHOICES[self.choose]}"]
         found += [f"cut {middle}: {', '.join(halved)}"] if halved else []
         found += [f"cut as the taxonomy says: {', '.join(grown)}"] if grown else []
         if self.ranges == "tight":

@@ -89,7 +89,8 @@ def plan_partition(
         sentences.append("records may be suppressed: they are published as rows that only say so")
     sentences += [
         leaving(study, view.attributes),
-        f"it costs no ε, and the ledger keeps an entry of it{left_words(study, left, view.selection.span)}",
+        "it spends no privacy budget (syntactic guarantee) and is recorded in the ledger"
+        + left_words(study, left, view.selection.span),
         *overlaps(study, book, view),
         *swept(study, recipe),
         LIMITS[:1].lower() + LIMITS[1:].removesuffix("."),
@@ -273,7 +274,7 @@ def _changes(view: PartitionView, form: str) -> list[str]:
     names = ", ".join(a.name for a in view.quasi)
     hidden = ", ".join(a.name for a in view.sensitive)
     if form == "generalised":
-        found = [f"these columns are generalised, each group of records alike: {quasi}"]
+        found = [f"these columns are generalised, by equivalence class: {quasi}"]
     elif form == "anatomy":
         found = [
             f"these columns stay exact, with a bucket for each record: {names}",

@@ -203,7 +203,7 @@ def report_words(folder: Path, against: str = "STUDY") -> str:
 def leaving(study: Study, attributes: Sequence[Attribute]) -> str:
     """Which declared attributes leave, and which stay."""
     stay = [name for name in study.attributes if name not in {a.name for a in attributes}]
-    return "only declared attributes leave" + (f"; these stay: {', '.join(stay)}" if stay else "")
+    return "only declared attributes are released" + (f"; not released: {', '.join(stay)}" if stay else "")
 
 
 def versions() -> dict[str, str]:
