@@ -45,7 +45,7 @@ def test_a_senseless_k_is_refused(k):
 
 
 def test_no_promise_is_refused():
-    with pytest.raises(StudyError, match=r"promises nothing. To fix: set `k: 10`"):
+    with pytest.raises(StudyError, match=r"no privacy model is specified. To fix: set `k: 10`"):
         promised(None, None)
 
 
