@@ -40,13 +40,9 @@ class Release(ABC):
     """
 
     form: ClassVar[str]
-    _forms: ClassVar[dict[str, type["Release"]]] = {}
 
     path: Path
     manifest: Mapping[str, Any] = field(repr=False)
-
-    def __init_subclass__(cls) -> None:
-        Release._forms[cls.form] = cls
 
     @classmethod
     def open(cls, path: str | Path) -> "Release":
@@ -124,8 +120,8 @@ class Release(ABC):
 
 
 _HOMES: Final = {
-    "counts": "sfumato.release.forms.noisy_counts.release",
-    "records": "sfumato.release.forms.records.release",
+    "counts": ("sfumato.release.forms.noisy_counts.release", "CountsRelease"),
+    "records": ("sfumato.release.forms.records.release", "RecordsRelease"),
 }
 
 
@@ -133,8 +129,9 @@ def form_named(name: str) -> type[Release]:
     """The form of a bundle by its name in the manifest; loaded when the first such bundle is opened."""
     if name not in _HOMES:
         raise VerifyError(f"the manifest names a form that does not exist: {name[:40]!r}", "get the bundle again")
-    import_module(_HOMES[name])
-    return Release._forms[name]  # noqa: SLF001 - filled by its own subclasses
+    module, kind = _HOMES[name]
+    found: type[Release] = getattr(import_module(module), kind)
+    return found
 
 
 def as_frames(X: Any, names: Sequence[str], y: Any, target: str, w: Any, weights: str) -> tuple[Any, Any, Any]:  # noqa: N803 - scikit-learn's names

@@ -248,22 +248,23 @@ class Finish:
         ``total`` is the most groups × classes that there can be (None: unknown); ``sized`` says that a noisy size is
         bought already.
         """
+        buys = total is None or not self._sums(total, classes, budget=budget, left=left)
         if self.needs == "classes":
-            buys = total is None or buys_totals(total // classes, budget, left)
             return left - budget / SHARE_OF_TOTALS if buys else left
-        crowded = self.threshold == "auto" and (
-            total is None or noise_rows(total, 1, noise_scale(left)) > MOST_NOISE_ROWS
-        )
-        fitted = self.needs == "size" and (total is None or buys_totals(total, budget, left, share=SHARE_OF_SIZE))
-        return left - budget / SHARE_OF_SIZE if (crowded or fitted) and not sized else left
+        sizes = (self.needs == "size" and buys) or self._crowded(total, left)
+        return left - budget / SHARE_OF_SIZE if sizes and not sized else left
 
-    def _buys(self, groups: int, total: int, accountant: Accountant) -> bool:
-        """Whether the sums of the noisy counts are no good as totals, or no totals are needed."""
-        if self.needs == "none":
-            return True
+    def _sums(self, total: int, classes: int, *, budget: Fraction, left: Fraction) -> bool:
+        """Whether sums of the noisy counts are the totals that are needed; else they are bought, or none are needed."""
         if self.needs == "size":
-            return buys_totals(total, accountant.budget, accountant.left, share=SHARE_OF_SIZE)
-        return buys_totals(groups, accountant.budget, accountant.left)
+            return not buys_totals(total, budget, left, share=SHARE_OF_SIZE)
+        return self.needs == "classes" and not buys_totals(total // classes, budget, left)
+
+    def _crowded(self, total: int | None, left: Fraction) -> bool:
+        """Whether so many rows of noise alone would be listed (None: unknown) that the threshold has to rise."""
+        if self.threshold != "auto":
+            return False
+        return total is None or noise_rows(total, 1, noise_scale(left)) > MOST_NOISE_ROWS
 
     def draft(
         self,
@@ -278,13 +279,12 @@ class Finish:
     ) -> Draft:
         """Count the groups and spend all that is left on their noise. ``size`` is a noisy size bought earlier."""
         classes = len(view.classes)
-        groups = cross_product(cuts)
-        total = groups * classes
-        crowded = self.threshold == "auto" and noise_rows(total, 1, noise_scale(accountant.left)) > MOST_NOISE_ROWS
+        total = cross_product(cuts) * classes
+        crowded = self._crowded(total, accountant.left)
         progress("counting groups", 0, 1)
         cells = cells_by_class(counter, cuts, view)
         totals: Totals | None = None
-        summed = not self._buys(groups, total, accountant)
+        summed = self._sums(total, classes, budget=accountant.budget, left=accountant.left)
         if self.needs == "classes" and not summed:
             totals = noisy_class_totals(cells, classes, accountant=accountant, source=source)
             size = sum(totals.counts) if size is None else size

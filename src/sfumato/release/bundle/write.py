@@ -22,6 +22,7 @@ from sfumato.release.forms.noisy_counts.datapackage import datapackage
 from sfumato.release.forms.noisy_counts.manifest import ManifestFacts, layout_of, manifest, plain, render
 from sfumato.release.forms.noisy_counts.readme import readme
 from sfumato.release.forms.noisy_counts.table import Layout, put_in_order, same
+from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect
 
 T = TypeVar("T")
@@ -35,10 +36,14 @@ AGAIN: Final = "check the disk and publish again; if that fails too, it is our b
 
 @dataclass(frozen=True, kw_only=True)
 class BundleWritten:
-    """Where a bundle is, and the SHA-256 of its manifest, which holds those of all its other files."""
+    """Where a bundle is, and the SHA-256 of its manifest, which holds those of all its other files.
+
+    Of records also how many are unique over all published columns, counted for the README.
+    """
 
     path: Path
     sha256: str
+    unique: Uniqueness | None = None
 
 
 def write_bundle(draft: Draft, manifest_facts: ManifestFacts, folder: Path) -> BundleWritten:

@@ -23,7 +23,7 @@ from sfumato.progress import Progress
 from sfumato.release.forms.records.bundle import write_records
 from sfumato.release.forms.records.manifest import LIMITS, RecordFacts
 from sfumato.release.partition import PartitionDraft
-from sfumato.release.uniqueness import exact_words, unique_words, uniqueness
+from sfumato.release.uniqueness import exact_words, unique_words
 from sfumato.study.attribute import Attribute, InvalidValuePolicy, observed
 from sfumato.study.formulas import formula_words
 from sfumato.study.left_out import LeftOut
@@ -131,7 +131,6 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
                 *budget_words(study, run.ledger),
                 *overlaps(study, run.ledger, view),
                 *swept(study, recipe),
-                *unique_words(uniqueness(shown)),
                 *formula_words(asked.attributes),
             ]
             entered = Reservation.reserve(study, recipe, run, promise=promise, selection=view.selection)
@@ -161,6 +160,8 @@ def release_partition(study: Study, recipe: Recipe, method: PartitionMethod, run
         written = write_records(shown, facts, run.folder, suppression=_may_suppress(method), source=run.source)
     with entered.completing(written):
         left = left_over(study, run.ledger, view.selection.span)
+        if written.unique is not None:
+            warnings += unique_words(written.unique)
         return entered.hand_over(
             shown, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=left_out
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial as partial_of
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from sfumato.release.bundle.write import AGAIN, BundleWritten, parquet, passed, 
 from sfumato.release.forms.records.datapackage import record_package
 from sfumato.release.forms.records.files import write_csv
 from sfumato.release.forms.records.manifest import RecordFacts, record_layout, record_manifest
-from sfumato.release.forms.records.readme import record_readme
+from sfumato.release.forms.records.readme import record_readme, unique_published
 from sfumato.release.forms.records.rows import Records, records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.forms.records.table import RecordLayout
 from sfumato.release.forms.records.verify import inspect_records
 from sfumato.release.partition import PartitionDraft
 from sfumato.release.storage.seal import render
+from sfumato.release.uniqueness import Uniqueness
 
 
 def write_records(
@@ -39,14 +41,23 @@ def write_records(
     """
     layout = record_layout(draft, suppression=suppression or draft.partition.suppressed > 0, sets=facts.sets)
     records = records_of(draft, source or SecureSource())
-    return stage(
+    unique = unique_published(layout, records)
+    written = stage(
         folder,
-        write=lambda partial: _write(partial, layout, records, draft, facts),
+        write=lambda partial: _write(partial, layout, records, draft, facts, unique),
         check=lambda partial: _check(partial, records, draft.view.people),
     )
+    return replace(written, unique=unique)
 
 
-def _write(partial: Path, layout: RecordLayout, records: Records, draft: PartitionDraft, facts: RecordFacts) -> str:
+def _write(
+    partial: Path,
+    layout: RecordLayout,
+    records: Records,
+    draft: PartitionDraft,
+    facts: RecordFacts,
+    unique: Uniqueness,
+) -> str:
     """All files; the manifest last, since it holds the hashes of the others."""
     jobs: dict[str, Callable[[Any], None]] = {}
     for name, runs in layout.runs(records).items():
@@ -64,7 +75,7 @@ def _write(partial: Path, layout: RecordLayout, records: Records, draft: Partiti
 
     content = told(files)  # for its words and numbers
     package = record_package(layout, content, files)
-    text = record_readme(layout, content, records)
+    text = record_readme(layout, content, unique)
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text.encode()))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(render(package)))
     return write_file(partial / "manifest.json", lambda out: out.write(render(told(files)))).sha256

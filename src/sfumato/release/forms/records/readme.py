@@ -74,15 +74,15 @@ _SETS = """
   there is a code. The encoder takes new records with raw codes."""
 
 
-def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Records) -> str:
-    """The text of README.md; ``content`` is the manifest. All numbers come from the published ``records``."""
+def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniqueness) -> str:
+    """The text of README.md; ``content`` is the manifest. All numbers come from the published records."""
     tables = list(layout.tables)
     numbers = content["records"]
     first = layout.columns[0]
     reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
     )
-    reading += _unique(layout, records)
+    reading += _unique(unique)
     if names := [code(column.name) for column in layout.columns if column.sets is not None]:
         reading += _SETS.format(names=", ".join(names))
     if layout.suppressed is not None:
@@ -115,9 +115,8 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], records: Rec
     )
 
 
-def _unique(layout: RecordLayout, records: Records) -> str:
+def _unique(found: Uniqueness) -> str:
     """What the published table says of records that are unique over all columns that are a person's own."""
-    found = unique_published(layout, records)
     if not found.exact:
         return ""
     names = ", ".join(code(name) for name in found.exact)
@@ -133,7 +132,7 @@ def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
     own = [c for c in layout.in_rows if layout.form == "generalised" or c.role != "sensitive"]
     exact = tuple(c.name for c in own if not c.regions)
     unique = count_unique([records.columns[c.name].places for c in own], records.times)
-    return Uniqueness(unique, len(records), exact)
+    return Uniqueness(unique, len(records), exact, quasi=layout.form != "generalised")
 
 
 def _rows(layout: RecordLayout) -> list[str]:
