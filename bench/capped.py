@@ -20,18 +20,16 @@ from bench.groups import QUASI, copy_of, study_of
 from papers.machine import machine
 from sfumato import workflow
 from sfumato.domains.counts import Cells
-from sfumato.methods import ConfidenceCap, recipe_of
-from sfumato.privacy.dp.sampling import SecureSource
-from sfumato.release.partition import PartitionDraft
-from sfumato.study.partition_purpose import tailor_partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.methods import ConfidenceCap, Mondrian, recipe_of
+from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 
 
-def cells_of(study: Study) -> tuple[PartitionView, Cells]:
+def cells_of(study: Study) -> tuple[View, Cells]:
     """The table as the method sees it."""
-    view = tailor_partition(study)
+    view = tailor(study, None, Mondrian.needs)
     with open_source(study.source, base=study.base) as table:
         return view, CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
 
@@ -54,9 +52,8 @@ def beside_a_copy(folder: Path, sizes: list[int]) -> None:
         took, worked = time.perf_counter() - began, time.process_time() - busy
         view, cells = cells_of(study)
         busy = time.process_time()
-        ConfidenceCap().draft(view, cells, source=SecureSource())
+        ConfidenceCap().draft(view, cells)
         alone = time.process_time() - busy
-        assert isinstance(done.draft, PartitionDraft), "it publishes records"
         facts = done.draft.facts
         print(
             f"| {rows:,} | {floor:.2f} | {took:.2f} | {took / floor:.1f} | {worked:.1f} | {alone:.1f} | "

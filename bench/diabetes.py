@@ -17,16 +17,12 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 import sfumato as sf
 from papers.machine import machine
 from papers.tables import diabetes as diabetes130
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.study.file import icd9_taxonomy
-
-if TYPE_CHECKING:
-    from sfumato.release.draft import Draft
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "diabetes130"
 CHAPTERS = {"240": "chapter 3", "390": "chapter 7", "460": "chapter 8", "520": "chapter 9", "580": "chapter 10"}
@@ -80,7 +76,7 @@ def main() -> None:
                 sf.DiffGen(epsilon=asked.epsilon, h="auto"), out=folder / f"out-{tree}"
             )
             took = time.perf_counter() - began
-            cut = next(c for c in cast("Draft", published.draft).groups.cuts if c.attribute == "diagnosis")
+            cut = next(c for c in published.draft.groups.cuts if c.attribute == "diagnosis")
             print(f"| {tree} | {cut.size:,} | {published.rows:,} | {len(cut.starts)} | {took:.1f} |", flush=True)
         print("\n| taxonomy | method | CA % | BA % | LA % | seconds |\n|---|---|---|---|---|---|")
         for tree in (*trees, None):

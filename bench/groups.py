@@ -32,13 +32,12 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Categories
 from sfumato.evaluate.learning.accuracy import classification
 from sfumato.methods import FullDomain, Mondrian, Tds, recipe_of
-from sfumato.methods.grouping.region_loss import general_loss
-from sfumato.release.partition import PartitionDraft
+from sfumato.release.region_loss import general_loss
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.file import load_study, load_taxonomy
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 
 QUASI = ("age", "workclass", "education_num", "marital_status", "race", "sex")
@@ -67,7 +66,7 @@ FROM_CSV: dict[str, tuple[Any, float]] = {  # the method, and ARX's seconds from
 }
 
 
-def arx_adult(folder: Path) -> tuple[PartitionView, Cells]:
+def arx_adult(folder: Path) -> tuple[View, Cells]:
     """ARX's Adult as cells: the training part without `?`, all nine attributes quasi-identifiers."""
     with (folder / "adult" / "train.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if "?" not in row.values()]
@@ -75,7 +74,7 @@ def arx_adult(folder: Path) -> tuple[PartitionView, Cells]:
     for name in NINE:
         tree = load_taxonomy(folder / "adult" / "hierarchies" / "arx" / f"adult_hierarchy_{name}.csv")
         quasi.append(Attribute(name=name, role=Role.QUASI_IDENTIFIER, domain=Categories(taxonomy=tree)))
-    view = PartitionView(quasi=tuple(quasi), sensitive=(), others=(), unit=RecordUnit())
+    view = View(quasi=tuple(quasi), sensitive=(), others=(), unit=RecordUnit())
     column = {"salary-class": "income"}
     codes = np.stack(
         [view.domain(n).encode([row[column.get(n, n.replace("-", "_"))] for row in rows]) for n in NINE], axis=1
@@ -116,7 +115,7 @@ def as_classified(folder: Path, runs: int = 10) -> None:
     """Accuracy on the packaged Adult: 2/3 released, 1/3 in the same regions; published figures beside it."""
     study = load_study(folder / "study.yaml")
     quasi = study.with_role(Role.QUASI_IDENTIFIER)
-    view = PartitionView(quasi=quasi, sensitive=(), others=(study.target,), unit=RecordUnit())
+    view = View(quasi=quasi, sensitive=(), others=(study.target,), unit=RecordUnit())
     with open_source(study.source, base=study.base) as table:
         cells = CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
     codes = {name: np.repeat(cells.codes[:, place], cells.counts) for place, name in enumerate(cells.attributes)}
@@ -137,10 +136,10 @@ def as_classified(folder: Path, runs: int = 10) -> None:
         ("TDS, k = 5", Tds(k=5), "decision-tree", "81 to 82.5, read off a figure"),
     ):
 
-        def make(part: PartitionView, some: Cells, method: Any = method) -> Any:
+        def make(part: View, some: Cells, method: Any = method) -> Any:
             return method.draft(part, some)
 
-        found = classification(view, codes, make, runs=runs, classifier=learner, baseline=False).ca
+        found = classification(view, codes, make, private=False, runs=runs, classifier=learner, baseline=False).ca
         error = 100 * found.deviation / runs**0.5
         print(f"| {name} | {learner} | {100 * found.mean:.2f} | {error:.2f} | {known} |", flush=True)
 
@@ -180,7 +179,7 @@ def from_csv_to_bundle(shared: Path, folder: Path, rows: int) -> None:
         )
 
 
-def blow_up_arx(shared: Path, target: Path, rows: int) -> PartitionView:
+def blow_up_arx(shared: Path, target: Path, rows: int) -> View:
     """Write ARX's Adult and variations of its records as CSV."""
     view, cells = arx_adult(shared)
     codes = np.repeat(cells.codes, cells.counts, axis=0)
@@ -199,7 +198,7 @@ def blow_up_arx(shared: Path, target: Path, rows: int) -> PartitionView:
     return view
 
 
-def release_arx(view: PartitionView, folder: Path, name: str) -> None:
+def release_arx(view: View, folder: Path, name: str) -> None:
     """One release from CSV."""
     study = Study(name="arx", source="arx.csv", base=folder, attributes={a.name: a for a in view.quasi})
     place = folder / "out" / "arx"
@@ -278,7 +277,6 @@ def beside_a_copy(folder: Path, most: int) -> None:
         began = time.perf_counter()
         done = workflow.release(study, recipe_of(Mondrian(k=10), name="k10"), folder=folder / "out" / str(rows))
         took = time.perf_counter() - began
-        assert isinstance(done.draft, PartitionDraft), "Mondrian publishes records"
         groups = len(done.draft.partition.boxes)
         print(f"| {rows:,} | {floor:.2f} | {took:.2f} | {took / floor:.1f} | {groups:,} |", flush=True)
 

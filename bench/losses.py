@@ -23,7 +23,9 @@ from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import UtilityLoss, WorstPrivacyLoss, large_populations
 from sfumato.methods import Mondrian
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.guarantee import SyntacticGuarantee
+from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Role
 from sfumato.study.file import load_study
 from sfumato.study.study import Study
@@ -105,17 +107,20 @@ def report(study: Study, min_sup: float) -> None:
     cells = raw_cells(study, view)
     kept: dict[str, Any] = {}
 
-    def evidence(draft: PartitionDraft) -> Evidence:
+    def evidence(draft: Draft) -> Evidence:
         return evidence_of_draft(study, None, draft, cells, view, kept=kept)
+
+    def records(form: str, partition: Partition) -> Draft:
+        return Draft(view=view, content=partition, form=form, guarantee=SyntacticGuarantee(()))
 
     sizes = np.array([[view.domain(name).size for name in QUASI]])
     nothing = Partition(cells, np.zeros(len(cells), np.int64), Boxes(QUASI, np.zeros_like(sizes), sizes))
     exact = cells.codes[:, : len(QUASI)]
     everything = Partition(cells, np.arange(len(cells)), Boxes(QUASI, exact, exact + 1))
     drafts = {
-        "nothing published": PartitionDraft(view=view, partition=nothing, models=()),
+        "nothing published": records("generalised", nothing),
         **{f"k = {k:,}": Mondrian(k=k).draft(view, cells) for k in reversed(K)},
-        "everything published": PartitionDraft(view=view, partition=everything, models=(), form="bucketized"),
+        "everything published": records("bucketized", everything),
     }
     begin = time.perf_counter()
     found = large_populations(evidence(drafts["nothing published"]), min_sup)

@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 from papers.machine import machine
 from papers.tables.adult import coded_incomes
 from sfumato.methods import DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.noise.post_processing import POSTS
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
@@ -63,7 +64,7 @@ def coded(text: str, folder: Path, name: str) -> tuple[View, Codes]:
     """The records of a study as codes."""
     (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     study = load_study(folder / f"{name}.yaml")
-    view = tailor(study)
+    view = tailor(study, None, DiffGen.needs)
     with open_source(study.source, base=study.base) as table:
         cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
     return view, {name: np.repeat(cells.codes[:, place], cells.counts) for place, name in enumerate(cells.attributes)}
@@ -143,7 +144,7 @@ def compared(view: View, codes: Codes, method: DiffGen, splits: int) -> list[lis
         train = {name: column[order[:cut]] for name, column in codes.items()}
         test = {name: column[order[cut:]] for name, column in codes.items()}
         counter = ArrayCounter(train, {target: len(view.classes)})
-        draft = method.run(view, counter, accountant=Accountant(method.spends), source=SecureSource())
+        draft = method.draft(view, counter, Context(accountant=Accountant(method.spends), source=SecureSource()))
         found.append(measured(view, draft, train, test))
     return found
 

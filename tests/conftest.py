@@ -38,7 +38,7 @@ def _working_folder(tmp_path_factory):
         return folder(os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.workflow.making.outcome.working_folder", working_folder)
+        patch.setattr("sfumato.workflow.steps.outcome.working_folder", working_folder)
         yield
 
 

@@ -23,9 +23,11 @@ def grid(lower, upper, step=1, unit="integer", declared=True):
 
 
 def view(unit=None, target=("N", "Y"), **domains):
-    return View(
-        predictors=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in domains.items()),
-        target=Attribute(name="class", role=Role.CLASS, domain=flat(*target)),
+    return View.of(
+        (
+            *tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in domains.items()),
+            Attribute(name="class", role=Role.CLASS, domain=flat(*target)),
+        ),
         unit=unit or RecordUnit(),
     )
 

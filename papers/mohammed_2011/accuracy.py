@@ -29,6 +29,7 @@ from sfumato.domains.counts import Counter
 from sfumato.evaluate.learning.accuracy import Comparison, classification
 from sfumato.evaluate.learning.lessons import Codes
 from sfumato.methods import DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.noise.noisy_groups import Finish
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
@@ -101,16 +102,19 @@ def _error(runs: Sequence[float]) -> float:
 
 
 def _ours(method: DiffGen, view: View, counter: Counter) -> Draft:
-    return method.run(view, counter, accountant=Accountant(method.spends), source=SecureSource())
+    return method.draft(view, counter, Context(accountant=Accountant(method.spends), source=SecureSource()))
 
 
 def _at_papers_costs(method: DiffGen, view: View, counter: Counter) -> Draft:
     """The paper's choices and counts of one release at ε: see the text above. Its `max` alone is monotone."""
     half = method.spends / 2 if method.score == "max" else method.spends
     chosen = _ours(DiffGen(epsilon=half, h=method.h, score=method.score, post="none"), view, counter)
-    counts = Accountant(method.spends / 2)
     return Finish(threshold=1, post="none").draft(
-        view, chosen.groups.cuts, counter, size=None, accountant=counts, source=SecureSource(), progress=silent
+        view,
+        chosen.groups.cuts,
+        counter,
+        method,
+        context=Context(accountant=Accountant(method.spends / 2)),
     )
 
 

@@ -34,14 +34,13 @@ from sfumato.evaluate.learning.accuracy import Comparison, classifications
 from sfumato.evaluate.learning.classifiers import CLASSIFIERS
 from sfumato.evaluate.learning.lessons import Codes
 from sfumato.methods import ConfidenceCap, DiffGen, Mondrian
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
-from sfumato.release.partition import PartitionDraft
 from sfumato.study.attribute import Role
 from sfumato.study.file import study_from_mapping
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.purpose import tailor
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
@@ -98,7 +97,7 @@ def _error(runs: Sequence[float]) -> float:
 class People:
     """The records as methods for groups and as DiffGen see them; the same records in the same order."""
 
-    view: PartitionView
+    view: View
     codes: Codes
     private: View
     private_codes: Codes
@@ -124,12 +123,12 @@ def people(every: int = 1) -> People:
     in_fives = study_from_mapping({"name": "ages", "source": table.select(["age"]), "attributes": {"age": ages}})
     quasi = tuple(in_fives.attributes["age"] if name == "age" else study.attributes[name] for name in SIX)
     target = study.target
-    view = PartitionView(
+    view = View(
         quasi=quasi, sensitive=(replace(target, name=SALARY, role=Role.SENSITIVE),), others=(target,), unit=RecordUnit()
     )
     codes = {a.name: view.domain(a.name).encode(table[a.name].to_pylist()) for a in (*quasi, target)}
     few = {name: study.attributes[name] for name in (*SIX, target.name)}
-    private = tailor(replace(study, attributes=few, purposes={}, releases={}, sweeps={}))
+    private = tailor(replace(study, attributes=few, purposes={}, releases={}, sweeps={}), None, DiffGen.needs)
     age = study.attributes["age"].domain
     assert age is not None, "declared"
     return People(
@@ -137,16 +136,16 @@ def people(every: int = 1) -> People:
     )
 
 
-def _capped(view: PartitionView, cells: Cells) -> PartitionDraft:
-    return ConfidenceCap(rate=RATE, distortion=CHOSEN).draft(view, cells, source=SecureSource())
+def _capped(view: View, cells: Cells) -> Draft:
+    return ConfidenceCap(rate=RATE, distortion=CHOSEN).draft(view, cells)
 
 
-def _grouped(method: Mondrian, view: PartitionView, cells: Cells) -> PartitionDraft:
+def _grouped(method: Mondrian, view: View, cells: Cells) -> Draft:
     return method.draft(replace(view, quasi=tuple(replace(a, at_least=None) for a in view.quasi)), cells)
 
 
 def _private(method: DiffGen, view: View, counter: Counter) -> Draft:
-    return method.run(view, counter, accountant=Accountant(method.spends), source=SecureSource())
+    return method.draft(view, counter, Context(accountant=Accountant(method.spends), source=SecureSource()))
 
 
 @FIGURES.add
@@ -174,8 +173,8 @@ class SattarFigure5:
         for done, (name, (k, make)) in enumerate(makes.items()):
             learning = partial(_told, progress, f"learning from {name}", done, len(makes))
             each = classifications(
-                who.view, who.codes, make, classifiers=FOUR, protocol="folds", runs=self.folds, baseline=name == CAPPED,
-                workers=workers, progress=learning, columns="quasi-identifiers",
+                who.view, who.codes, make, private=False, classifiers=FOUR, protocol="folds", runs=self.folds,
+                baseline=name == CAPPED, workers=workers, progress=learning, columns="quasi-identifiers",
             )  # fmt: skip
             found += _learnt(name, k, each)
         found.sort(key=lambda one: one.release == RAW)  # last in the legend
@@ -260,8 +259,8 @@ class SattarFigure9:
         tree = FOUR[:1]
         say = partial(_told, progress, "learning from releases", 0, 1 + len(PRIVATE))
         ours = classifications(
-            who.view, who.codes, _capped, classifiers=tree, protocol="folds", runs=self.folds, workers=workers,
-            progress=say, columns="quasi-identifiers",
+            who.view, who.codes, _capped, private=False, classifiers=tree, protocol="folds", runs=self.folds,
+            workers=workers, progress=say, columns="quasi-identifiers",
         )  # fmt: skip
         found = _learnt(CAPPED, None, ours)
         for done, (name, method) in enumerate(PRIVATE.items()):

@@ -24,7 +24,7 @@ from sfumato.privacy.groups.shares import Distribution, as_given
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import CappedConfidence
 from sfumato.progress import Progress, silent
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 K = (5, *range(10, 160, 10))
 CLOSE_TO_MAX = 50  # the k at which it is looked at who breaks the cap
@@ -113,7 +113,7 @@ _TABLE_5 = ("sensitive", "records", "max_k", "avg_k", "printed_max_k", "printed_
 _COLUMNS = ("sensitive", "records", "way", "k", "groups", "broken", "share", "crowded", "usual")
 
 
-def free_view(sample: Sample) -> PartitionView:
+def free_view(sample: Sample) -> View:
     """The sample as Mondrian sees it, which has no rule for the least generalisation."""
     return replace(sample.view, quasi=tuple(replace(a, at_least=None) for a in sample.view.quasi))
 

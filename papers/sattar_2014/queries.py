@@ -27,7 +27,7 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES
 from sfumato.evaluate.measures.query_error import LargeQueryError, QueryError, SmallQueryError
 from sfumato.progress import Progress, silent
-from sfumato.release.partition import PartitionDraft
+from sfumato.release.draft import Draft
 from sfumato.release.shown import shown_records
 
 QD = 3
@@ -135,7 +135,7 @@ def mondrian(way: str, which: str) -> str:
     return f"Mondrian, {way}, {which}"
 
 
-def _releases(sample: Sample, draws: Draws) -> Iterator[tuple[str, int | None, PartitionDraft]]:
+def _releases(sample: Sample, draws: Draws) -> Iterator[tuple[str, int | None, Draft]]:
     ours = drafted(sample, CHOSEN)
     yield CAPPED, None, ours
     average = max(2, round(float(ours.facts["average_group"])))

@@ -24,11 +24,10 @@ from papers.tables.acs import NEEDS, OCCUPATION, Survey
 from papers.tables.blowup import blown_up
 from sfumato.domains.counts import Cells
 from sfumato.methods import ConfidenceCap, Mondrian
-from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.progress import Progress, silent, time_left
-from sfumato.study.partition_purpose import tailor_partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 
 BASE = 100_000
@@ -95,13 +94,13 @@ class SattarFigure10:
 def timed(survey: Survey, records: pa.Table, times: int) -> list[Timed]:
     """All releases of one table."""
     study = survey.study(records, OCCUPATION)
-    view = tailor_partition(study)
+    view = tailor(study, None, Mondrian.needs)
     cells, counting, clock = _repeated(partial(_counted, study, view), times)
     found = []
     average = 2
     for distortion in THRESHOLDS:
         cap = ConfidenceCap(rate=RATE, distortion=distortion)
-        draft, grouping, more = _repeated(partial(cap.draft, view, cells, source=SecureSource()), times)
+        draft, grouping, more = _repeated(partial(cap.draft, view, cells), times)
         groups = int(draft.facts["groups"])
         average = max(2, round(float(draft.facts["average_group"])))
         found.append(
@@ -113,7 +112,7 @@ def timed(survey: Survey, records: pa.Table, times: int) -> list[Timed]:
     return [*found, Timed(len(records), MONDRIAN, "", average, counting, grouping, clock + more, groups, times)]
 
 
-def _counted(study: Study, view: PartitionView) -> Cells:
+def _counted(study: Study, view: View) -> Cells:
     with open_source(study.source, base=study.base) as table:
         return CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
 

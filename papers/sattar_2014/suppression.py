@@ -18,9 +18,9 @@ from papers.parallel import side_by_side
 from papers.tables.acs import CODE, HALVES, NEEDS, OCCUPATION, SALARY, Sample, Survey
 from sfumato.errors import InfeasibleError
 from sfumato.methods import ConfidenceCap
-from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.progress import Progress, silent
-from sfumato.release.partition import SUPPRESSED, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import SUPPRESSED
 
 PAPER = "Sattar, Li, Ding, Liu & Vincent, A general framework for privacy preserving data publishing, 2014"
 SIZES = (25_000, 50_000, 75_000, 100_000, 125_000, 150_000)
@@ -152,9 +152,9 @@ def tried(sample: Sample, distortion: str) -> Tried:
     )  # fmt: skip
 
 
-def drafted(sample: Sample, distortion: str) -> PartitionDraft:
+def drafted(sample: Sample, distortion: str) -> Draft:
     """A release under the cap, of a share of the sample."""
-    return ConfidenceCap(rate=RATE, distortion=distortion).draft(sample.view, sample.cells, source=SecureSource())
+    return ConfidenceCap(rate=RATE, distortion=distortion).draft(sample.view, sample.cells)
 
 
 def needed(sample: Sample) -> Needed:

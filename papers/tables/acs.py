@@ -24,10 +24,11 @@ from papers.tables.public import folder_of
 from sfumato.domains.counts import Cells
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import SourceError
+from sfumato.methods import Mondrian
 from sfumato.study.file import parse_taxonomy, study_from_mapping
-from sfumato.study.partition_purpose import tailor_partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 
 _FILE = "occ_sal_view.csv.gz"
@@ -53,7 +54,7 @@ class Sample:
     sensitive: str
     records: int
     marital: str  # how its tree over marital status is called
-    view: PartitionView
+    view: View
     cells: Cells
 
 
@@ -115,7 +116,7 @@ class Survey:
     def sample(self, records: pa.Table, sensitive: str, *, marital: str | None = None) -> Sample:
         """Some records as a method sees them."""
         study = self.study(records, sensitive, marital=marital)
-        view = tailor_partition(study)
+        view = tailor(study, None, Mondrian.needs)
         with open_source(study.source, base=study.base) as table:
             cells = CodedTable(table, view.attributes).full_cells([a.name for a in view.attributes])
         return Sample(sensitive, len(records), "flat" if marital is None else "in halves", view, cells)

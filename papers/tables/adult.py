@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.evaluate.learning.lessons import Codes
+from sfumato.methods import DiffGen
 from sfumato.study.attribute import Role
 from sfumato.study.file import load_study
 from sfumato.study.purpose import tailor
@@ -33,7 +34,7 @@ def occupations() -> Study:
 def coded_incomes() -> tuple[View, Codes]:
     """The packaged records as codes, in the order in which `worth` has them: splits and folds are the same."""
     study = incomes()
-    view = tailor(study)
+    view = tailor(study, None, DiffGen.needs)
     with open_source(study.source, base=study.base) as table:
         cells = CodedTable(table, view.attributes, unit=view.unit).full_cells([a.name for a in view.attributes])
     return view, {name: np.repeat(cells.codes[:, place], cells.counts) for place, name in enumerate(cells.attributes)}

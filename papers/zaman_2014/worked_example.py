@@ -26,9 +26,10 @@ from papers.drawing.dots import Dot, Dots
 from papers.figure import FIGURES, Fact, Reproduced, finished
 from sfumato.domains.cut import Cut
 from sfumato.domains.sets.domain import SetDomain
+from sfumato.methods import DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.noise.noisy_groups import Finish
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.progress import Progress, silent
 from sfumato.study.file import study_from_mapping
 from sfumato.study.purpose import tailor
@@ -128,13 +129,12 @@ def study() -> Study:
 def counted(epsilon: int) -> dict[Group, int]:
     """The groups of Table II's cuts, by the last step of our methods at so large an ε."""
     patients = study()
-    view = tailor(patients)
+    view = tailor(patients, None, DiffGen.needs)
     with open_source(patients.source, base=patients.base) as table:
         counter = CodedTable(table, view.attributes)
-        draft = Finish(threshold=1, post="none").draft(
-            view, _cuts(view), counter, size=None, accountant=Accountant(Fraction(epsilon)), source=SecureSource(),
-            progress=silent,
-        )  # fmt: skip
+        context = Context(accountant=Accountant(Fraction(epsilon)))
+        method = DiffGen(epsilon=epsilon)
+        draft = Finish(threshold=1, post="none").draft(view, _cuts(view), counter, method, context=context)
     codes = cast("SetDomain", view.predictors[2].domain)
     stars = draft.groups.cuts[2]
     labels = stars.labels(codes.taxonomy, draft.groups.regions[:, 2])  # type: ignore[attr-defined]  # the cut of a set

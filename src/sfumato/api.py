@@ -25,7 +25,7 @@ from sfumato.evaluate.measures import Linkage, Measure, Reading, Refused
 from sfumato.file_names import checked_file_name
 from sfumato.frontier import Frontier, Sweep, sweep
 from sfumato.ledger import Entry, Ledger
-from sfumato.methods import ConfidenceCap, Method, Mondrian, PartitionMethod, recipe_of
+from sfumato.methods import ConfidenceCap, Method, Mondrian, recipe_of
 from sfumato.methods.method import Exact
 from sfumato.privacy.dp.sampling import InsecureSource
 from sfumato.progress import Progress, silent
@@ -104,7 +104,7 @@ class Study:
 
     def plan(
         self,
-        what: "Method | PartitionMethod | DiffPC45 | str | None" = None,
+        what: "Method | DiffPC45 | str | None" = None,
         *,
         purpose: str | None = None,
         check: bool = True,
@@ -119,7 +119,7 @@ class Study:
 
     def release(  # noqa: PLR0913 - all but the first come by keyword
         self,
-        what: Method | PartitionMethod | str | None = None,
+        what: Method | str | None = None,
         *,
         out: str | Path | None = None,
         purpose: str | None = None,
@@ -250,7 +250,7 @@ class Study:
 
     def worth(
         self,
-        what: Method | PartitionMethod | str | None = None,
+        what: Method | str | None = None,
         *,
         purpose: str | None = None,
         classifier: str = "decision-tree",
@@ -271,7 +271,7 @@ class Study:
 
     def worths(
         self,
-        what: Method | PartitionMethod | str | None = None,
+        what: Method | str | None = None,
         *,
         purpose: str | None = None,
         classifiers: Iterable[str] | None = None,
@@ -346,7 +346,7 @@ class Study:
 
     def audit(
         self,
-        what: "Method | PartitionMethod | DiffPC45 | str | None" = None,
+        what: "Method | DiffPC45 | str | None" = None,
         *,
         purpose: str | None = None,
         runs: int = 4_000,
@@ -384,7 +384,7 @@ class Study:
 
     def recipe(
         self,
-        what: Method | PartitionMethod | str | None = None,
+        what: Method | str | None = None,
         *,
         purpose: str | None = None,
         chosen: Chosen | str = Chosen.IN_ADVANCE,

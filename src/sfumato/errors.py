@@ -12,7 +12,7 @@
     └── InternalError           70  a broken invariant: our bug
 
 A message never carries a value taken from a record. Names of columns, values the owner declared, and numbers
-from the study are fine. Only the owner's guard (`workflow.making.left_out_guard`) says how many records are left out,
+from the study are fine. Only the owner's guard (`workflow.steps.left_out_guard`) says how many records are left out,
 and that this is for the owner alone.
 """
 

@@ -95,7 +95,11 @@ def test_a_receiver_is_told_of_the_sample_and_can_check_the_cap(study, run):
     assert "The more records there are, the less it caps" in manifest["privacy"]["limits"]
     assert "divide a count of this one by 0.8" in (bundle / "README.md").read_text(encoding="utf-8")
     checks = run("verify", "out", "--json").json["checks"]
-    assert {"name": "promise", "ok": True, "detail": "capped-confidence (rate = 0.8) holds in every group"} in checks
+    assert {
+        "name": "privacy model",
+        "ok": True,
+        "detail": "capped-confidence (rate = 0.8) holds in every group",
+    } in checks
     report = (study.parent / "out" / "owner" / "report.html").read_text(encoding="utf-8")
     assert "Expected and observed confidence" in report and "the line is the cap" in report and "drawn" in report
 
@@ -103,7 +107,7 @@ def test_a_receiver_is_told_of_the_sample_and_can_check_the_cap(study, run):
 def test_a_seeded_sample_promises_nothing(study, run):
     assert run("release", study, "cap", "--out", "out", "--insecure-seed", "1").code == 0
     manifest = json.loads((study.parent / "out" / "bundle" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["promise"] == "none (seeded for testing)"
+    assert manifest["guarantee"] == "none (seeded for testing)"
     assert run("verify", "out").code == 0
 
 
@@ -119,7 +123,7 @@ def test_a_population_comes_from_shares_or_from_people_and_goes_into_the_manifes
         assert f"those of '{file}'" in run("plan", study, "r").out
         assert run("release", study, "r", "--out", f"out-{file}").code == 0
         bundle = folder / f"out-{file}" / "bundle"
-        promises = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["privacy"]["promises"]
+        promises = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["privacy"]["models"]
         assert "shares" not in promises[0]["parameters"] and promises[1]["parameters"]["shares"] == shares
         assert run("verify", bundle).code == 0
         assert "p17" not in (bundle / "manifest.json").read_text(encoding="utf-8")

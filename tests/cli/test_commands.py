@@ -1,6 +1,7 @@
 """What each command says, and the ways it can end."""
 
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from sfumato import workflow
 from sfumato.methods import ContingencyTable
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.progress import silent
 from sfumato.study.file import load_study, study_from_text
 from sfumato.study.recipe import recipe_from_study
 
@@ -119,10 +119,10 @@ def test_an_empty_ledger_and_a_changed_one(study, run):
 @pytest.mark.usefixtures("seeded")
 def test_an_audit_finds_a_method_that_spends_more_than_it_says(study, run, monkeypatch):
     class Cheat(ContingencyTable):
-        def run(self, view, counter, *, accountant, source, progress=silent):
-            return super().run(view, counter, accountant=Accountant(Fraction(6)), source=source, progress=progress)
+        def draft(self, view, counts, context=None):
+            return super().draft(view, counts, replace(context, accountant=Accountant(Fraction(6))))
 
-    monkeypatch.setattr(workflow.owner, "build", lambda recipe: Cheat(epsilon="0.25"))
+    monkeypatch.setattr(workflow.audit_release, "build", lambda recipe: Cheat(epsilon="0.25"))
     found = run("evaluate", "audit", study, "table", "--runs", "600")
     assert found.code == 8
     assert "violates ε = 0.25" in found.out
@@ -132,8 +132,8 @@ def test_an_audit_of_persons_adds_a_whole_person(study, monkeypatch):
     text = study.read_text(encoding="utf-8").replace("unit: record", "unit: {person: person_id, at_most: 3}")
     study.write_text(text, encoding="utf-8")
     tables = []
-    monkeypatch.setattr(workflow.owner, "ArrayCounter", lambda codes, sizes: tables.append(codes))
-    monkeypatch.setattr(workflow.owner, "audit", lambda once, epsilon, runs: epsilon)
+    monkeypatch.setattr(workflow.audit_release, "ArrayCounter", lambda codes, sizes: tables.append(codes))
+    monkeypatch.setattr(workflow.audit_release, "audit", lambda once, epsilon, runs: epsilon)
     declared = load_study(study)
     promised = workflow.audit_recipe(declared, recipe_from_study(declared, "table"), runs=400)
     assert promised == Fraction(1, 4)

@@ -63,7 +63,7 @@ def test_every_region_holds_enough_people(folder, run, method):
     done = run("verify", "out", "--population", "people.csv", "--json")
     told = json.loads(done.out)
     assert done.code == 0 and told["ok"]
-    assert [c["detail"] for c in told["checks"] if c["name"] == "promise"] == [
+    assert [c["detail"] for c in told["checks"] if c["name"] == "privacy model"] == [
         "delta-presence (maximum = 0.3, minimum = 0.05, population = people.csv) holds in every group"
     ]
     rows = sf.Release.open("out").to_arrow().to_pylist()
@@ -160,7 +160,7 @@ def test_only_the_name_of_the_population_leaves(folder, run, scheme):
     assert len(texts) >= 4 and not any(str(folder) in text or "everyone" in text for text in texts)
     manifest = json.loads((bundle / "manifest.json").read_text())
     name = "people.db" if scheme else "people.csv"
-    assert manifest["privacy"]["promises"][0]["parameters"]["population"] == name
+    assert manifest["privacy"]["models"][0]["parameters"]["population"] == name
     assert manifest["method"]["parameters"]["promise"]["delta-presence"]["population"] == name
     assert any(typed in file.read_text() for file in (folder / "out" / "owner").glob("*.json*"))
     assert run("verify", "out", "--population", typed).code == 0

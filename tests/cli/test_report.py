@@ -7,7 +7,7 @@ import pytest
 from sfumato.cli import owner as owner_commands
 from sfumato.ledger import open_ledger, sql
 from sfumato.workflow import report as owner_report
-from sfumato.workflow.making import reservation as frame
+from sfumato.workflow.steps import reservation as frame
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

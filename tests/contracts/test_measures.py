@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES, Reading
 from sfumato.evaluate.measures.measure import Better, Kind
-from sfumato.release.partition import SUPPRESSED, Boxes, Partition, PartitionDraft
+from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.release.shown import shown_records
 from tests.evaluate.releases import releases, shown_of, small_tables
+from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of
 
 EVERY = pytest.mark.parametrize("measure", MEASURES.values(), ids=list(MEASURES))
@@ -31,14 +32,14 @@ def trivial(view, cells, *, suppressed=False):
     sizes = np.array([[view.domain(a.name).size for a in view.quasi]])
     boxes = Boxes(tuple(a.name for a in view.quasi), np.zeros_like(sizes), sizes)
     group = np.full(len(cells), SUPPRESSED if suppressed else 0)
-    return PartitionDraft(view=view, partition=Partition(cells, group, boxes), models=())
+    return records_draft(view, Partition(cells, group, boxes))
 
 
 def original(view, cells):
     """Every record as it is, alike ones together."""
     exact, group = np.unique(cells.codes[:, : len(view.quasi)], axis=0, return_inverse=True)
     boxes = Boxes(tuple(a.name for a in view.quasi), exact, exact + 1)
-    return PartitionDraft(view=view, partition=Partition(cells, group.ravel(), boxes), models=())
+    return records_draft(view, Partition(cells, group.ravel(), boxes))
 
 
 @st.composite
@@ -60,7 +61,7 @@ def grouped(draw):
     )
     place = np.where(group == SUPPRESSED, SUPPRESSED, np.searchsorted(used, group))
     form = draw(st.sampled_from(["generalised", "bucketized", "anatomy"]))
-    return view, cells, PartitionDraft(view=view, partition=Partition(cells, place, boxes), models=(), form=form)
+    return view, cells, records_draft(view, Partition(cells, place, boxes), form=form)
 
 
 def sound(measure, evidence):

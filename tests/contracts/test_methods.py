@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,15 +15,16 @@ from sfumato.errors import BudgetError, StudyError
 from sfumato.evaluate.audit import events_of
 from sfumato.ledger import open_ledger
 from sfumato.methods import METHODS, build, recipe_of
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
-from sfumato.release.forms.noisy_counts.manifest import plain
+from sfumato.release.storage.seal import plain
 from sfumato.study.file import study_from_text
 from sfumato.study.recipe import Recipe
 from sfumato.study.unit import PersonUnit
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
-PRIVATE = [kind for kind in METHODS.values() if not getattr(kind, "partition", False)]
+PRIVATE = [kind for kind in METHODS.values() if kind.needs.private]
 EVERY = pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.name)
 EPSILONS = st.sampled_from(["0.05", "1/3", "1", "7.5"])
 
@@ -40,7 +41,9 @@ class Untouchable:
 
 def run(method, of, codes, source=None):
     accountant = Accountant(method.spends / of.unit.stability)
-    return method.run(of, counter(of, codes), accountant=accountant, source=source or SecureSource()), accountant
+    return method.draft(
+        of, counter(of, codes), Context(accountant=accountant, source=source or SecureSource())
+    ), accountant
 
 
 def is_node(domain, region):
@@ -74,7 +77,7 @@ def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_for_persons_a_record_gets_its_part(kind, table):
     of, codes = table
-    persons = type(of)(predictors=of.predictors, target=of.target, unit=PersonUnit("id", 4))
+    persons = replace(of, unit=PersonUnit("id", 4))
     _, accountant = run(kind(epsilon=2), persons, codes)
     assert accountant.spent == Fraction(1, 2)
 
@@ -110,7 +113,9 @@ def test_an_observed_domain_is_refused_before_anything_is_looked_at(kind):
         for attempt in (
             lambda m=method, v=of: m.check(v),
             lambda m=method, v=of: m.forecast(v),
-            lambda m=method, v=of, a=accountant: m.run(v, Untouchable(), accountant=a, source=SecureSource()),
+            lambda m=method, v=of, a=accountant: m.draft(
+                v, Untouchable(), Context(accountant=a, source=SecureSource())
+            ),
         ):
             with pytest.raises(StudyError, match=r"was read off the data.*`domain: declared`"):
                 attempt()
@@ -122,7 +127,7 @@ def test_an_observed_class_is_refused_too(kind):
     of = view(job=JOB)
     target = type(of.target)(name="class", role=of.target.role, domain=flat("N", "Y", declared=False))
     with pytest.raises(StudyError, match="the domain of 'class' was read off the data"):
-        kind(epsilon=1).check(type(of)(predictors=of.predictors, target=target, unit=of.unit))
+        kind(epsilon=1).check(replace(of, others=(target,)))
 
 
 @EVERY
@@ -184,8 +189,10 @@ def test_it_never_spends_what_it_was_not_given(kind):
     of = view(job=JOB, age=grid(0, 9))
     accountant = Accountant(Fraction(1, 1000))
     with contextlib.suppress(BudgetError):
-        kind(epsilon=1).run(
-            of, counter(of, {"job": [1], "age": [2], "class": [0]}), accountant=accountant, source=SecureSource()
+        kind(epsilon=1).draft(
+            of,
+            counter(of, {"job": [1], "age": [2], "class": [0]}),
+            Context(accountant=accountant, source=SecureSource()),
         )
     assert accountant.spent <= Fraction(1, 1000)
 

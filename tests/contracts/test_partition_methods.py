@@ -1,6 +1,5 @@
 """What every method that puts records into groups must do, whichever it is."""
 
-import inspect
 import json
 from collections import Counter
 
@@ -12,11 +11,12 @@ from hypothesis import strategies as st
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import METHODS, build, recipe_of
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.sampling import InsecureSource
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.small_domains import JOB, flat
 
 PARAMETERS = {  # the least that each needs; a new method without a line here fails the first test
@@ -27,9 +27,9 @@ PARAMETERS = {  # the least that each needs; a new method without a line here fa
     "mondrian": {"k": 2},
     "tds": {"k": 2},
 }
-KINDS = [kind for kind in METHODS.values() if getattr(kind, "partition", False)]
+KINDS = [kind for kind in METHODS.values() if not kind.needs.private]
 EVERY = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-VIEW = PartitionView(
+VIEW = View(
     quasi=(
         Attribute(name="job", role=Role.QUASI_IDENTIFIER, domain=JOB),
         Attribute(name="sex", role=Role.QUASI_IDENTIFIER, domain=flat("f", "m")),
@@ -55,8 +55,7 @@ def cells_of(records):
 
 
 def draft(method, cells, view=VIEW, seed=1):
-    drawing = {"source": InsecureSource(seed)} if "source" in inspect.signature(method.draft).parameters else {}
-    return method.draft(view, cells, **drawing)
+    return method.draft(view, cells, Context(source=InsecureSource(seed)))
 
 
 def test_every_partition_method_is_tested_here():
@@ -154,6 +153,6 @@ def test_facts_are_plain(kind):
 
 @EVERY
 def test_a_view_without_quasi_identifiers_is_refused(kind):
-    bare = PartitionView(quasi=(), sensitive=VIEW.sensitive, others=VIEW.others, unit=VIEW.unit)
+    bare = View(quasi=(), sensitive=VIEW.sensitive, others=VIEW.others, unit=VIEW.unit)
     with pytest.raises(StudyError):
         made(kind).check(bare)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Role
 from sfumato.study.file import load_study
 from sfumato.workflow.evaluate import measuring_view, raw_cells
+from tests.made_drafts import records_draft
 
 QUASI = ("age", "workclass", "education", "marital_status", "race", "sex")
 
@@ -36,7 +37,7 @@ def trivial():
     view, cells = table()
     sizes = np.array([[view.domain(name).size for name in QUASI]])
     boxes = Boxes(QUASI, np.zeros_like(sizes), sizes)
-    return PartitionDraft(view=view, partition=Partition(cells, np.zeros(len(cells), np.int64), boxes), models=())
+    return records_draft(view, Partition(cells, np.zeros(len(cells), np.int64), boxes))
 
 
 def original():
@@ -44,6 +45,4 @@ def original():
     view, cells = table()
     exact = cells.codes[:, : len(QUASI)]
     boxes = Boxes(QUASI, exact, exact + 1)
-    return PartitionDraft(
-        view=view, partition=Partition(cells, np.arange(len(cells)), boxes), models=(), form="bucketized"
-    )
+    return records_draft(view, Partition(cells, np.arange(len(cells)), boxes), form="bucketized")

@@ -11,12 +11,13 @@ from scipy.sparse import csr_array
 
 from sfumato.evaluate.evidence import Evidence
 from sfumato.methods import Bucketization, Mondrian
-from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import SUPPRESSED, Partition
 from sfumato.release.shown import Shown, Values, shown_records
 from sfumato.study.attribute import Role
 from sfumato.study.file import load_study
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 from tests.methods.partition_tables import cells_of, partition_tables
 
@@ -29,7 +30,7 @@ def adult(quasi=SIX, sensitive="occupation"):
     """The view of Li & Li and its cells: six quasi-identifiers, occupation sensitive, income the class."""
     study = load_study(ADULT / "study.yaml")
     known = study.attributes
-    view = PartitionView(
+    view = View(
         quasi=tuple(known[name] for name in quasi),
         sensitive=(replace(known[sensitive], role=Role.SENSITIVE),),
         others=(study.target,),
@@ -82,14 +83,14 @@ def evidences(draw, least=2, most=30, forms=("generalised", "bucketized", "sampl
         if form == "suppressed":
             gone = draw(st.integers(0, len(made.partition.boxes) - 1))
             group = np.where(made.partition.group == gone, SUPPRESSED, made.partition.group)
-            made = replace(made, partition=Partition(made.partition.cells, group, made.partition.boxes))
+            made = replace(made, content=Partition(made.partition.cells, group, made.partition.boxes))
         shown = shown_records(made)
         if form == "sampled":
             shown = replace(shown, rate=0.5)
     return Evidence(view=view, raw=cells, shown=shown)
 
 
-def _buckets(view, cells, k) -> PartitionDraft:
+def _buckets(view, cells, k) -> Draft:
     made = Mondrian(k=k).draft(view, cells)
     return replace(made, form=Bucketization(k=k, promise={"distinct-l-diversity": 1}).form)
 

@@ -15,6 +15,7 @@ import pytest
 from sfumato.errors import InternalError, UsageError
 from sfumato.evaluate.audit import Finding, audit, events_of
 from sfumato.methods import ContingencyTable, DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.noise import noisy_groups
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import noisy_counts
@@ -62,7 +63,7 @@ def audited(method, of, *, runs, source=None, **more):
     counters, source = (Remembered(of, 6), Remembered(of, 5)), source or SecureSource()
 
     def once(table):
-        draft = method.run(of, counters[table], accountant=Accountant(method.spends), source=source)
+        draft = method.draft(of, counters[table], Context(accountant=Accountant(method.spends), source=source))
         return events_of(draft)
 
     return audit(once, epsilon=method.spends, runs=runs, **more)
@@ -171,7 +172,7 @@ def test_a_domain_read_off_the_data_is_caught(method):
 
     def once(table):
         of, counter = tables[table]
-        return events_of(method.run(of, counter, accountant=Accountant(method.spends), source=source))
+        return events_of(method.draft(of, counter, Context(accountant=Accountant(method.spends), source=source)))
 
     found = audit(once, epsilon=method.spends, runs=QUICK // 5)
     assert found.violates, found.sentence()

@@ -9,9 +9,10 @@ from hypothesis import given
 from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.intersection import intersect
 from sfumato.methods import Mondrian
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.release.partition import Boxes, Partition
 from sfumato.release.shown import shown_records
 from tests.evaluate.evidences import adult, evidences, rows_of
+from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of, partition_view
 from tests.small_domains import flat, grid
 
@@ -56,7 +57,7 @@ def test_intersection_agrees_with_everybody_looked_up_in_both(evidence):
 def drafted(view, cells, group, boxes):
     starts, stops = (np.array([[box[place]] for box in boxes]) for place in (0, 1))
     partition = Partition(cells, np.array(group), Boxes(("age",), starts, stops))
-    return PartitionDraft(view=view, partition=partition, models=())
+    return records_draft(view, partition)
 
 
 def test_two_harmless_releases_expose_a_person_together():

@@ -13,13 +13,13 @@ from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES
-from sfumato.release.draft import Draft, Groups
+from sfumato.release.draft import Groups
 from sfumato.release.shown import Values, shown_counts
 from sfumato.report.distributions import distributions
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
+from tests.made_drafts import counts_draft
 
 
 def grid(size):
@@ -46,7 +46,7 @@ def evidence_of(size, records=400, seed=0):
         axis=1,
     )  # fmt: skip
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
-    view = PartitionView(quasi=(age, town), sensitive=(pay,), others=(debt, ill), unit=RecordUnit())
+    view = View(quasi=(age, town), sensitive=(pay,), others=(debt, ill), unit=RecordUnit())
     cuts = (
         Cut("age", (0, 20, 35), 50), Cut("town", (0,), 8), Cut("pay", (0, size // 5, size // 3, size - 2), size),
         Cut("debt", (0, size // 2), size),
@@ -54,7 +54,7 @@ def evidence_of(size, records=400, seed=0):
     regions = np.stack([rng.integers(0, len(cut), 60) for cut in cuts], axis=1)
     rows = np.unique(np.hstack([regions, rng.integers(0, 2, (60, 1))]), axis=0)
     groups = Groups(cuts, rows[:, :-1], rows[:, -1], rng.integers(1, 20, len(rows)))
-    draft = Draft(view=View(predictors=(age, town, pay, debt), target=ill, unit=RecordUnit()), groups=groups)
+    draft = counts_draft(View.of((age, town, pay, debt, ill), unit=RecordUnit()), groups)
     return Evidence(
         view=view,
         raw=Cells(("age", "town", "pay", "debt", "ill"), distinct, counts),

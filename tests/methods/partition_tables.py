@@ -11,8 +11,8 @@ from sfumato.domains.domain import Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.small_domains import JOB, flat, grid
 
 ILL = flat("flu", "cold", "cancer", "none")
@@ -33,7 +33,7 @@ def partition_view(sensitive=("ill",), others=True, **quasi):
     def made(role, **domains):
         return tuple(Attribute(name=name, role=role, domain=domain) for name, domain in domains.items())
 
-    return PartitionView(
+    return View(
         quasi=made(Role.QUASI_IDENTIFIER, **quasi),
         sensitive=made(Role.SENSITIVE, **dict.fromkeys(sensitive, ILL)),
         others=made(Role.CLASS, **{"class": flat("N", "Y")}) if others else (),

@@ -10,8 +10,8 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.build import equal_width
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.small_domains import JOB, flat, grid
 
 
@@ -36,7 +36,7 @@ SHAPES = (flat("a"), flat("a", "b", "c"), JOB, UNEVEN, CHAIN, BANDS)
 
 
 def view_of(quasi, sensitive=None, target=None):
-    return PartitionView(
+    return View(
         quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in quasi.items()),
         sensitive=tuple(Attribute(name=n, role=Role.SENSITIVE, domain=d) for n, d in (sensitive or {}).items()),
         others=tuple(Attribute(name=n, role=Role.CLASS, domain=d) for n, d in (target or {}).items()),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Anatomy, build, recipe_of
 from sfumato.methods.anatomy import anatomize
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.sampling import InsecureSource
 from tests.methods.partition_tables import cells_of, groups_of, partition_tables, partition_view
 from tests.small_domains import grid
@@ -28,9 +29,9 @@ def test_a_bucket_has_l_records_or_more_and_no_value_twice(table, l, seed):  # n
         with pytest.raises(
             InfeasibleError, match=rf"so some bucket would have it twice.*set l to {len(records) // most}"
         ):
-            method.draft(view, cells, source=InsecureSource(seed))
+            method.draft(view, cells, Context(source=InsecureSource(seed)))
         return
-    draft = method.draft(view, cells, source=InsecureSource(seed))
+    draft = method.draft(view, cells, Context(source=InsecureSource(seed)))
     groups = groups_of(draft.partition)
     assert sorted(r for members in groups.values() for r in members) == sorted(records)
     for members in groups.values():
@@ -65,7 +66,7 @@ def test_which_record_goes_where_is_random_and_repeats_with_the_generator():
     cells = cells_of(view, records)
 
     def bucket_of(seed):
-        return Anatomy(l=3).draft(view, cells, source=InsecureSource(seed)).partition.group.tolist()
+        return Anatomy(l=3).draft(view, cells, Context(source=InsecureSource(seed))).partition.group.tolist()
 
     assert bucket_of(1) == bucket_of(1)
     assert bucket_of(1) != bucket_of(2)
@@ -78,7 +79,7 @@ def test_every_record_of_a_value_is_as_likely_to_share_a_bucket_with_another():
     source = InsecureSource(7)
     met = Counter()
     for _ in range(1000):
-        group = Anatomy(l=2).draft(view, cells, source=source).partition.group
+        group = Anatomy(l=2).draft(view, cells, Context(source=source)).partition.group
         met[int(np.flatnonzero(group == group[0])[1])] += 1
     assert set(met) == {2, 3}
     assert abs(met[2] - 500) < 100  # more than six standard deviations
@@ -104,7 +105,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(StudyError, match="publish 1 table or 2"):
         Anatomy(l=2, tables="both")
     with pytest.raises(InfeasibleError, match="no record takes part"):
-        Anatomy(l=2).draft(view, cells_of(view, []), source=InsecureSource(0))
+        Anatomy(l=2).draft(view, cells_of(view, []), Context(source=InsecureSource(0)))
 
 
 def test_its_forecast_and_its_recipe():

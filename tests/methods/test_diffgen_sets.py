@@ -13,6 +13,7 @@ from sfumato.domains.sets.domain import SetCodes, SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError
 from sfumato.methods import ContingencyTable, DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.specialization.scores import SCORES
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
@@ -86,7 +87,9 @@ def test_one_record_more_changes_every_score_by_at_most_its_sensitivity(name, re
 @pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e7")
 def test_with_epsilon_without_end_a_release_is_the_exact_counts_of_its_cuts(records, h):
     count = counter(VIEW, coded(records))
-    draft = DiffGen(epsilon=10**7, h=h).run(VIEW, count, accountant=Accountant(Fraction(10**7)), source=SecureSource())
+    draft = DiffGen(epsilon=10**7, h=h).draft(
+        VIEW, count, Context(accountant=Accountant(Fraction(10**7)), source=SecureSource())
+    )
     exact = count.cells([*draft.groups.cuts, Cut.finest("class", 2)])
     assert np.column_stack([draft.groups.regions, draft.groups.classes]).tolist() == exact.codes.tolist()
     assert draft.groups.counts.tolist() == exact.counts.tolist()
@@ -96,7 +99,9 @@ def test_with_epsilon_without_end_a_release_is_the_exact_counts_of_its_cuts(reco
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_every_record_is_in_exactly_one_group(records, h):
     count = counter(VIEW, coded(records))
-    draft = DiffGen(epsilon=1, h=h).run(VIEW, count, accountant=Accountant(Fraction(1)), source=SecureSource())
+    draft = DiffGen(epsilon=1, h=h).draft(
+        VIEW, count, Context(accountant=Accountant(Fraction(1)), source=SecureSource())
+    )
     cells = count.cells([*draft.groups.cuts, Cut.finest("class", 2)])
     assert int(cells.counts.sum()) == len(records)
     for column, cut in enumerate(draft.groups.cuts):
@@ -112,7 +117,7 @@ def test_hundreds_of_codes_make_products_that_are_drawn_sparsely(most):
     of = view(codes=domain)
     count = counter(of, {"codes": codes, "class": rng.integers(0, 2, 500)})
     for method in (DiffGen(epsilon=1, h=12), ContingencyTable(epsilon=1)):
-        draft = method.run(of, count, accountant=Accountant(Fraction(1)), source=SecureSource())
+        draft = method.draft(of, count, Context(accountant=Accountant(Fraction(1)), source=SecureSource()))
         assert len(draft.groups) < 20_000
         assert draft.groups.regions.dtype == (object if most is None else np.int64)
         assert method.forecast(of).sentences

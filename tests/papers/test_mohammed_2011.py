@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.domains.cut import Cut
 from sfumato.methods import DiffGen
+from sfumato.methods.method import Context
 from sfumato.methods.specialization.candidates import Splits
 from sfumato.methods.specialization.scores import SCORES
 from sfumato.privacy.dp.accountant import Accountant
@@ -83,7 +84,7 @@ def test_all_split_points_between_neighbouring_ages_share_one_run():
 def test_shares_are_those_of_line_3():
     """ε' = ε/(2(|A_num| + 2h)): with one numerical attribute and h = 2, a tenth of ε a step."""
     accountant = Accountant(Fraction(1))
-    DiffGen(epsilon=1, h=2).run(VIEW, COUNTER, accountant=accountant, source=SecureSource())
+    DiffGen(epsilon=1, h=2).draft(VIEW, COUNTER, Context(accountant=accountant, source=SecureSource()))
     *steps, counts = accountant.receipt
     assert {step.epsilon for step in steps} == {Fraction(1, 10)}
     assert counts.epsilon == 1 - len(steps) * Fraction(1, 10) >= Fraction(1, 2)
@@ -92,8 +93,8 @@ def test_shares_are_those_of_line_3():
 @pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_groups_are_the_cross_product_of_the_cuts():
     """With noise off, the counts of all groups are the true ones (Example 3 goes on to publish them)."""
-    draft = DiffGen(epsilon=10**6, h=2).run(
-        VIEW, COUNTER, accountant=Accountant(Fraction(10**6)), source=SecureSource()
+    draft = DiffGen(epsilon=10**6, h=2).draft(
+        VIEW, COUNTER, Context(accountant=Accountant(Fraction(10**6)), source=SecureSource())
     )
     groups = draft.groups
     regions = region_matrix(groups.cuts, [CODES["job"], CODES["age"]])

@@ -21,6 +21,7 @@ from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.taxonomy.build import nested_bounds
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.methods import ContingencyTable, DiffGen
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
 from tests.small_domains import counter, flat, view
@@ -118,8 +119,8 @@ def test_the_root_is_specialized_by_subsets_and_a_node_by_the_subsets_of_those_t
 @pytest.mark.parametrize("h", [1, 2, 3, 10])
 @pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_without_noise_diffgen_counts_exactly(h):
-    draft = DiffGen(epsilon=10**6, h=h).run(
-        VIEW, COUNTER, accountant=Accountant(Fraction(10**6)), source=SecureSource()
+    draft = DiffGen(epsilon=10**6, h=h).draft(
+        VIEW, COUNTER, Context(accountant=Accountant(Fraction(10**6)), source=SecureSource())
     )
     finest = [*draft.groups.cuts, Cut.finest("class", 2)]
     exact = COUNTER.cells(finest)
@@ -130,7 +131,7 @@ def test_without_noise_diffgen_counts_exactly(h):
 @pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
 def test_without_noise_the_contingency_table_counts_exactly():
     method = ContingencyTable(epsilon=10**6)
-    draft = method.run(VIEW, COUNTER, accountant=Accountant(Fraction(10**6)), source=SecureSource())
+    draft = method.draft(VIEW, COUNTER, Context(accountant=Accountant(Fraction(10**6)), source=SecureSource()))
     assert draft.groups.cuts[2].total == 2**4
     assert draft.groups.counts.sum() == 8
     assert len(draft.groups) == 7  # records 1 and 7 are alike at the leaves, too

@@ -12,12 +12,13 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.release.bundle.write import write_bundle
-from sfumato.release.draft import Draft, Groups
-from sfumato.release.forms.noisy_counts.manifest import ManifestFacts
+from sfumato.release.draft import Groups
+from sfumato.release.manifest.build import ReleaseFacts
 from sfumato.release.release import Release
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
+from tests.made_drafts import counts_draft
 
 AGE = Grid(lower=Fraction(0), upper=Fraction(99), step=Fraction(1), unit="integer", missing=100)
 PAY = Grid(lower=Fraction(0), upper=Fraction(10), step=Fraction(1, 4))
@@ -48,31 +49,23 @@ CUTS = (
 
 def view_of(domains, target=INCOME):
     predictors = tuple(Attribute(name=name, role=Role.QUASI_IDENTIFIER, domain=d) for name, d in domains.items())
-    return View(
-        predictors=predictors, target=Attribute(name="income", role=Role.CLASS, domain=target), unit=RecordUnit()
-    )
+    return View.of((*predictors, Attribute(name="income", role=Role.CLASS, domain=target)), unit=RecordUnit())
 
 
 def draft_of(domains, cuts, rows, facts=None, target=INCOME):
     """``rows`` are region numbers, a class and a count."""
     table = np.array(rows, dtype=np.int64).reshape(-1, len(cuts) + 2)
     groups = Groups(tuple(cuts), table[:, :-2], table[:, -2], table[:, -1])
-    return Draft(view=view_of(domains, target), groups=groups, facts=facts or {"threshold": 1, "noise_scale": 2.0})
+    return counts_draft(view_of(domains, target), groups, facts or {"threshold": 1, "noise_scale": 2.0})
 
 
-def facts_of(draft, **changes):
+def facts_of(**changes):
     fields = {
         "study": "census", "release": "all", "method": "diffgen", "parameters": {"epsilon": Fraction(1), "h": 4},
-        "model": "ε-differential privacy", "epsilon": Fraction(1), "unit": "one record",
-        "neighbouring": RecordUnit().sentence(), "composition": "sequential composition",
-        "receipt": [
-            {"on": "choices", "epsilon": "0.5", "mechanism": "noisy max"},
-            {"on": "counts", "epsilon": "1/2", "mechanism": "discrete Laplace"},
-        ],
         "secure": True, "chosen": "fixed in advance", "versions": {"sfumato": "0"}, "date": "2026-11-16",
-        "rules": ["records without a class are left out"], "facts": draft.facts,
+        "rules": ["records without a class are left out"],
     }  # fmt: skip
-    return ManifestFacts(**fields | changes)
+    return ReleaseFacts(**fields | changes)
 
 
 def small_draft(facts=None):
@@ -85,7 +78,7 @@ def small_draft(facts=None):
 
 def publish(draft, folder, **changes):
     folder.mkdir(parents=True, exist_ok=True)
-    return write_bundle(draft, facts_of(draft, **changes), folder)
+    return write_bundle(draft, facts_of(**changes), folder)
 
 
 @pytest.fixture

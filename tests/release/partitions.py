@@ -1,6 +1,7 @@
 """Partitions by hand, and any that hypothesis likes: records over a few attributes of every kind, in groups."""
 
 import datetime as dt
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,12 +11,13 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.privacy.models import KAnonymity
-from sfumato.release.forms.records.bundle import write_records
-from sfumato.release.forms.records.manifest import RecordFacts
-from sfumato.release.partition import SUPPRESSED, Boxes, Partition, PartitionDraft
+from sfumato.release.bundle.write import write_bundle
+from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
+from tests.made_drafts import records_draft
 
 AGE = Grid(lower=Fraction(0), upper=Fraction(99), step=Fraction(1), unit="integer", missing=100)
 PAY = Grid(lower=Fraction(0), upper=Fraction(3), step=Fraction(1, 10))
@@ -42,7 +44,7 @@ INCOME = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("<=50K"), Node(">50K"
 K1, K3 = (KAnonymity(k=1),), (KAnonymity(k=3),)
 
 QUASI = {"age": AGE, "job": JOB}
-VIEW = PartitionView(
+VIEW = View(
     quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in QUASI.items()),
     sensitive=(Attribute(name="ill", role=Role.SENSITIVE, domain=ILL),),
     others=(
@@ -59,9 +61,9 @@ def draft_of(rows, group, boxes, *, view=VIEW, models=K1, form="generalised"):
     table = np.array(rows, dtype=np.int64).reshape(len(rows), -1)
     names = tuple(a.name for a in view.attributes)
     edges = np.array(boxes, dtype=np.int64).reshape(-1, len(view.quasi), 2)
-    return PartitionDraft(
-        view=view,
-        partition=Partition(
+    return records_draft(
+        view,
+        Partition(
             Cells(names, table[:, :-1], table[:, -1]),
             np.array(group, dtype=np.int64),
             Boxes(tuple(a.name for a in view.quasi), edges[:, :, 0], edges[:, :, 1]),
@@ -86,15 +88,15 @@ def small_draft(*, form="generalised", suppressed=False, models=K3):
 
 def facts_of(**changes):
     fields = {
-        "study": "clinic", "release": "k3", "method": "mondrian", "parameters": {"k": 3}, "unit": "one record",
+        "study": "clinic", "release": "k3", "method": "mondrian", "parameters": {"k": 3},
         "chosen": "fixed in advance", "versions": {"sfumato": "0"}, "date": "2026-11-16", "rules": ["a rule"],
     }  # fmt: skip
-    return RecordFacts(**fields | changes)
+    return ReleaseFacts(**fields | changes)
 
 
 def publish(draft, folder, *, suppression=False, source=None, **changes):
     folder.mkdir(parents=True, exist_ok=True)
-    return write_records(draft, facts_of(**changes), folder, suppression=suppression, source=source)
+    return write_bundle(replace(draft, suppression=suppression), facts_of(**changes), folder, source=source)
 
 
 @st.composite

@@ -29,7 +29,11 @@ def test_every_field_of_the_manifest_is_explained(bundle):
     assert len(names) > 25
     assert [name for name in names if f"`{name}`" not in text] == []
     nested = [manifest["attributes"][0], manifest["attributes"][0]["domain"], manifest["attributes"][3]["domain"]]
-    nested += [manifest["attributes"][0]["cut"], manifest["privacy"]["receipt"][0], manifest["files"]["data.csv"]]
+    nested += [
+        manifest["attributes"][0]["cut"],
+        manifest["privacy"]["budget_breakdown"][0],
+        manifest["files"]["data.csv"],
+    ]
     assert [name for entry in nested for name in entry if f"`{name}`" not in text] == []
 
 

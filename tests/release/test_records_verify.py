@@ -55,7 +55,7 @@ def test_a_sound_bundle_verifies_and_says_why(bundle):
     assert all(check.ok for check in checks)
     assert [check.name for check in checks] == [
         "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "values", "data files",
-        "order", "numbers", "data package", "words", "promise",
+        "order", "numbers", "data package", "guarantee", "privacy model",
     ]  # fmt: skip
     assert checks[-1].detail == "k-anonymity (k = 3) holds in every group"
 
@@ -65,21 +65,21 @@ def test_a_stronger_promise_than_the_table_keeps_is_found(bundle):
     raised = KAnonymity(k=5)
 
     def change(content):
-        content["privacy"]["promises"][0] = {
+        content["privacy"]["models"][0] = {
             "model": raised.name, "parameters": {"k": 5}, "sentence": raised.sentence(),
         }  # fmt: skip
-        content["promise"] = content["promise"].replace("at least 3", "at least 5")
+        content["guarantee"] = content["guarantee"].replace("at least 3", "at least 5")
 
     found = failed(resealed(bundle, change))
-    assert found["promise"] == "k-anonymity (k = 5) is broken in 2 of 2 groups, for 100.00% of the records"
-    assert "words" not in found
+    assert found["privacy model"] == "k-anonymity (k = 5) is broken in 2 of 2 groups, for 100.00% of the records"
+    assert "guarantee" not in found
 
 
 def test_words_that_say_more_than_the_models_are_found(bundle):
     def change(content):
-        content["promise"] = content["promise"].replace("at least 3", "at least 30")
+        content["guarantee"] = content["guarantee"].replace("at least 3", "at least 30")
 
-    assert "words" in failed(resealed(bundle, change))
+    assert "guarantee" in failed(resealed(bundle, change))
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_words_that_say_more_than_the_models_are_found(bundle):
 )
 def test_a_promise_that_cannot_be_checked_does_not_pass(bundle, model, parameters):
     def change(content):
-        content["privacy"]["promises"][0] |= {"model": model, "parameters": parameters}
+        content["privacy"]["models"][0] |= {"model": model, "parameters": parameters}
 
-    assert "has no checker" in failed(resealed(bundle, change))["promise"]
+    assert "has no checker" in failed(resealed(bundle, change))["guarantee"]
 
 
 def test_no_promise_at_all_does_not_pass(bundle):
     def change(content):
-        content["privacy"]["promises"] = []
-        content["promise"] = content["privacy"]["limits"]
+        content["privacy"]["models"] = []
+        content["guarantee"] = content["privacy"]["limits"]
 
-    assert failed(resealed(bundle, change))["promise"] == "the manifest promises nothing"
+    assert failed(resealed(bundle, change))["guarantee"] == "the manifest states no privacy model"
 
 
 def test_a_record_that_leaves_its_group_breaks_the_promise(bundle):
@@ -113,7 +113,7 @@ def test_a_record_that_leaves_its_group_breaks_the_promise(bundle):
         return table.set_column(0, "age", pa.array(ages, pa.string()))
 
     found = failed(rewritten(bundle, change))
-    assert found["promise"] == "k-anonymity (k = 3) is broken in 2 of 3 groups, for 50.00% of the records"
+    assert found["privacy model"] == "k-anonymity (k = 3) is broken in 2 of 3 groups, for 50.00% of the records"
     assert "numbers" in found
 
 
@@ -172,7 +172,7 @@ def test_a_missing_and_an_extra_file_are_found(bundle):
     (bundle / "owner.json").unlink()
     (bundle / "data.csv").unlink()
     assert "missing: data.csv" in failed(bundle)["files"]
-    assert failed(bundle)["promise"] == "it cannot be checked without the data"
+    assert failed(bundle)["privacy model"] == "it cannot be checked without the data"
 
 
 def test_two_tables_must_agree(tmp_path):

@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -10,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UsageError, VerifyError
+from sfumato.privacy.dp.accountant import Spend
 from sfumato.release.bundle.files import file_facts
-from sfumato.release.forms.noisy_counts.manifest import render, seal
 from sfumato.release.release import Release
+from sfumato.release.storage.seal import render, seal
 from sfumato.release.verify import verify_bundle
 from tests.release.conftest import publish, small_draft
 
@@ -48,8 +50,8 @@ def test_a_bundle_verifies_and_says_what_was_checked(bundle):
     assert verification.ok
     names = [check.name for check in verification.checks]
     assert names == [
-        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "regions", "data files",
-        "order", "counts", "data package", "guarantee", "promise",
+        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "values", "data files",
+        "order", "counts", "data package", "guarantee", "privacy model",
     ]  # fmt: skip
     assert "kept by how the release was made" in verification.checks[-1].detail
 
@@ -125,14 +127,14 @@ def test_the_hash_from_the_ledger_finds_a_forger(tmp_path):
     [
         (lambda rows: rows[::-1], "order"),
         (lambda rows: [rows[0], rows[0], *rows[2:]], "order"),
-        (lambda rows: [rows[0], *rows], "regions"),
-        (lambda rows: [{**rows[0], "count": 0}, *rows[1:]], "regions"),
-        (lambda rows: rows[1:], "regions"),
-        (lambda rows: [{**rows[0], "age": "[0, 41)"}, *rows[1:]], "regions"),
-        (lambda rows: [{**rows[0], "job": "Engineer"}, *rows[1:]], "regions"),
-        (lambda rows: [{**rows[0], "income": "a lot"}, *rows[1:]], "regions"),
-        (lambda rows: [{**rows[0], "age": None}, *rows[1:]], "regions"),
-        (lambda rows: [{**rows[0], "count": None}, *rows[1:]], "regions"),
+        (lambda rows: [rows[0], *rows], "values"),
+        (lambda rows: [{**rows[0], "count": 0}, *rows[1:]], "values"),
+        (lambda rows: rows[1:], "values"),
+        (lambda rows: [{**rows[0], "age": "[0, 41)"}, *rows[1:]], "values"),
+        (lambda rows: [{**rows[0], "job": "Engineer"}, *rows[1:]], "values"),
+        (lambda rows: [{**rows[0], "income": "a lot"}, *rows[1:]], "values"),
+        (lambda rows: [{**rows[0], "age": None}, *rows[1:]], "values"),
+        (lambda rows: [{**rows[0], "count": None}, *rows[1:]], "values"),
     ],
 )
 def test_a_forged_row_is_found(bundle, change, check):
@@ -143,7 +145,7 @@ def test_a_forged_row_is_found(bundle, change, check):
 def test_a_file_that_is_no_table_is_found(bundle):
     (bundle / "data.parquet").write_bytes(b"PAR1 no")
     reseal(bundle)
-    assert "regions" in failed(bundle)
+    assert "values" in failed(bundle)
     with pytest.raises(VerifyError, match="cannot be read"):
         Release.open(bundle)
 
@@ -152,7 +154,7 @@ def test_a_column_too_many_is_found(bundle):
     table = pq.read_table(bundle / "data.parquet")
     pq.write_table(table.append_column("id", table.column("count")), bundle / "data.parquet")
     reseal(bundle)
-    assert "regions" in failed(bundle)
+    assert "values" in failed(bundle)
 
 
 def test_two_different_tables_are_found(bundle):
@@ -173,14 +175,14 @@ def test_a_changed_package_is_found(bundle):
 @pytest.mark.parametrize(
     ("change", "check", "detail"),
     [
-        (lambda m: m.update(guarantee="perfect privacy"), "guarantee", "not that of the numbers"),
-        (lambda m: m["privacy"].update(epsilon="0.5"), "guarantee", "not that of the numbers"),
-        (lambda m: m["privacy"]["receipt"][0].update(epsilon="0.6"), "guarantee", "cost more than ε"),
-        (lambda m: m["groups"].update(listed=5), "regions", "as many rows as the manifest says"),
+        (lambda m: m.update(guarantee="perfect privacy"), "guarantee", "not that of the stated models"),
+        (lambda m: m["privacy"].update(epsilon="0.5"), "guarantee", "not that of the stated models"),
+        (lambda m: m["privacy"]["budget_breakdown"][0].update(epsilon="0.6"), "guarantee", "cost more than ε"),
+        (lambda m: m["groups"].update(listed=5), "values", "as many rows as the manifest says"),
         (lambda m: m["groups"].update(combinations=5), "counts", "other numbers of groups"),
         (lambda m: m["groups"].update(least_count=4), "counts", "a count is below 4"),
         (lambda m: m["files"].pop("README.md"), "README.md", "changed"),
-        (lambda m: m.update(format_version=2), "manifest", "format version 2, and this version reads 1"),
+        (lambda m: m.update(format_version=3), "manifest", "format version 3, and this version reads 1 to 2"),
         (lambda m: m.update(format="zip"), "manifest", "not that of a Sfumato bundle"),
         (lambda m: m.update(extra=1), "manifest", "wrong at 'extra'"),
         (lambda m: m.pop("study"), "manifest", "wrong at 'study'"),
@@ -223,13 +225,15 @@ def test_a_seeded_release_verifies_and_says_it_promises_nothing(tmp_path):
     path = publish(small_draft(), tmp_path, secure=False).path
     verification = verify_bundle(path)
     assert verification.ok
-    assert "no promise to keep" in verification.checks[-1].detail
+    assert "no guarantee to check" in verification.checks[-1].detail
     assert "none (seeded for testing)" in (path / "README.md").read_text()
 
 
 def test_a_receipt_in_fractions_adds_up_exactly(tmp_path):
-    receipt = [{"on": str(i), "epsilon": "0.1", "mechanism": "x"} for i in range(10)]
-    assert verify_bundle(publish(small_draft(), tmp_path / "a", receipt=receipt, epsilon=Fraction(1)).path).ok
+    steps = [Spend(str(step), Fraction(1, 10), mechanism="x") for step in range(10)]
+    draft = small_draft()
+    draft = replace(draft, guarantee=draft.guarantee.spent(steps))
+    assert verify_bundle(publish(draft, tmp_path / "a").path).ok
 
 
 def test_verification_leaves_the_bundle_as_it_is(bundle, tmp_path):

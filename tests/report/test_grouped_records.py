@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.shown import shown_counts, shown_records
-from sfumato.report import Made, Told, counts_report, partition_report
+from sfumato.report import Made, Told, report_page
 from sfumato.report.chart import nice, pairs, percent, plane, powers
 from sfumato.report.distributions import distributions
 from sfumato.report.measure_sentences import number
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.release.conftest import AGE, DAY, INCOME, JOB, PAY
 from tests.release.conftest import small_draft as counts_draft
 from tests.release.partitions import VIEW, draft_of, drafts, small_draft
@@ -54,7 +54,6 @@ MEASURES = (
         better="lower", reason="nothing is published",
     ),
 )  # fmt: skip
-RECEIPT = [{"on": "counts", "epsilon": "1/2", "mechanism": "discrete Laplace"}]
 
 
 class Balanced(HTMLParser):
@@ -91,7 +90,7 @@ def parsed(page):
 
 def of_counts(**changes):
     draft = counts_draft()
-    view = PartitionView(
+    view = View(
         quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in
                     {"age": AGE, "pay": PAY, "day": DAY, "job": JOB}.items()),
         sensitive=(),
@@ -103,17 +102,15 @@ def of_counts(**changes):
     cells = Cells(
         tuple(a.name for a in view.attributes), np.array([[3, 4, 5, 1, 0], [60, 20, 7, 2, 1]]), np.array([9, 4])
     )
-    given = {
-        "promise": ["ε = 1 is kept", "Read as odds: 2.72"], "receipt": RECEIPT, "left": "3", "measures": MEASURES,
-        "beside": (view, cells, shown_counts(draft, ("age", "pay", "day", "job"))),
-    }  # fmt: skip
-    return counts_report(draft, replace(MADE, method="diffgen"), **given | changes)
+    given = {"measures": MEASURES, "beside": (view, cells, shown_counts(draft, ("age", "pay", "day", "job")))}
+    made = replace(MADE, method="diffgen", stated=("ε = 1 is kept", "Read as odds: 2.72"), left="3")
+    return report_page(draft, made, **given | changes)
 
 
 PAGES = {
-    "groups": partition_report(small_draft(suppressed=True), MADE, measures=MEASURES),
-    "buckets": partition_report(small_draft(form="bucketized", models=(DistinctLDiversity(l=1),)), MADE),
-    "anatomy": partition_report(small_draft(form="anatomy", models=(DistinctLDiversity(l=1),)), MADE),
+    "groups": report_page(small_draft(suppressed=True), MADE, measures=MEASURES),
+    "buckets": report_page(small_draft(form="bucketized", models=(DistinctLDiversity(l=1),)), MADE),
+    "anatomy": report_page(small_draft(form="anatomy", models=(DistinctLDiversity(l=1),)), MADE),
     "counts": of_counts(),
 }
 EVERY = pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
@@ -179,7 +176,7 @@ def test_axes_say_what_they_are(page):
 
 def test_it_tells_the_groups_the_loss_and_the_worst():
     draft = small_draft(suppressed=True, models=(KAnonymity(k=3), DistinctLDiversity(l=2)))
-    text = " ".join(parsed(partition_report(draft, MADE)).text)
+    text = " ".join(parsed(report_page(draft, MADE)).text)
     for told in (
         "Every group of records that look alike has at least 3", "3 records (33.3 %) are suppressed", "[20, 30)",
         "not a guarantee", "For the owner only", "Professional", "66.7 %", "asthma", "fixed in advance",
@@ -207,14 +204,14 @@ def test_attacks_stand_apart():
 
 
 def test_what_was_not_measured_is_said():
-    page = partition_report(small_draft(), MADE, unmeasured="The table is too large.")
+    page = report_page(small_draft(), MADE, unmeasured="The table is too large.")
     assert "The table is too large." in page
     assert "No measure of utility was taken" in page
 
 
 def test_a_choice_on_the_raw_table_is_said():
     assert "no promise covers it" not in PAGES["groups"]
-    page = partition_report(small_draft(), replace(MADE, chosen="chosen on the raw table"))
+    page = report_page(small_draft(), replace(MADE, chosen="chosen on the raw table"))
     assert "That choice looked at the table, and no promise covers it." in page
 
 
@@ -223,7 +220,7 @@ def test_the_frontier_shows_this_release_among_the_others():
         ("this", "k = 3", 0.3, 0.02), ("efficient", "k = 9", 0.1, 0.03), ("other", "k = 5", 0.4, 0.04),
         ("baseline", "nothing published", 0.0, 0.05),
     ]  # fmt: skip
-    page = partition_report(small_draft(), replace(MADE, frontier=points, frontier_words=["It is <good>."]))
+    page = report_page(small_draft(), replace(MADE, frontier=points, frontier_words=["It is <good>."]))
     drawn = [attrs["class"] for attrs in parsed(page).all("circle") if attrs["cx"].endswith("%")]
     assert drawn == ["other", "efficient", "this"], "drawn last, so on top"
     keys = [attrs["class"] for attrs in parsed(page).all("circle") if not attrs["cx"].endswith("%")]
@@ -232,7 +229,7 @@ def test_the_frontier_shows_this_release_among_the_others():
     assert "← better · privacy loss (nats)" in page and "↓ better · utility loss (nats)" in page
     assert "It is &lt;good&gt;." in page
     assert "<td>k = 9</td>" in page and "<td>k = 5</td>" not in page, "printed by name if on the frontier"
-    few = partition_report(small_draft(), replace(MADE, frontier=points[:2]))
+    few = report_page(small_draft(), replace(MADE, frontier=points[:2]))
     assert "other candidates" in page and "other candidates" not in few, "the key has what is drawn"
     assert "No frontier has been made" in PAGES["groups"]
 
@@ -243,7 +240,7 @@ def test_names_cannot_break_out_of_the_page():
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((20, 21), (0, 1))], view=view, models=(DistinctLDiversity(l=1),))
     told = replace(MEASURES[0], title=evil, summary=evil, name=evil, details={evil: evil})
     made = replace(MADE, study=evil, parameters={evil: evil}, rules=[evil], versions={evil: evil})
-    page = partition_report(draft, replace(made, frontier=[("this", evil, 1.0, 1.0)]), measures=[told], unmeasured=evil)
+    page = report_page(draft, replace(made, frontier=[("this", evil, 1.0, 1.0)]), measures=[told], unmeasured=evil)
     assert "<script" not in page
     found = parsed(page)
     assert not [attrs for _, attrs in found.tags if "onload" in attrs]
@@ -251,14 +248,14 @@ def test_names_cannot_break_out_of_the_page():
 
 def test_no_record_is_shown():
     """Of groups regions are told, of attributes shares; an insensitive exact value of one record is nowhere."""
-    page = partition_report(small_draft(), MADE)
+    page = report_page(small_draft(), MADE)
     assert "2004-01" not in page, "the day of a record"
 
 
 @settings(max_examples=30, deadline=None)
 @given(draft=drafts())
 def test_any_draft_has_a_report(draft):
-    page = partition_report(draft, MADE)
+    page = report_page(draft, MADE)
     parsed(page)
     kept = draft.partition.group != SUPPRESSED
     assert f"{int(draft.partition.cells.counts.sum()):,}" in page
@@ -291,7 +288,7 @@ JOB_LEAVES = VIEW.quasi[1].domain.taxonomy.leaves
 
 def test_an_attribute_of_which_nothing_is_published_says_so():
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((0, 101), (0, 5))])
-    page = partition_report(draft, MADE, beside=(draft.view, draft.partition.cells, shown_records(draft)))
+    page = report_page(draft, MADE, beside=(draft.view, draft.partition.cells, shown_records(draft)))
     assert page.count("The release says nothing of this attribute.") == 2
 
 
@@ -313,7 +310,7 @@ def test_buckets_have_no_loss():
 def test_a_private_release_has_its_receipt_and_its_odds():
     found = parsed(PAGES["counts"])
     text = re.sub(r"\s+", " ", " ".join(found.text))
-    assert "discrete Laplace" in text and "1/2" in text and "Read as odds: 2.72" in text
+    assert "discrete Laplace" in text and "0.5" in text and "Read as odds: 2.72" in text
     assert "ε = 3 is left of the study's budget" in text
     assert "receipt" in {attrs["id"] for attrs in found.all("section")}
     assert "For the owner only" in text and "not covered by ε" in text
@@ -346,7 +343,7 @@ def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
     groups = draft.partition.statistics(draft.view)
     name = next(iter(groups.sensitive))
     far = TCloseness(t=1).strain(groups, name).numbers
-    text = re.sub(r"\s+", " ", " ".join(parsed(partition_report(draft, MADE)).text))
+    text = re.sub(r"\s+", " ", " ".join(parsed(report_page(draft, MADE)).text))
     worst = text[text.index("closest to breaking the promise for") :]
     places = [worst.index(f"{value:.3f}") for value in sorted(set(far.round(3)), reverse=True)]
     assert places == sorted(places)

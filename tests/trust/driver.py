@@ -30,26 +30,22 @@ from sfumato.methods.diffgen import algorithm as diffgen
 from sfumato.methods.noise import noisy_groups
 from sfumato.privacy.dp.mechanisms import sparse
 from sfumato.release.bundle import write as bundle
-from sfumato.release.forms.records import bundle as record_bundle
 from sfumato.tables import CodedTable
 from sfumato.workflow import learn_model as learning
-from sfumato.workflow.making import grouped_records as partitions
-from sfumato.workflow.making import noisy_counts as counts
-from sfumato.workflow.making import reservation as frame
+from sfumato.workflow import make_release as making
+from sfumato.workflow.steps import reservation as frame
 from tests.trust.studies import on_disk, spanned
 
 # What a release goes through, in the order of trust; of a step that only one kind of release has, the other is silent.
 WATCHED = (
-    (counts, "open_source"),
-    (learning, "open_source"),
-    (partitions, "open_source"),
-    (counts, "CodedTable"),
+    (making, "open_study_table"),
+    (learning, "open_study_table"),
+    (making, "CodedTable"),
     (learning, "CodedTable"),
-    (partitions, "CodedTable"),
     (learning, "_claim"),
     (frame, "claim_folder"),
     (CodedTable, "cells_and_rows"),
-    (partitions, "make_draft"),
+    (making, "make_draft"),
     (sqlite.SqliteLedger, "reserve"),
     (CodedTable, "margins"),
     (diffgen, "noisy_max"),
@@ -59,15 +55,12 @@ WATCHED = (
     (CodedTable, "cells"),
     (sparse, "with_laplace"),
     (noisy_groups, "noisy_counts"),
-    (counts, "write_bundle"),
-    (partitions, "write_records"),
+    (making, "write_bundle"),
     (learning, "_put"),
     (bundle, "write_file"),
-    (record_bundle, "write_file"),
     (bundle, "sync_folder"),
     (learning, "sync_folder"),
     (bundle, "_check"),
-    (record_bundle, "_check"),
     (bundle.Path, "rename"),
     (learning.Path, "replace"),
     (sqlite.SqliteLedger, "complete"),

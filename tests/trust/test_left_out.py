@@ -98,7 +98,7 @@ def test_the_study_sets_the_limit(tmp_path, limit, refused):
 def test_a_purist_decides_nothing_on_raw_records(tmp_path, monkeypatch):
     """With `unchecked` the look is not taken, so whether there is a release does not depend on a record."""
     monkeypatch.setattr("sfumato.tables.coded.count_left_out", None)
-    monkeypatch.setattr("sfumato.workflow.making.left_out_guard.count_left_out", None)
+    monkeypatch.setattr("sfumato.workflow.steps.left_out_guard.count_left_out", None)
     opened = study(most_invalid="unchecked")
     done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
     assert done.left_out is None and done.warnings == ()

@@ -15,7 +15,7 @@ from sfumato.errors import BudgetError, StudyError, UsageError, VerifyError
 from sfumato.ledger import open_ledger
 from sfumato.ledger.sqlite import SqliteLedger
 from sfumato.study.file import study_from_mapping
-from sfumato.workflow.making.lost_entries import budget_words
+from sfumato.workflow.steps.lost_entries import budget_words
 from tests.ledger.drafts import draft
 from tests.trust.studies import on_disk, spanned
 
@@ -317,7 +317,7 @@ def test_a_bundle_that_appears_while_the_ledger_is_read_is_no_loss(study, monkey
 
 
 def test_a_study_of_a_table_in_memory_keeps_its_account(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.workflow.making.outcome.working_folder", lambda: tmp_path / "here")
+    monkeypatch.setattr("sfumato.workflow.steps.outcome.working_folder", lambda: tmp_path / "here")
     (tmp_path / "here").mkdir()
     fields = {
         "name": "people: a/b", "source": {"path": study.parent / "clinic.csv"}, "privacy": {"budget": 1},

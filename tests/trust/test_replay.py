@@ -39,6 +39,7 @@ from sfumato.errors import BudgetError, InternalError, PublishError, StudyError
 from sfumato.ledger import open_ledger
 from sfumato.methods import SCORES, ContingencyTable, DiffGen
 from sfumato.methods.diffgen import algorithm as diffgen
+from sfumato.methods.method import Context
 from sfumato.methods.noise import noisy_groups
 from sfumato.methods.specialization import candidates
 from sfumato.privacy.dp import accountant as accounts
@@ -161,7 +162,7 @@ def test_neighbours_give_bundles_of_the_same_shape(tmp_path):
         told = manifest(done.bundle)
         attributes = [{k: v for k, v in a.items() if k != "cut"} for a in told["attributes"]]
         header = data_of(done).splitlines()[0]
-        shapes.append((keys_of(told), attributes, told["rules"], told["privacy"]["receipt"][-1]["on"], header))
+        shapes.append((keys_of(told), attributes, told["rules"], told["privacy"]["budget_breakdown"][-1]["on"], header))
         assert sorted(everything(done.bundle)) == [
             "README.md", "data.csv", "data.parquet", "datapackage.json", "manifest.json",
         ]  # fmt: skip
@@ -282,7 +283,7 @@ def test_double_spending(tmp_path, tape, what):
     redeemed = [grant for kind, grant in tape if kind == "redeemed"]
     assert len(granted) == len(redeemed) == len({id(g) for g in redeemed}) > 0
     assert {id(g) for g in granted} == {id(g) for g in redeemed}
-    receipt = manifest(done.bundle)["privacy"]["receipt"]
+    receipt = manifest(done.bundle)["privacy"]["budget_breakdown"]
     assert sum(Fraction(step["epsilon"]) for step in receipt) == 1
     assert book.spent("clinic") == 1
     with pytest.raises(InternalError, match="was redeemed twice"):
@@ -438,7 +439,7 @@ def test_noise_miscalibration(epsilon, h, score):
         patched(interval_choice, "_range_by_floats", ranges),
     ):
         method = DiffGen(epsilon=epsilon, h=h, score=score)
-        draft = method.run(of, counter(of, codes), accountant=accountant, source=SecureSource())
+        draft = method.draft(of, counter(of, codes), Context(accountant=accountant, source=SecureSource()))
     sensitivity, monotone = SCORES[score].sensitivity(2), SCORES[score].monotone
     share = epsilon / (2 * (1 + 2 * h))
     counts = accountant.receipt[-1].epsilon
@@ -477,7 +478,9 @@ def test_a_smaller_epsilon_draws_more_noise(name):
     for epsilon in ("10", "1", "0.1", "0.01", "0.0001"):
         with patched(sparse, "with_laplace", noise):
             method = kind(epsilon=epsilon, threshold=1, post="none", **settings_of)
-            draft = method.run(of, counter(of, codes), accountant=Accountant(method.spends), source=InsecureSource(1))
+            draft = method.draft(
+                of, counter(of, codes), Context(accountant=Accountant(method.spends), source=InsecureSource(1))
+            )
         drawn.append(int(draft.groups.counts.max()))
     assert scales == sorted(scales)
     assert scales[-1] / scales[0] > 10**4 and drawn[-1] > 20 * drawn[0]
@@ -600,7 +603,7 @@ def test_sensitivity_miscalibration(table, method, data):
     for part in (codes, less):
         accountant = Accountant(method.spends)
         with tape.running():
-            method.run(of, counter(of, part), accountant=accountant, source=SecureSource())
+            method.draft(of, counter(of, part), Context(accountant=accountant, source=SecureSource()))
         receipts.append(accountant.receipt)
         tape.replayed = []  # after the first run: from now on it is played back
         if part is codes:

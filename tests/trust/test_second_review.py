@@ -19,7 +19,7 @@ from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.storage.seal import render, seal
 from sfumato.study.unit import PersonUnit
 from sfumato.tables.arrays.array_counter import ArrayCounter
-from sfumato.workflow.making.outcome import unit_words
+from sfumato.workflow.steps.outcome import unit_words
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

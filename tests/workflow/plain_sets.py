@@ -77,7 +77,7 @@ def rows_of(release, beside):
     """The lines of a release; ``beside`` is the attribute that stands beside the regions."""
     tables = [table.to_pylist() for table in getattr(release, "to_tables", lambda: {"": release.to_arrow()})().values()]
     lines = [line for line in tables[0] if not line.get("suppressed")]
-    weight = "count" if release.manifest["form"] == "counts" else None
+    weight = "count" if release.private else None
     shape = release.manifest.get("shape")
     if shape in ("bucketized", "anatomy"):
         pools = defaultdict(Counter)

@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.study.unit import PersonUnit, RecordUnit
-from sfumato.workflow.making.outcome import person_rules
+from sfumato.workflow.steps.outcome import person_rules
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 

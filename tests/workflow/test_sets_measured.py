@@ -102,7 +102,7 @@ def releases(records, level, which):
 
 
 def suppressed(release):
-    return release.manifest["records"]["suppressed"] if release.form == "records" else 0
+    return release.manifest["records"]["suppressed"] if not release.private else 0
 
 
 @pytest.mark.parametrize("level", [1, 2])

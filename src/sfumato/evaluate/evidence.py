@@ -16,7 +16,7 @@ from sfumato.errors import StudyError
 from sfumato.privacy.models import CappedConfidence
 from sfumato.release.shown import Shown
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Evidence:
     is the release's own promise about confidence, if it says which statistics are public.
     """
 
-    view: PartitionView
+    view: View
     raw: Cells  # over all attributes of the view, before anything was sampled or suppressed
     shown: Shown
     sets: Mapping[str, Sets] = field(default_factory=dict)
@@ -131,13 +131,13 @@ def bounded(left: csr_array, right: csr_array) -> Iterator[slice]:
         start = stop
 
 
-def protected(view: PartitionView) -> tuple[Attribute, ...]:
+def protected(view: View) -> tuple[Attribute, ...]:
     """The sensitive attributes of a view; where none is declared, its class, if it has one."""
     target = _target(view)
     return view.sensitive or (() if target is None else (target,))
 
 
-def _target(view: PartitionView) -> Attribute | None:
+def _target(view: View) -> Attribute | None:
     return next((a for a in view.others if a.role is Role.CLASS), None)
 
 

@@ -158,7 +158,7 @@ def _refuse(one: Shown, two: Shown, raw: Cells, attribute: str, k: int) -> None:
     if k < 1:
         raise UsageError(f"a person cannot have fewer than {k} candidates", "give k of at least 1")
     for shown in (one, two):
-        if shown.form == "counts":
+        if shown.noisy:
             raise UsageError(
                 "an intersection is of two releases of records, and one of these has noisy counts",
                 "give two bundles of records; noisy counts add up to the sum of their ε, which the ledger keeps",

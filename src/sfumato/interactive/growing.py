@@ -25,6 +25,7 @@ from sfumato.privacy.dp.mechanisms.noisy_max import noisy_max
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress, silent
 from sfumato.study.budget import parse_epsilon, show
+from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
 DEEPEST: Final = 30
@@ -72,6 +73,7 @@ class DiffPTree:
     """
 
     name: ClassVar[str] = "diffp-c4.5"
+    needs: ClassVar[Needs] = Needs(private=True, target=True, random=True)
     epsilon: Exact
     depth: int = 5
     score: str = "max"

@@ -7,7 +7,7 @@ from sfumato.methods.capped_confidence.algorithm import ConfidenceCap
 from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen.algorithm import DiffGen
 from sfumato.methods.full_domain.algorithm import FullDomain
-from sfumato.methods.method import METHODS, Forecast, Method, PartitionMethod, is_partition, method_needs_class
+from sfumato.methods.method import METHODS, Context, Forecast, Method
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.methods.specialization.scores import SCORES
 from sfumato.methods.tds import Tds
@@ -18,16 +18,14 @@ __all__ = [
     "Anatomy",
     "Bucketization",
     "ConfidenceCap",
+    "Context",
     "ContingencyTable",
     "DiffGen",
     "Forecast",
     "FullDomain",
     "Method",
     "Mondrian",
-    "PartitionMethod",
     "Tds",
     "build",
-    "is_partition",
-    "method_needs_class",
     "recipe_of",
 ]

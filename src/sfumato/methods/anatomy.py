@@ -21,14 +21,15 @@ from sfumato.methods.grouping.partitioning import (
     totals,
     worded,
 )
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.dp.sampling import RandomSource, below, shuffled
 from sfumato.privacy.groups.parameters import whole
 from sfumato.privacy.models import GroupModel, ProbabilisticLDiversity
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import Partition, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import Partition
 from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import Needs
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 
@@ -49,6 +50,7 @@ class Anatomy(Grouping):
 
     name: ClassVar[str] = "anatomy"
     summary: ClassVar[str] = "exact quasi-identifiers, and buckets of records with l different sensitive values"
+    needs: ClassVar[Needs] = Needs(private=False, random=True)
     l: int  # noqa: E741 - the paper's letter
     tables: int = 2
 
@@ -59,7 +61,7 @@ class Anatomy(Grouping):
         object.__setattr__(self, "tables", int(self.tables))
 
     @property
-    def form(self) -> str:
+    def form(self) -> str:  # type: ignore[override] # by a parameter here
         """Two tables, or one."""
         return FORMS[str(self.tables)]
 
@@ -68,7 +70,7 @@ class Anatomy(Grouping):
         """No sensitive value has a larger share of a bucket than 1/l."""
         return (ProbabilisticLDiversity(l=self.l),)
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without a sensitive attribute, or with several: buckets are made for one."""
         check_view(view, self.models)
         refuse_least_width(view, self.name)
@@ -78,7 +80,7 @@ class Anatomy(Grouping):
                 "leave the others out with a purpose, or use `method: bucketization`",
             )
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """What a bucket holds."""
         self.check(view)
         return Forecast(
@@ -90,12 +92,12 @@ class Anatomy(Grouping):
             numbers={},
         )
 
-    def draft(
-        self, view: PartitionView, cells: Cells, *, source: RandomSource, progress: Progress = silent
-    ) -> PartitionDraft:
-        """Make the buckets; ``source`` decides which record of a value goes into which bucket."""
+    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
+        """Make the buckets; which record of a value goes into which bucket is random."""
         self.check(view)
-        cells = in_order(view, cells)
+        context = context or Context()
+        source, progress = context.source, context.progress
+        cells = in_order(view, counts)
         self._refuse_uneven(view.sensitive[0], view, cells)
         record = np.repeat(np.arange(len(cells)), cells.counts)
         record = record[shuffled(len(record), source)]
@@ -110,11 +112,9 @@ class Anatomy(Grouping):
         partition = Partition(spread, bucket, tight_boxes(view, spread, bucket, buckets))
         done = finished(view, partition, self.models)
         progress("making buckets", len(record), len(record))
-        return PartitionDraft(
-            view=view, partition=done, models=self.models, form=self.form, facts={"groups": buckets, "suppressed": 0}
-        )
+        return self.drafted(view, done, facts={"groups": buckets, "suppressed": 0})
 
-    def _refuse_uneven(self, sensitive: Attribute, view: PartitionView, cells: Cells) -> None:
+    def _refuse_uneven(self, sensitive: Attribute, view: View, cells: Cells) -> None:
         """The table must be eligible: as a single bucket it would have to keep the promise."""
         try:
             refuse_hopeless(view, cells, self.models)

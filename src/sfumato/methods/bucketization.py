@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
 from sfumato.methods.grouping.partitioning import Promise, Promising
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.privacy.groups.parameters import Exact
 from sfumato.privacy.models import GroupModel
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import PartitionDraft
-from sfumato.study.partition_view import PartitionView
+from sfumato.release.draft import Draft
+from sfumato.study.view import View
 
 FORMS = {"1": "bucketized", "2": "anatomy"}  # by the number of tables
 LINKED = "who is in the table can be seen: the promise is about what is learnt of their sensitive values"
@@ -66,7 +65,7 @@ class Bucketization(Promising):
         )
 
     @property
-    def form(self) -> str:
+    def form(self) -> str:  # type: ignore[override] # by a parameter here
         """One table, or two."""
         return FORMS[str(self.tables)]
 
@@ -75,7 +74,7 @@ class Bucketization(Promising):
         """The promises about sensitive values."""
         return tuple(model for model in self.cutting.models if model.needs() != ())
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse what Mondrian refuses, and a promise that says nothing about sensitive values."""
         self.cutting.check(view)
         if not self.models:
@@ -84,7 +83,7 @@ class Bucketization(Promising):
                 "promise something about sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
             )
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """How buckets are found, and what holds of each."""
         self.check(view)
         least = (f"a bucket has at least {self.k} records",) if self.k is not None else ()
@@ -92,9 +91,9 @@ class Bucketization(Promising):
         told = tuple(sentence for sentence in found.sentences if not sentence.startswith("a region "))
         return Forecast(sentences=(*told, *least, LINKED), numbers={})
 
-    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Find the buckets; the random order comes with publishing."""
         self.check(view)
-        found = self.cutting.draft(view, cells, progress=progress)
+        found = self.cutting.draft(view, counts, context)
         facts = {name: fact for name, fact in found.facts.items() if name != "ranges"}
-        return replace(found, models=self.models, form=self.form, facts=facts)
+        return replace(found, guarantee=self.guarantee(view), form=self.form, facts=facts)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sfumato.errors import StudyError
-from sfumato.methods.method import METHODS, Method, PartitionMethod
+from sfumato.methods.method import METHODS, Method
 from sfumato.privacy.models import MODELS, parse_models, promise_of
 from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.values import refuse_misunderstood, refuse_strange
@@ -16,7 +16,7 @@ _MOST_DIGITS = 30  # of a whole number; longer text is no number of a study
 PROMISE = "promise"  # the parameter of partition methods that holds models
 
 
-def build(recipe: Recipe) -> Method | PartitionMethod:
+def build(recipe: Recipe) -> Method:
     """The method a recipe names, with the recipe's parameters.
 
     >>> from sfumato.study.recipe import Recipe
@@ -39,7 +39,7 @@ class _AboutError(StudyError):
         self.names = (name,)
 
 
-def _built(recipe: Recipe) -> Method | PartitionMethod:
+def _built(recipe: Recipe) -> Method:
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]
     for name in recipe.parameters:
@@ -64,7 +64,7 @@ def _built(recipe: Recipe) -> Method | PartitionMethod:
                 field.name,
             )
     with refuse_misunderstood(f"release '{recipe.name}'"):
-        return cast("Method | PartitionMethod", kind(**given))
+        return cast("Method", kind(**given))
 
 
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:

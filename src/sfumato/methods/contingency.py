@@ -1,7 +1,6 @@
 """The noisy contingency table: the paper's strawman, and a baseline of its own name."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
 from math import prod
 from typing import ClassVar
@@ -11,14 +10,12 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.diffgen.forecast import count_sentences
-from sfumato.methods.method import METHODS, Exact, Forecast, refuse_observed
+from sfumato.methods.method import METHODS, Context, Exact, Forecast, PrivateMethod, refuse_observed
 from sfumato.methods.noise.noisy_groups import Finish, noise_scale
 from sfumato.methods.noise.post_processing import DEFAULT_POST
-from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.sampling import RandomSource
-from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
 from sfumato.study.budget import parse_epsilon
+from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
 _MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
@@ -26,7 +23,7 @@ _MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class ContingencyTable:
+class ContingencyTable(PrivateMethod):
     """Noise on the count of every combination of leaf values, present or not: DiffGen with no limit on h.
 
     Neighbours differ by one record, so the vector of counts changes by 1 in one place (Δ = 1) and all of ε goes there.
@@ -36,7 +33,7 @@ class ContingencyTable:
     """
 
     name: ClassVar[str] = "contingency"
-    needs_class: ClassVar[bool] = False
+    needs: ClassVar[Needs] = Needs(private=True, random=True)
     summary: ClassVar[str] = "noisy counts of every combination of the finest values"
     epsilon: Exact
     threshold: int | str = "auto"
@@ -50,11 +47,6 @@ class ContingencyTable:
     def finish(self) -> Finish:
         """How the counts are published."""
         return Finish(threshold=self.threshold, post=self.post)
-
-    @property
-    def spends(self) -> Fraction:
-        """ε, exactly."""
-        return parse_epsilon(self.epsilon)
 
     def check(self, view: View) -> None:
         """Refuse observed domains, and sets with more codes than their combinations can be written down for."""
@@ -77,12 +69,10 @@ class ContingencyTable:
         )
         return Forecast(sentences=tuple(sentences), numbers=facts)
 
-    def run(
-        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
-    ) -> Draft:
+    def draft(self, view: View, counts: Counter, context: Context | None = None) -> Draft:
         """Count the cells, add noise to all of them."""
         self.check(view)
-        return self.finish.draft(view, _finest(view), counter, accountant=accountant, source=source, progress=progress)
+        return self.finish.draft(view, _finest(view), counts, self, context=context)
 
 
 def _finest(view: View) -> tuple[Cut, ...]:

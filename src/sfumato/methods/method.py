@@ -1,24 +1,26 @@
 """What every method does, and the registry that finds it by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeGuard
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.cut import Cut
-from sfumato.errors import StudyError
+from sfumato.errors import InternalError, StudyError
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.privacy.dp.sampling import RandomSource, SecureSource
+from sfumato.privacy.models import GroupModel
 from sfumato.progress import Progress, silent
 from sfumato.registry import Registry
 from sfumato.release.draft import Draft
-from sfumato.release.partition import PartitionDraft
+from sfumato.release.guarantee import DpGuarantee, Guarantee
 from sfumato.study.attribute import observed
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.budget import parse_epsilon
+from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
 # The words on a receipt for what was drawn.
@@ -37,74 +39,102 @@ class Forecast:
     numbers: dict[str, Any]
 
 
-class Method(Protocol):
-    """An algorithm that turns counts into a draft that keeps its promise.
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a method may use besides counts: an accountant that grants ε, a source of randomness, a progress report."""
 
-    A method is a frozen dataclass of its parameters; the study's `releases` give them by name.
+    accountant: Accountant | None = None
+    source: RandomSource = field(default_factory=SecureSource)
+    progress: Progress = silent
+
+
+def granting(context: Context | None) -> tuple[Accountant, RandomSource, Progress]:
+    """The accountant, the source and the progress report, for a method that spends ε."""
+    if context is None or context.accountant is None:
+        raise InternalError("a differentially private method was run without an accountant")
+    return context.accountant, context.source, context.progress
+
+
+class Method(Protocol):
+    """An algorithm that turns counts into a draft with a guarantee.
+
+    A method is a frozen dataclass of its parameters; the study's `releases` give them by name. It declares what it
+    needs; ``form`` is the name of the form that its drafts are published in.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    needs: ClassVar[Needs]
+
+    @property
+    def form(self) -> str:
+        """The form that its drafts are published in."""
+        ...
 
     @property
     def spends(self) -> Fraction | None:
-        """The ε one release costs a privacy unit; None where the promise is not differential privacy."""
+        """The ε that one release costs a privacy unit; None where the guarantee is not differential privacy."""
+        ...
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The privacy models that it satisfies; none where it spends ε."""
+        ...
+
+    @property
+    def may_suppress(self) -> bool:
+        """Whether it may suppress records."""
+        ...
+
+    @property
+    def samples(self) -> bool:
+        """Whether it draws a part of the records."""
+        ...
+
+    def guarantee(self, view: View) -> Guarantee:
+        """What a release of the view satisfies."""
         ...
 
     def check(self, view: View) -> None:
-        """Refuse, before anything is read or spent, a view that this method cannot keep its promise on."""
+        """Refuse, before anything is read or spent, a view on which it cannot give its guarantee."""
+        ...
+
+    def check_declared(self, view: View) -> None:
+        """Refuse declarations that would be published and tell of records; the view has sets as they are declared."""
         ...
 
     def forecast(self, view: View) -> Forecast:
         """Say what will happen and what it costs; touches nothing."""
         ...
 
-    def run(
-        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
-    ) -> Draft:
-        """Make the draft."""
+    def draft(self, view: View, counts: Any, context: Context | None = None) -> Draft:
+        """Make the draft: from a `Counter` where ``needs.private``, else from all `Cells` of the table."""
         ...
 
 
-class PartitionMethod(Protocol):
-    """An algorithm that puts records into groups that keep models; it costs no ε, and promises no ε-DP.
+class PrivateMethod:
+    """A method that is ε-differentially private: it publishes noisy counts, and no record."""
 
-    Like every method it is a frozen dataclass of its parameters. ``partition`` is True.
-    """
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    partition: ClassVar[bool]
+    form: ClassVar[str] = "noisy-counts"
+    models: ClassVar[tuple[GroupModel, ...]] = ()
+    may_suppress: ClassVar[bool] = False
+    samples: ClassVar[bool] = False
+    epsilon: Exact
 
     @property
-    def spends(self) -> None:
-        """Nothing: the promise is not differential privacy."""
-        ...
+    def spends(self) -> Fraction:
+        """ε, exactly."""
+        return parse_epsilon(self.epsilon)
 
-    def check(self, view: PartitionView) -> None:
-        """Refuse, before anything is read, a view that this method cannot keep its promise on."""
-        ...
+    def guarantee(self, view: View) -> DpGuarantee:
+        """ε-differential privacy for the view's unit."""
+        return DpGuarantee.of(self.spends, view.unit)
 
-    def forecast(self, view: PartitionView) -> Forecast:
-        """Say what will happen; touches nothing."""
-        ...
-
-    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
-        """Make the draft; a method that draws at random takes a `RandomSource`, too: ``source``."""
-        ...
+    def check_declared(self, view: View) -> None:
+        """Nothing beyond `check`, which refuses every domain that was read off the table."""
 
 
 METHODS: Registry[type[Any]] = Registry("method")
-
-
-def is_partition(method: object) -> TypeGuard[PartitionMethod]:
-    """Whether a method puts records into groups, instead of counting with noise."""
-    return bool(getattr(method, "partition", False))
-
-
-def method_needs_class(method: object) -> bool:
-    """Whether a method of noisy counts needs a class: it does unless it says otherwise."""
-    return bool(getattr(method, "needs_class", True))
 
 
 def refuse_observed(view: View) -> None:

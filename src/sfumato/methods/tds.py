@@ -23,15 +23,15 @@ from sfumato.methods.grouping.partitioning import (
     totals,
     worded,
 )
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
 from sfumato.methods.specialization.regrouping import Regrouping
 from sfumato.methods.specialization.scores import InfoGain
 from sfumato.privacy.groups.statistics import Integers
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 _GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
 
@@ -65,12 +65,12 @@ class Tds(Promising):
     def __post_init__(self) -> None:
         self.read_promise()
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without a class, and models that make no sense on it."""
         check_view(view, self.models)
         target_of(view)
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """Which columns will change, and for what."""
         self.check(view)
         names = quoted(attribute.name for attribute in view.quasi)
@@ -84,25 +84,20 @@ class Tds(Promising):
             sentences.append(f"{quoted(free)} are split where it tells most about the class")
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={})
 
-    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Specialize until nothing valid and beneficial is left."""
         self.check(view)
-        refuse_hopeless(view, cells, self.models)
-        cells = in_order(view, cells)
+        refuse_hopeless(view, counts, self.models)
+        cells, progress = in_order(view, counts), (context or Context()).progress
         descent = _Descent(view, cells, Promises(self.models, view))
         while descent.specialize():
             progress("specializing", len(descent.history), len(descent.history) + descent.left)
         partition = finished(view, _partition(view, cells, descent), self.models)
-        return PartitionDraft(
-            view=view,
-            partition=partition,
-            models=self.models,
-            form=self.form,
-            facts={"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history},
-        )
+        facts = {"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history}
+        return self.drafted(view, partition, facts=facts)
 
 
-def target_of(view: PartitionView) -> Attribute:
+def target_of(view: View) -> Attribute:
     """The class, with two values at least."""
     target = class_of(view)
     if domain_of(target).size < 2:  # noqa: PLR2004 - two classes are the least there can be
@@ -131,7 +126,7 @@ class _Open:
 class _Descent:
     """The cuts on their way down."""
 
-    def __init__(self, view: PartitionView, cells: Cells, promises: Promises) -> None:
+    def __init__(self, view: View, cells: Cells, promises: Promises) -> None:
         self._promises = promises
         self._attributes = {attribute.name: attribute for attribute in view.quasi}
         self._place = {name: place for place, name in enumerate(self._attributes)}
@@ -253,7 +248,7 @@ def _margin(codes: Integers, size: int, classes: Integers, number: int, counts: 
     return Margin(codes[rows], flat.reshape(len(rows), number).astype(np.int64))
 
 
-def _partition(view: PartitionView, cells: Cells, descent: _Descent) -> Partition:
+def _partition(view: View, cells: Cells, descent: _Descent) -> Partition:
     """The groups with the regions of the final cuts."""
     group = descent.rows.group
     row = np.empty(len(descent.rows.sizes), dtype=np.int64)

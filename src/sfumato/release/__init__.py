@@ -1,1 +1,5 @@
-"""The release: drafts, forms, the bundle that is published, its verification, and how its receiver uses it."""
+"""Releases: drafts, guarantees, forms, manifests, bundles, verification, and reading a release."""
+
+from sfumato.release import forms
+
+__all__ = ["forms"]

@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
+from sfumato.errors import InternalError
+from sfumato.privacy.models import GroupModel
+from sfumato.release.guarantee import Guarantee, SyntacticGuarantee
+from sfumato.release.partition import Partition
 from sfumato.study.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The published groups: a region an attribute, a class, and a count. A group that is not listed has count 0."""
+    """Noisy counts: a region an attribute, a class, and a count. A group that is not listed has count 0."""
 
     cuts: tuple[Cut, ...]  # one a predictor, in the view's order
     regions: NDArray[np.int64]  # (groups, predictors): which range of each cut
@@ -32,10 +37,38 @@ class Groups:
 class Draft:
     """A release that is not published yet.
 
-    ``facts`` goes into the manifest as it is, so it holds only what the promise covers: outputs of mechanisms, public
-    parameters, and what follows from them.
+    ``form`` names the form that it is published in (`release.form`), which knows how to read ``content``: noisy counts
+    of groups, or a partition of records. ``facts`` goes into the manifest as it is, so it holds only what the guarantee
+    covers: outputs of mechanisms, public parameters, and what follows from them or from the published records.
+    ``owner`` goes into the owner's report and nowhere else. ``suppression`` says whether records may be suppressed, and
+    ``rate`` is the share of the table's records that was drawn at random before anything else: a partition holds those
+    alone, and a count of the table is estimated by a count of the release divided by it.
     """
 
     view: View
-    groups: Groups
+    content: Any
+    form: str
+    guarantee: Guarantee
     facts: Mapping[str, Any] = field(default_factory=dict)
+    owner: Mapping[str, Any] = field(default_factory=dict)
+    suppression: bool = False
+    rate: Fraction = Fraction(1)
+
+    @property
+    def groups(self) -> Groups:
+        """The noisy counts, of a draft that holds such."""
+        if not isinstance(self.content, Groups):
+            raise InternalError(f"a draft of the form '{self.form}' has no noisy counts")
+        return self.content
+
+    @property
+    def partition(self) -> Partition:
+        """The partition, of a draft that holds one."""
+        if not isinstance(self.content, Partition):
+            raise InternalError(f"a draft of the form '{self.form}' has no partition")
+        return self.content
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The privacy models of a syntactic guarantee; none of another."""
+        return self.guarantee.models if isinstance(self.guarantee, SyntacticGuarantee) else ()

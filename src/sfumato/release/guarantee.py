@@ -1,25 +1,267 @@
-"""What a release promises, in one sentence that can be quoted."""
+"""Guarantees: what a release provably satisfies, what that costs, in which words, and what of it can be checked.
 
+There are two kinds. ε-differential privacy is kept by the mechanisms and the accountant, spends privacy budget, and
+cannot be seen in an output. Syntactic privacy models are properties of the published equivalence classes, spend
+nothing, and are checked by anybody on the published values.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, ClassVar, Final
 
-from sfumato.privacy.models import DifferentialPrivacy
+from sfumato.domains.counts import Cells
+from sfumato.errors import SfumatoError, VerifyError
+from sfumato.privacy.dp.accountant import Spend
+from sfumato.privacy.groups.statistics import Statistics
+from sfumato.privacy.models import (
+    DifferentialPrivacy,
+    GroupModel,
+    attack_odds,
+    broken_records,
+    counts_people,
+    parse_models,
+    promise_of,
+    title,
+)
+from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
+from sfumato.release.bundle.source_names import leaving_names
+from sfumato.release.checks import Check
+from sfumato.release.partition import people_in
+from sfumato.release.storage.seal import broken, plain
+from sfumato.study.budget import show
 from sfumato.study.recipe import Chosen
+from sfumato.study.unit import Unit
 
 NO_GUARANTEE: Final = "none (seeded for testing)"
+LIMITS: Final = (
+    "The promise is a property of the published table, not a guarantee to the people in it: it does not bound what "
+    "somebody can infer who knows more about them, who holds another release of the same people, or who knows how this "
+    "one was made; it is not differential privacy."
+)
+
+_ON_RAW: Final = "The parameters were chosen by looking at the table."
+_UNCOVERED_CHOICE: Final = " The parameters were chosen by looking at the table, and ε does not cover that choice."
+_MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number is given
 
 
-def guarantee(*, model: str, epsilon: Fraction | None, unit: str, secure: bool, chosen: str) -> str:
-    """The promise in words, with what it does not cover.
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a check of a syntactic guarantee looks at: the published classes, and what the manifest says beside them.
 
-    >>> guarantee(model="k-anonymity", epsilon=None, unit="one record", secure=True, chosen="fixed in advance")
-    'This release keeps k-anonymity (unit: one record). It is not differentially private.'
+    ``regions`` says whether quasi-identifiers are generalised; in buckets they are exact. ``people`` is the population
+    that δ-presence compares with, None where it is not at hand.
     """
-    if not secure:
-        return NO_GUARANTEE
-    if epsilon is None:
-        return f"This release keeps {model} (unit: {unit}). It is not differentially private."
-    sentence = DifferentialPrivacy(epsilon=epsilon, unit=unit).sentence()
-    if chosen == Chosen.ON_RAW:
-        sentence += " The parameters were chosen by looking at the table, and ε does not cover that choice."
-    return sentence
+
+    classes: Statistics
+    records: int
+    suppressed: int
+    sampled: Fraction
+    regions: bool
+    people: Cells | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DpGuarantee:
+    """ε-differential privacy of one release, with how ε was spent."""
+
+    kind: ClassVar[str] = "differential privacy"
+    private: ClassVar[bool] = True
+
+    epsilon: Fraction
+    unit: str  # in words that fit "whether or not … is in the table"
+    neighbouring: str = ""
+    composition: str = ""
+    breakdown: tuple[Spend, ...] = ()
+
+    @classmethod
+    def of(cls, epsilon: Fraction, unit: Unit) -> "DpGuarantee":
+        """The guarantee of a method that spends ``epsilon`` for such a unit."""
+        return cls(epsilon=epsilon, unit=unit.words, neighbouring=unit.sentence(), composition=_composition(unit))
+
+    def spent(self, breakdown: Sequence[Spend]) -> "DpGuarantee":
+        """The same with the steps that were paid for."""
+        return replace(self, breakdown=tuple(breakdown))
+
+    def sentence(self) -> str:
+        """The guarantee in a sentence, for the ledger."""
+        return DifferentialPrivacy(epsilon=self.epsilon, unit=self.unit).sentence()
+
+    def statement(self, *, chosen: str, secure: bool) -> str:
+        """The guarantee in words that can be quoted, with what it does not cover."""
+        if not secure:
+            return NO_GUARANTEE
+        return self.sentence() + (_UNCOVERED_CHOICE if chosen == Chosen.ON_RAW else "")
+
+    def as_json(self, *, chosen: str, secure: bool) -> dict[str, Any]:
+        """The part `privacy` of a manifest."""
+        numbered = secure and self.epsilon <= _MOST_NUMBERED
+        return {
+            "kind": self.kind,
+            "model": DifferentialPrivacy.name,
+            "epsilon": show(self.epsilon),
+            "unit": self.unit,
+            "neighbouring": self.neighbouring,
+            "composition": self.composition,
+            "budget_breakdown": [
+                {"on": step.on, "epsilon": show(step.epsilon), "mechanism": step.mechanism} for step in self.breakdown
+            ],
+            "secure": secure,
+            "chosen": chosen,
+            "odds": attack_odds(self.epsilon) if secure else None,
+            "odds_factor": float(odds_factor(self.epsilon)) if numbered else None,
+            "membership_advantage": float(membership_advantage(self.epsilon)) if numbered else None,
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "DpGuarantee":
+        """The guarantee that a manifest states."""
+        if told["epsilon"] is None:
+            raise broken(f"this version has no checker for '{str(told['model'])[:60]}'")
+        return cls(
+            epsilon=Fraction(told["epsilon"]),
+            unit=told["unit"],
+            neighbouring=told["neighbouring"],
+            composition=told["composition"],
+            breakdown=tuple(
+                Spend(step["on"], Fraction(step["epsilon"]), mechanism=step["mechanism"])
+                for step in told["budget_breakdown"]
+            ),
+        )
+
+    def contradiction(self) -> str | None:
+        """What in it cannot be true; None where all of it can."""
+        if sum((step.epsilon for step in self.breakdown), Fraction(0)) > self.epsilon:
+            return "the steps of the budget breakdown cost more than ε"
+        return None
+
+    def checks(self, evidence: Evidence | None) -> list[Check]:  # noqa: ARG002 - the shape of a guarantee
+        """Nothing in the data can show or refute it."""
+        detail = "differential privacy is kept by how the release was made: no table of results can show or refute it"
+        return [Check("privacy model", ok=True, detail=detail)]
+
+
+@dataclass(frozen=True)
+class SyntacticGuarantee:
+    """Privacy models about equivalence classes, all of which hold in the published table."""
+
+    kind: ClassVar[str] = "syntactic"
+    private: ClassVar[bool] = False
+    epsilon: ClassVar[None] = None  # it spends no privacy budget
+
+    models: tuple[GroupModel, ...]
+    unit: str = "one record"
+
+    def sentence(self) -> str:
+        """The guarantee in a sentence, for the ledger."""
+        return " ".join(model.sentence() for model in self.models)
+
+    def statement(self, *, chosen: str, secure: bool) -> str:
+        """The guarantee in words that can be quoted, with what it is not."""
+        if not secure:
+            return NO_GUARANTEE
+        more = [_ON_RAW] if chosen == Chosen.ON_RAW else []
+        return " ".join([*(model.sentence() for model in self.models), *more, LIMITS])
+
+    @property
+    def limits(self) -> str:
+        """What the models do not cover."""
+        return " ".join(dict.fromkeys([LIMITS, *(str(m.limits) for m in self.models if hasattr(m, "limits"))]))
+
+    def as_json(self, *, chosen: str, secure: bool) -> dict[str, Any]:
+        """The part `privacy` of a manifest."""
+        return {
+            "kind": self.kind,
+            "models": [
+                {
+                    "model": model.name,
+                    "parameters": plain(leaving_names(given[model.name])),
+                    "sentence": model.sentence(),
+                }
+                for model, given in zip(self.models, promise_of(self.models), strict=True)
+            ],
+            "unit": self.unit,
+            "secure": secure,
+            "chosen": chosen,
+            "limits": self.limits,
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "SyntacticGuarantee":
+        """The guarantee that a manifest states, as this version of the models reads the parameters."""
+        models: list[GroupModel] = []
+        for entry in told["models"]:
+            try:
+                models.extend(parse_models({entry["model"]: entry["parameters"]}))
+            except SfumatoError:
+                raise broken(f"this version has no checker for '{str(entry['model'])[:60]}' as it is stated") from None
+        if not models:
+            raise broken("the manifest states no privacy model")
+        if [entry["sentence"] for entry in told["models"]] != [model.sentence() for model in models]:
+            raise broken("the guarantee in words is not that of the models and their parameters")
+        return cls(tuple(models), told["unit"])
+
+    def contradiction(self) -> str | None:
+        """What in it cannot be true: nothing that is not a model's own parameter."""
+        return None
+
+    def checks(self, evidence: Evidence | None) -> list[Check]:
+        """Each model, asked about the equivalence classes that anybody can see. What cannot be checked fails."""
+        if evidence is None:
+            return [Check("privacy model", ok=False, detail="it cannot be checked without the data")]
+        return [_judge(model, evidence) for model in self.models]
+
+
+Guarantee = DpGuarantee | SyntacticGuarantee
+_KINDS: Final[Mapping[str, type[Guarantee]]] = {kind.kind: kind for kind in (DpGuarantee, SyntacticGuarantee)}
+
+
+def guarantee_from(content: Mapping[str, Any]) -> Guarantee:
+    """The guarantee that a manifest states; what states none that this version knows is a `VerifyError`."""
+    return _KINDS[content["privacy"]["kind"]].from_json(content["privacy"])
+
+
+def _judge(model: GroupModel, evidence: Evidence) -> Check:
+    """Whether one model holds in every published class."""
+
+    def failed(detail: str) -> Check:
+        return Check("privacy model", ok=False, detail=f"{title(model)} {detail}")
+
+    if not evidence.regions and model.needs() == ():
+        return failed("says nothing about buckets: their quasi-identifiers are published as they are")
+    rate = getattr(model, "rate", None)
+    if rate is not None and evidence.sampled > Fraction(rate):
+        return failed("rests on a smaller share of the records than the manifest says were drawn")
+    classes = evidence.classes
+    try:
+        if counts_people([model]):
+            if evidence.suppressed:
+                return failed("says nothing where records are suppressed: they may be those who live nowhere")
+            classes = _among(classes, evidence.people)
+        lost = broken_records(model, classes)
+    except SfumatoError as error:
+        return failed(f"cannot be checked: {error.problem}")
+    classes_broken, share = int((lost > 0).sum()), int(lost.sum()) / max(evidence.records, 1)
+    if classes_broken:
+        return failed(f"is broken in {classes_broken:,} of {len(classes):,} groups, for {share:.2%} of the records")
+    return Check("privacy model", ok=True, detail=f"{title(model)} holds in every group")
+
+
+def _among(classes: Statistics, people: Cells | None) -> Statistics:
+    """The classes with how many people of the population live in their regions."""
+    if people is None:
+        raise VerifyError("it takes the table of people, which is no part of a bundle (--population FILE)", "give it")
+    assert classes.boxes is not None, "buckets have been passed over"
+    return replace(classes, population=people_in(classes.boxes, people))
+
+
+def _composition(unit: Unit) -> str:
+    """How the steps of a budget breakdown add up to ε: a rule of the declared unit, in words."""
+    many = unit.stability
+    sequence = (
+        "sequential composition over the steps of the budget breakdown (their ε add up), parallel composition within a "
+        "step that names several disjoint parts"
+    )
+    if many == 1:
+        return sequence
+    return f"{sequence}; the breakdown is per record, and a person has at most {many} of them"

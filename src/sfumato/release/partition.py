@@ -1,9 +1,6 @@
 """Partitions: records put into groups that look alike, each with a region of its own (local recoding)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +10,9 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.locate import held
 from sfumato.errors import StudyError
 from sfumato.privacy.groups.statistics import Statistics
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
-__all__ = ["SUPPRESSED", "Boxes", "Partition", "PartitionDraft", "people_in"]
+__all__ = ["SUPPRESSED", "Boxes", "Partition", "people_in"]
 
 SUPPRESSED = -1  # the group of a record that is not published
 
@@ -44,7 +41,7 @@ class Partition:
         """The codes of one attribute, one a cell."""
         return self.cells.codes[:, self.cells.attributes.index(name)]
 
-    def statistics(self, view: PartitionView) -> Statistics:
+    def statistics(self, view: View) -> Statistics:
         """The published groups as models see them, compared with the published table."""
         kept = self.group != SUPPRESSED
         return Statistics.of(
@@ -68,23 +65,3 @@ def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
             "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
         )
     return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartitionDraft:
-    """A release of records in groups that is not published yet.
-
-    ``form`` says what is published of a record: its region (`generalised`), or its exact quasi-identifiers with the
-    sensitive values of its bucket in random order (`bucketized`), or both tables apart (`anatomy`). ``facts`` goes
-    into the manifest as it is, ``owner`` into the owner's report and nowhere else. ``rate`` is the share of the table's
-    records that was drawn at random before anything else: the partition holds those alone, and a count of the table is
-    estimated by a count of the release divided by it.
-    """
-
-    view: PartitionView
-    partition: Partition
-    models: tuple[Any, ...]  # the promises, each a registered model
-    form: str = "generalised"
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    owner: Mapping[str, Any] = field(default_factory=dict)
-    rate: Fraction = Fraction(1)

@@ -1,22 +1,23 @@
-"""The release as its receiver uses it: groups, tables, training data, plain records, queries."""
+"""The release as its receiver uses it: tables, training data, synthetic records, queries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from sfumato.domains.domain import Domain
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.answer.estimate import Estimate
-from sfumato.release.bundle.files import facts_if_as_told
-from sfumato.release.file_checks import MANIFEST, find_bundle
-from sfumato.release.forms.noisy_counts.manifest import parse_manifest
-from sfumato.release.storage.seal import form_of
+from sfumato.release.bundle.files import MANIFEST, facts_if_as_told, find_bundle
+from sfumato.release.draft import Draft
+from sfumato.release.form import FORMS
+from sfumato.release.manifest.parse import parse_manifest
 from sfumato.release.storage.untrusted import open_regular, read_bounded, refuse_unexpected, size_of
+from sfumato.study.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +35,7 @@ class Names(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Release(ABC):
-    """A published release, as its receiver uses it: noisy counts of groups, or records in groups.
-
-    What `open` gives depends on what was published; both kinds have what stands here.
-    """
-
-    form: ClassVar[str]
+    """A published release, as its receiver uses it; what `open` gives depends on the form."""
 
     path: Path
     manifest: Mapping[str, Any] = field(repr=False)
@@ -51,19 +47,27 @@ class Release(ABC):
             place = find_bundle(Path(path))
             try:
                 manifest = parse_manifest(read_bounded(place / MANIFEST))
-                return form_named(form_of(manifest)).read(place, manifest)
+                form = FORMS[manifest["form"]]
+                layout = form.layout(manifest)
+                _refuse_changed(place, manifest, form.files(layout))
+                return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
             except (OSError, pa.ArrowException):
                 raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
 
-    @classmethod
-    @abstractmethod
-    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "Release":
-        """Read the data of a bundle of this form; `open` chooses the form."""
+    @property
+    def form(self) -> str:
+        """The name of the form it is published in."""
+        return str(self.manifest["form"])
 
     @property
-    @abstractmethod
     def guarantee(self) -> str:
-        """The promise in words that can be quoted."""
+        """The guarantee in words that can be quoted, with what it is not."""
+        return str(self.manifest["guarantee"])
+
+    @property
+    def private(self) -> bool:
+        """Whether it is differentially private."""
+        return bool(self.manifest["privacy"]["kind"] == "differential privacy")
 
     @property
     @abstractmethod
@@ -74,6 +78,20 @@ class Release(ABC):
     @abstractmethod
     def features(self) -> Names:
         """How regions become numbers."""
+
+    @property
+    def declared_domains(self) -> dict[str, Domain]:
+        """The domain of every attribute as the owner declared it; those of sets are of their codes."""
+        return self.domains
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every attribute, as far as it is published."""
+        return {told["name"]: told["role"] for told in self.manifest["attributes"] if told["role"] != "predictor"}
+
+    @abstractmethod
+    def to_draft(self, view: View) -> Draft:
+        """The release as the draft that it was, by what is published; ``view`` has the attributes as declared."""
 
     @abstractmethod
     def to_arrow(self) -> pa.Table:
@@ -99,39 +117,24 @@ class Release(ABC):
 
     @abstractmethod
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
-        """Plain records drawn inside the regions."""
+        """Synthetic records, drawn inside the regions."""
 
     @abstractmethod
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
 
-    @classmethod
-    def _refuse_changed(cls, place: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Refuse Parquet files that are not those that the manifest describes, and CSV files of another length.
 
-        The CSV files are not read here, but their length says how many rows there can be (see `ParquetLimits`).
-        """
-        for name in names:
-            told = manifest["files"].get(name)
-            with open_regular(place / name) as file:
-                changed = told is None or size_of(file) != told["size"]
-            if changed or (name.endswith(".parquet") and facts_if_as_told(place / name, told) is None):
-                raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
+def _refuse_changed(place: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse Parquet files that are not those that the manifest describes, and CSV files of another length.
 
-
-_HOMES: Final = {
-    "counts": ("sfumato.release.forms.noisy_counts.release", "CountsRelease"),
-    "records": ("sfumato.release.forms.records.release", "RecordsRelease"),
-}
-
-
-def form_named(name: str) -> type[Release]:
-    """The form of a bundle by its name in the manifest; loaded when the first such bundle is opened."""
-    if name not in _HOMES:
-        raise VerifyError(f"the manifest names a form that does not exist: {name[:40]!r}", "get the bundle again")
-    module, kind = _HOMES[name]
-    found: type[Release] = getattr(import_module(module), kind)
-    return found
+    The CSV files are not read here, but their length says how many rows there can be (see `ParquetLimits`).
+    """
+    for name in names:
+        told = manifest["files"].get(name)
+        with open_regular(place / name) as file:
+            changed = told is None or size_of(file) != told["size"]
+        if changed or (name.endswith(".parquet") and facts_if_as_told(place / name, told) is None):
+            raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
 
 
 def as_frames(X: Any, names: Sequence[str], y: Any, target: str, w: Any, weights: str) -> tuple[Any, Any, Any]:  # noqa: N803 - scikit-learn's names

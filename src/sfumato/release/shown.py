@@ -18,9 +18,11 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.sets.cut import SetCut, Sets, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import ToldSets
-from sfumato.errors import InternalError
+from sfumato.domains.taxonomy.tree import Taxonomy
+from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.release.draft import Draft
-from sfumato.release.partition import SUPPRESSED, PartitionDraft
+from sfumato.release.partition import SUPPRESSED
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -111,9 +113,10 @@ class Shown:
     stops: Integers  # (rows, attributes)
     weights: Floats  # (rows,)
     values: Mapping[str, Values]  # sensitive attributes, the class, and others that are published
-    form: str  # generalised, bucketized, anatomy, or counts
+    form: str  # the name of the form it is published in
     rate: float = 1.0
     suppressed: int = 0
+    noisy: bool = False  # whether weights are counts with noise, and no records are published
     sets: Mapping[str, ToldSets] = field(default_factory=dict)  # how sets are told, by attribute
 
     def __post_init__(self) -> None:
@@ -132,8 +135,8 @@ class Shown:
         return name in self.values and not (name in self.sets and bool(self.sets[name].regions.whole.all()))
 
 
-def shown_records(draft: PartitionDraft) -> Shown:
-    """What a draft of records in groups would show."""
+def shown_records(draft: Draft) -> Shown:
+    """What a draft of records would show; its sets are categories, see `tell_sets`."""
     view, partition = draft.view, draft.partition
     kept = partition.group != SUPPRESSED
     group, counts = partition.group[kept], partition.cells.counts[kept].astype(np.float64)
@@ -206,7 +209,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             values[cut.attribute] = Values(own, found, edges=edges)
     names = tuple(groups.cuts[index].attribute for index in place)
     weights: Floats = np.bincount(row, weights=counts, minlength=rows).astype(np.float64)
-    return Shown(names, starts, stops, weights, values, "counts", sets=told)
+    return Shown(names, starts, stops, weights, values, draft.form, sets=told, noisy=True)
 
 
 def _ends(cut: Cut, told: Mapping[str, ToldSets], regions: Integers) -> tuple[Integers, Integers]:
@@ -226,3 +229,32 @@ def _without_empty(shown: Shown) -> Shown:
     return replace(
         shown, starts=shown.starts[kept], stops=shown.stops[kept], weights=shown.weights[kept], values=values
     )
+
+
+def tell_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy], sets: Mapping[str, Sets]) -> Shown:
+    """A release of records with its sets, which it tells as nodes of the published ``trees``."""
+    values, how = dict(shown.values), {}
+    for name, tree in trees.items():
+        domain = view.domain(name)
+        assert isinstance(domain, SetDomain), "trees are of sets"
+        try:
+            how[name] = ToldSets.by_tree(domain, tree)
+        except VerifyError:
+            raise StudyError(
+                f"'{name}' is published by sets that are none of the taxonomy and level that the study declares for it",
+                "measure it against the study as it was when the bundle was made, or publish again",
+            ) from None
+        if name in values:
+            values[name] = Values.of_sets(values[name].pool, values[name].counts, how[name], sets[name])
+    return replace(shown, values=values, sets=how)
+
+
+def set_trees(view: View, sets: Mapping[str, Sets]) -> dict[str, Taxonomy]:
+    """The taxonomies by which a view tells its sets; they have to have become categories."""
+    found = {}
+    for name in sets:
+        tree = view.domain(name).taxonomy
+        if tree is None or isinstance(view.domain(name), SetDomain):
+            raise InternalError(f"the sets '{name}' have not become categories")
+        found[name] = tree
+    return found

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.partition import SUPPRESSED, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,14 @@ def count_unique(columns: Sequence[NDArray[np.integer]], times: NDArray[np.int64
     return int(np.count_nonzero(np.bincount(key, weights=times) == 1))
 
 
-def exact_attributes(view: PartitionView, form: str) -> tuple[Attribute, ...]:
+def exact_attributes(view: View, form: str) -> tuple[Attribute, ...]:
     """The attributes that stand exactly in a person's own row of a release of such a form."""
     if form == "generalised":
         return (*view.sensitive, *view.others)
     return (*view.quasi, *view.others)
 
 
-def uniqueness(draft: PartitionDraft) -> Uniqueness:
+def uniqueness(draft: Draft) -> Uniqueness:
     """How many records of a draft would be unique over all columns that are published of a person."""
     partition = draft.partition
     kept = partition.group != SUPPRESSED
@@ -70,7 +71,7 @@ def uniqueness(draft: PartitionDraft) -> Uniqueness:
     return Uniqueness(count_unique(columns, times), int(times.sum()), names, quasi=draft.form != "generalised")
 
 
-def exact_words(view: PartitionView, form: str) -> list[str]:
+def exact_words(view: View, form: str) -> list[str]:
     """A warning about columns that are published exactly, from the declared domains alone; nothing without any."""
     exact = exact_attributes(view, form)
     if not exact:

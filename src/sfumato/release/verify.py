@@ -1,43 +1,39 @@
 """Verification: what anybody can check about a bundle, from the bundle alone."""
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from sfumato.domains.counts import Cells
-from sfumato.errors import StudyError, UsageError, VerifyError
-from sfumato.release.bundle.files import FileFacts
-from sfumato.release.draft import Groups
-from sfumato.release.file_checks import (
-    DATA,
-    MANIFEST,
-    TEXTS,
-    Check,
-    Verification,
-    find_bundle,
-    hashes,
-    manifest_of,
-    names,
-)
-from sfumato.release.forms.noisy_counts.datapackage import datapackage
-from sfumato.release.forms.noisy_counts.manifest import layout_from, plain, table_limits
-from sfumato.release.forms.noisy_counts.table import Layout, in_order, same
-from sfumato.release.forms.records.manifest import record_layout_from
-from sfumato.release.forms.records.verify import inspect_records
-from sfumato.release.guarantee import guarantee
-from sfumato.release.storage.seal import form_of
+from sfumato.errors import UsageError, VerifyError
+from sfumato.release.bundle.datapackage import datapackage
+from sfumato.release.bundle.files import MANIFEST, FileFacts, file_facts, find_bundle
+from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, check_names
+from sfumato.release.form import FORMATS, FORMS, Form
+from sfumato.release.guarantee import Evidence, guarantee_from
+from sfumato.release.manifest.parse import parse_manifest
 from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_unexpected
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.selection import selected
 from sfumato.tables import read_people
 
-__all__ = ["MANIFEST", "Check", "Verification", "find_bundle", "inspect", "verify_bundle"]
+__all__ = ["Check", "Verification", "inspect", "verify_bundle"]
 
-FILES: Final = (*DATA, *TEXTS)  # all that stand in the manifest of counts
+PeopleOf = Callable[[Mapping[str, Any]], Cells | None]
+"""The people that a model compares with, from the manifest; None where they are not at hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """The checks of a bundle, and what was read where it could be."""
+
+    verification: Verification
+    content: Any = None
 
 
 def verify_bundle(
@@ -47,140 +43,127 @@ def verify_bundle(
     population: str | Path | None = None,
     base: Path | None = None,
 ) -> Verification:
-    """Check files, hashes, columns, rows and counts of a bundle, and the promise of records in groups.
+    """Check files, hashes, columns, rows and numbers of a bundle, and the privacy models of published records.
 
     The manifest holds the hashes of the files and is sealed against accidents, but whoever changes all of it can seal
     it again. Give ``sha256``, the hash of manifest.json from the ledger or from the publisher, to rule that out.
-    ``population`` is the table of people that δ-presence compares with; without it that promise cannot be checked.
+    ``population`` is the table of people that δ-presence compares with; without it that model cannot be checked.
     Its path starts at ``base``.
     """
     with refuse_unexpected():
-        return _verify(find_bundle(Path(path)), sha256=sha256, population=population, base=base)
+        place = find_bundle(Path(path))
+        people = _nobody if population is None else partial(_people, population, base)
+        return inspect(place, sha256=sha256, people=people).verification
 
 
-def _verify(place: Path, *, sha256: str | None, population: str | Path | None, base: Path | None) -> Verification:
+def inspect(place: Path, *, sha256: str | None = None, people: PeopleOf | None = None) -> Inspection:
+    """Check a bundle, whatever its form. What cannot be checked does not pass.
+
+    ``people`` refuses a bundle that compares with no population; None gives nobody and refuses nothing.
+    """
     checks: list[Check] = []
-    content = manifest_of(place, sha256, checks)
-    records = content is not None and form_of(content) == "records"
-    if population is not None and not (records and _compares(content)):
-        raise UsageError("the release compares with no population", "leave `--population` out")
-    if records:
-        return inspect_records(place, sha256=sha256, people=partial(_people, population, base))[0]
-    return inspect(place, sha256=sha256)[0]
+    manifest = _manifest(place, sha256, checks)
+    if manifest is None:
+        return Inspection(Verification((check_names(place, ("data.parquet", "data.csv", *TEXTS)), *checks)))
+    crowd = None if people is None else people(manifest)
+    form = FORMS[manifest["form"]]
+    layout = form.layout(manifest)
+    data = form.files(layout)
+    wanted = (*data, *TEXTS)
+    checks.insert(0, check_names(place, wanted))
+    files = check_hashes(place, manifest, wanted, checks)
+    content = _content(form, place, manifest, layout, checks) if all(name in files for name in data) else None
+    if len(files) == len(wanted):
+        checks.append(_check_package(form, place, manifest, layout, files))
+    evidence = None if content is None else form.evidence(layout, content, manifest)
+    if evidence is not None:
+        evidence = replace(evidence, people=crowd)
+    checks += _check_guarantee(manifest, evidence)
+    return Inspection(Verification(tuple(checks)), content)
 
 
-def _compares(content: Mapping[str, Any] | None) -> bool:
-    """Whether a promise of the manifest compares with a population."""
-    return content is not None and any("population" in each["parameters"] for each in content["privacy"]["promises"])
-
-
-def _people(population: str | Path | None, base: Path | None, content: Mapping[str, Any]) -> Cells | None:
-    """The people of a table by the columns of a release."""
-    if population is None:
-        return None
-    columns = {c.name: c for c in record_layout_from(content).columns}
-    known = {n: Attribute(name=n, role=Role(c.role), domain=c.domain) for n, c in columns.items()}
-    selection = selected(str((content.get("selection") or {}).get("where") or ""), known)
-    quasi = [known[name] for name, column in columns.items() if column.role == "quasi_identifier"]
-    return read_people(str(population), quasi, selection, base=base)
-
-
-def inspect(path: Path, *, sha256: str | None = None) -> tuple[Verification, Groups | None]:
-    """The checks of a bundle of counts, and the groups where they can be read."""
-    checks: list[Check] = [names(path, FILES)]
-    groups: Groups | None = None
-    content = manifest_of(path, sha256, checks)
-    if content is not None:
-        layout = layout_from(content)
-        files = hashes(path, content, FILES, checks)
-        if all(name in files for name in DATA):
-            groups = _data(path, layout, content, checks)
-        if len(files) == len(FILES):
-            checks.append(_package(path, layout, content, files))
-        checks += [_words(content), _promise(content)]
-    return Verification(tuple(checks)), groups
-
-
-def _data(path: Path, layout: Layout, content: Mapping[str, Any], checks: list[Check]) -> Groups | None:
-    told = content["groups"]
+def _manifest(place: Path, sha256: str | None, checks: list[Check]) -> dict[str, Any] | None:
+    """The manifest if it is one; adds what was looked at to ``checks``."""
     try:
-        groups = layout.groups(layout.read_parquet(path / "data.parquet", table_limits(content)))
-        text = layout.groups(layout.read_csv(path / "data.csv"))
+        manifest = parse_manifest(read_bounded(place / MANIFEST))
+    except (VerifyError, OSError) as error:
+        detail = error.problem if isinstance(error, VerifyError) else "manifest.json cannot be read"
+        checks.append(Check("manifest", ok=False, detail=detail))
+        return None
+    checks.append(Check("manifest", ok=True, detail=f"format version {manifest['format_version']}, unchanged"))
+    if sha256 is not None:
+        same_hash = file_facts(place / MANIFEST).sha256 == sha256
+        detail = "manifest.json has the expected hash" if same_hash else "manifest.json does not have the expected hash"
+        checks.append(Check("expected hash", same_hash, detail))
+    return manifest
+
+
+def _content(form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, checks: list[Check]) -> Any:
+    """What the data files hold, if both kinds of them can be read; adds what was looked at to ``checks``."""
+    try:
+        with ThreadPoolExecutor(len(FORMATS)) as pool:  # Arrow reads without holding Python up
+            content, other = pool.map(lambda ending: form.read(place, manifest, layout, ending), FORMATS)
+        alike = form.same(content, other)
     except VerifyError as error:
-        checks.append(Check("regions", ok=False, detail=error.problem))
+        checks.append(Check("values", ok=False, detail=error.problem))
         return None
     except (pa.ArrowException, OSError):
-        checks.append(Check("regions", ok=False, detail="a data file cannot be read"))
+        checks.append(Check("values", ok=False, detail="a data file cannot be read"))
         return None
-    checks.append(Check("regions", ok=True, detail=f"{len(groups):,} rows, each in the declared cuts and classes"))
-    checks.append(_alike(same(groups, text)))
-    checks.append(_order(groups))
-    checks.append(_numbers(layout, groups, told))
-    return groups
+    checks.append(Check("values", ok=True, detail=form.readable(layout, content)))
+    same = "the same tables" if alike else "different tables"
+    checks.append(Check("data files", alike, f"the Parquet and CSV files hold {same}"))
+    checks += form.checks(layout, content, manifest)
+    return content
 
 
-def _alike(alike: bool) -> Check:  # noqa: FBT001 - the one thing it is about
-    return Check("data files", alike, f"data.parquet and data.csv are {'the same' if alike else 'different tables'}")
-
-
-def _order(groups: Groups) -> Check:
-    ordered = in_order(groups)
-    detail = "every group once, in the order of its values" if ordered else "a group stands twice, or out of order"
-    return Check("order", ordered, detail)
-
-
-def _numbers(layout: Layout, groups: Groups, told: Mapping[str, Any]) -> Check:
-    least = told["least_count"]
-    if len(groups) and int(groups.counts.min()) < least:
-        return Check("counts", ok=False, detail=f"a count is below {least}")
-    if told["listed"] != len(groups) or told["combinations"] != plain(layout.combinations):
-        return Check("counts", ok=False, detail="the manifest tells other numbers of groups")
-    return Check("counts", ok=True, detail=f"whole numbers from {least} on; groups not listed have count 0")
-
-
-def _package(path: Path, layout: Layout, content: Mapping[str, Any], files: Mapping[str, FileFacts]) -> Check:
+def _check_package(
+    form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, files: Mapping[str, FileFacts]
+) -> Check:
     try:
-        expected = datapackage(
-            layout, study=content["study"], release=content["release"], guarantee=content["guarantee"],
-            least_count=content["groups"]["least_count"], files=files,
-        )  # fmt: skip
-        agrees = parse_json(read_bounded(path / "datapackage.json"), "datapackage.json") == expected
+        told = parse_json(read_bounded(place / "datapackage.json"), "datapackage.json")
+        agrees = told == datapackage(form.columns(layout, manifest), manifest, files, about=form.about())
     except (VerifyError, OSError):
         agrees = False
     return Check("data package", agrees, f"datapackage.json {'agrees' if agrees else 'disagrees'} with the manifest")
 
 
-def _words(content: Mapping[str, Any]) -> Check:
-    """The sentence people will quote must be the one that the numbers give."""
-    privacy = content["privacy"]
-    epsilon = None if privacy["epsilon"] is None else Fraction(privacy["epsilon"])
+def _check_guarantee(manifest: Mapping[str, Any], evidence: Evidence | None) -> list[Check]:
+    """The words that people will quote must be those of the stated models, and the models must hold."""
+    privacy = manifest["privacy"]
     try:
-        expected = guarantee(
-            model=privacy["model"],
-            epsilon=epsilon,
-            unit=privacy["unit"],
-            secure=privacy["secure"],
-            chosen=privacy["chosen"],
-        )
-    except StudyError as error:
-        return Check("guarantee", ok=False, detail=error.problem)
-    if content["guarantee"] != expected:
-        return Check("guarantee", ok=False, detail="the guarantee in words is not that of the numbers")
-    spent = sum((Fraction(step["epsilon"]) for step in privacy["receipt"]), Fraction(0))
-    if epsilon is not None and spent > epsilon:
-        return Check("guarantee", ok=False, detail="the steps of the receipt cost more than ε")
-    return Check("guarantee", ok=True, detail=content["guarantee"])
-
-
-def _promise(content: Mapping[str, Any]) -> Check:
-    privacy = content["privacy"]
+        stated = guarantee_from(manifest)
+        expected = stated.statement(chosen=privacy["chosen"], secure=privacy["secure"])
+    except VerifyError as error:
+        return [Check("guarantee", ok=False, detail=error.problem)]
+    problem = stated.contradiction()
+    if manifest["guarantee"] != expected:
+        problem = "the guarantee in words is not that of the stated models and their parameters"
+    if problem is not None:
+        return [Check("guarantee", ok=False, detail=problem)]
+    words = Check("guarantee", ok=True, detail=manifest["guarantee"])
     if not privacy["secure"]:
-        detail = "there is no promise to keep: the noise was drawn from a seed, for testing"
-        return Check("promise", ok=True, detail=detail)
-    if privacy["epsilon"] is None:
-        return Check("promise", ok=False, detail=f"this version has no checker for '{privacy['model']}'")
-    return Check(
-        "promise",
-        ok=True,
-        detail="differential privacy is kept by how the release was made: no table of results can show or refute it",
-    )
+        detail = "there is no guarantee to check: what is random came from a seed, for testing"
+        return [words, Check("privacy model", ok=True, detail=detail)]
+    return [words, *stated.checks(evidence)]
+
+
+def _nobody(_: Mapping[str, Any]) -> None:
+    """No table of people was given."""
+    return
+
+
+def _people(population: str | Path, base: Path | None, manifest: Mapping[str, Any]) -> Cells | None:
+    """The people of a table by the columns of a release."""
+    models = manifest["privacy"].get("models", ())
+    if not any("population" in each["parameters"] for each in models):
+        raise UsageError("the release compares with no population", "leave `--population` out")
+    form = FORMS[manifest["form"]]
+    domains = form.domains(form.layout(manifest))
+    known = {
+        told["name"]: Attribute(name=told["name"], role=Role(told["role"]), domain=domains[told["name"]])
+        for told in manifest["attributes"]
+    }
+    selection = selected(str((manifest.get("selection") or {}).get("where") or ""), known)
+    quasi = [attribute for attribute in known.values() if attribute.role is Role.QUASI_IDENTIFIER]
+    return read_people(str(population), quasi, selection, base=base)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.release.partition import PartitionDraft
+from sfumato.release.draft import Draft
 from sfumato.report.chart import Chart, counts, percent
 from sfumato.report.scatter import Field, field
 from sfumato.report.table_rows import Rows
@@ -31,7 +31,7 @@ class Cap:
     attributes: tuple[Capped, ...]
 
 
-def cap_section(draft: PartitionDraft) -> Cap | None:
+def cap_section(draft: Draft) -> Cap | None:
     """The section of a draft that was capped; None for any other."""
     owner = draft.owner
     if "confidence" not in owner:

@@ -13,7 +13,7 @@ from sfumato.release.shown import Shown
 from sfumato.report.chart import Chart, pairs, percent
 from sfumato.report.sets_section import sets_before_and_after
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ _DUST = 1e-12  # of all records: what sums of floats leave where nothing is
 
 
 def distributions(
-    view: PartitionView, raw: Cells, shown: Shown, sets: Mapping[str, Sets] | None = None
+    view: View, raw: Cells, shown: Shown, sets: Mapping[str, Sets] | None = None
 ) -> list[tuple[str, str, Chart | None, str]]:
     """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what is to be said.
 

@@ -1,88 +1,60 @@
-"""The owner's report of a release of records: what was promised, what it costs, and where it is closest.
+"""The owner's report of records: what is guaranteed, what it costs, and which classes are closest to the bound.
 
 It is made from the raw table and stays with the owner. Nothing of it goes into a bundle.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.methods.grouping.region_loss import attribute_losses, general_loss
 from sfumato.privacy.groups.sensitive import Sensitive, Strain
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import title
-from sfumato.release.forms.records.manifest import LIMITS
+from sfumato.release.draft import Draft
 from sfumato.release.forms.records.region_column import range_text
-from sfumato.release.partition import PartitionDraft
-from sfumato.release.shown import Shown
+from sfumato.release.guarantee import LIMITS
+from sfumato.release.region_loss import attribute_losses, general_loss
 from sfumato.release.uniqueness import exact_words, unique_words, uniqueness
 from sfumato.report.cap_section import cap_section
 from sfumato.report.chart import Chart, counts, percent, shares
-from sfumato.report.distributions import distributions
-from sfumato.report.frontier_section import frontier_plane, frontier_rows
-from sfumato.report.measure_sentences import Told
-from sfumato.report.page import Made, Page, Tile, render
+from sfumato.report.page import Made, Tile
 from sfumato.report.table_rows import Rows
-from sfumato.study.partition_view import PartitionView
 from sfumato.wording import sentence
 
 _BINS: Final = 12
 _WORST: Final = 10
 
 
-def partition_report(
-    draft: PartitionDraft,
-    made: Made,
-    *,
-    beside: tuple[PartitionView, Cells, Shown] | None = None,
-    tables_sets: Mapping[str, Sets] | None = None,
-    sets: Mapping[str, SetDomain] | None = None,
-    measures: Sequence[Told] = (),
-    unmeasured: str = "",
-) -> str:
-    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at.
-
-    ``sets`` are those that have become categories; codes of sets in the table are places in ``tables_sets``.
-    """
+def record_sections(draft: Draft, made: Made, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
+    """What the page says of records alone; ``sets`` are those that have become categories."""
     groups = draft.partition.statistics(draft.view)
     generalised = draft.form == "generalised"
-    return render(
-        Page(
-            made=made,
-            promised=[model.sentence() for model in draft.models],
-            not_promised=_not_promised(draft),
-            tiles=_tiles(draft, groups, sets),
-            published=_published(draft),
-            left_out=_left_out(draft),
-            sizes=_sizes(draft, groups),
-            cap=cap_section(draft),
-            losses=_losses(draft, sets) if generalised else None,
-            losses_mean=(
-                "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
-                "suppressed record counts 100 %."
-                if generalised
-                else "Quasi-identifiers are published exactly, so none of them loses anything; what is lost is which "
-                "sensitive value belongs to whom within a bucket."
-            ),
-            distributions=() if beside is None else distributions(*beside, tables_sets),
-            worst=_worst(draft, groups),
-            worst_missing="" if len(groups) else "No group is published.",
-            frontier=frontier_plane(made),
-            frontier_rows=frontier_rows(made),
-            facts=facts_table(draft.facts),
-            measures=measures,
-            unmeasured=unmeasured,
-        )
-    )
+    return {
+        "promised": [model.sentence() for model in draft.models],
+        "not_promised": _not_promised(draft),
+        "tiles": _tiles(draft, groups, sets),
+        "published": _published(draft),
+        "left_out": _left_out(draft),
+        "sizes": _sizes(draft, groups),
+        "cap": cap_section(draft),
+        "losses": _losses(draft, sets) if generalised else None,
+        "losses_mean": (
+            "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
+            "suppressed record counts 100 %."
+            if generalised
+            else "Quasi-identifiers are published exactly, so none of them loses anything; what is lost is which "
+            "sensitive value belongs to whom within a bucket."
+        ),
+        "worst": _worst(draft, groups),
+        "worst_missing": "" if len(groups) else "No group is published.",
+    }
 
 
-def _not_promised(draft: PartitionDraft) -> list[str]:
+def _not_promised(draft: Draft) -> list[str]:
     """What the models do not cover, with what exact columns tell of single records."""
     limits = [LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))]
     exact = [f"{sentence(said)}." for said in exact_words(draft.view, draft.form)]
@@ -90,11 +62,11 @@ def _not_promised(draft: PartitionDraft) -> list[str]:
     return list(dict.fromkeys([*limits, *exact, *unique]))
 
 
-def _what(draft: PartitionDraft) -> str:
+def _what(draft: Draft) -> str:
     return "buckets" if draft.form != "generalised" else "groups"
 
 
-def _tiles(draft: PartitionDraft, groups: Statistics, sets: Mapping[str, SetDomain] | None) -> list[Tile]:
+def _tiles(draft: Draft, groups: Statistics, sets: Mapping[str, SetDomain] | None) -> list[Tile]:
     records, gone, what = int(draft.partition.cells.counts.sum()), draft.partition.suppressed, _what(draft)
     sizes = groups.sizes[groups.sizes > 0]
     drawn = (
@@ -132,7 +104,7 @@ def _tiles(draft: PartitionDraft, groups: Statistics, sets: Mapping[str, SetDoma
     return found
 
 
-def _published(draft: PartitionDraft) -> str:
+def _published(draft: Draft) -> str:
     return {
         "generalised": "Records are published one by one. The quasi-identifiers of a record are replaced by a region "
         "that all records of its group share; all other attributes stay as they are.",
@@ -143,7 +115,7 @@ def _published(draft: PartitionDraft) -> str:
     }.get(draft.form, "")
 
 
-def _left_out(draft: PartitionDraft) -> str:
+def _left_out(draft: Draft) -> str:
     gone = draft.partition.suppressed
     if not gone:
         return "No record is suppressed: every record of the table that takes part is published."
@@ -155,7 +127,7 @@ def _left_out(draft: PartitionDraft) -> str:
     )
 
 
-def _sizes(draft: PartitionDraft, groups: Statistics) -> Chart:
+def _sizes(draft: Draft, groups: Statistics) -> Chart:
     what = _what(draft)
     labels = _binned(groups.sizes[groups.sizes > 0])
     return counts(labels, title=f"How many {what} have which size", axis=f"number of {what}, by their size in records")
@@ -175,14 +147,14 @@ def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     return [(name, int(count)) for name, count in zip(names, found, strict=True)]
 
 
-def _losses(draft: PartitionDraft, sets: Mapping[str, SetDomain] | None) -> Chart:
+def _losses(draft: Draft, sets: Mapping[str, SetDomain] | None) -> Chart:
     losses = attribute_losses(draft.partition, draft.view, sets)
     return shares(
         list(losses.items()), title="Loss by attribute", axis="share of the domain that a published value covers"
     )
 
 
-def _worst(draft: PartitionDraft, groups: Statistics) -> list[tuple[str, str, Rows]]:
+def _worst(draft: Draft, groups: Statistics) -> list[tuple[str, str, Rows]]:
     """For each promise the groups that are closest to breaking it, or, where no number says so, what they are."""
     found: list[tuple[str, str, Rows]] = []
     what = _what(draft)
@@ -217,7 +189,7 @@ def _largest_share(groups: Statistics, name: str) -> NDArray[np.float64]:
 
 
 def _table(
-    draft: PartitionDraft,
+    draft: Draft,
     groups: Statistics,
     worst: NDArray[np.int64],
     caption: str,
@@ -254,19 +226,3 @@ def _most(groups: Statistics, name: str, group: int) -> list[str]:
     code = int(values.values[place])
     share = int(values.counts[place]) / max(int(groups.sizes[group]), 1)
     return [percent(share), range_text(groups.domains[name], code, code + 1)]
-
-
-def facts_table(facts: Mapping[str, Any]) -> Rows | None:
-    """What a method tells of its run."""
-    lines = [(str(key).replace("_", " "), _text(value)) for key, value in facts.items()]
-    return Rows("What the method tells of its run", ["fact", "value"], lines) if lines else None
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # noqa: PLR2004 - four digits are enough
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_text(inner) for inner in value)
-    return str(value)

@@ -20,7 +20,8 @@ class Made:
     """How a release was made, apart from its draft: what a manifest says too, and the frontier if there is one.
 
     ``frontier`` has a kind (`this`, `efficient`, `other` or `baseline`), a name, a privacy loss and a utility loss a
-    candidate; ``frontier_words`` say where this release is among them, or why they are not drawn.
+    candidate; ``frontier_words`` say where this release is among them, or why they are not drawn. ``stated`` is the
+    guarantee as its manifest states it, then what that means; ``left`` what is left of the study's budget.
     """
 
     study: str
@@ -33,6 +34,8 @@ class Made:
     versions: Mapping[str, str] = field(default_factory=dict)
     frontier: Sequence[tuple[str, str, float, float]] = ()
     frontier_words: Sequence[str] = ()
+    stated: Sequence[str] = ()
+    left: str = ""
 
     @property
     def name(self) -> str:

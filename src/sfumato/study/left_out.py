@@ -1,7 +1,7 @@
 """How many records are left out, or have a value replaced, because it is missing or invalid; for the owner alone.
 
 The numbers are counted on raw records and no guarantee covers them, so nothing of them may go into a bundle, an answer,
-a model, the ledger or a log. What they decide is argued in `workflow.making.left_out_guard`.
+a model, the ledger or a log. What they decide is argued in `workflow.steps.left_out_guard`.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,39 +1,58 @@
 """From a study and a purpose to the view that a method sees."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sfumato.errors import StudyError
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.selection import EVERYTHING, Selection, selected
 from sfumato.study.study import Study
-from sfumato.study.view import NO_TARGET, View
+from sfumato.study.unit import PersonUnit
+from sfumato.study.view import View
 
-# What may leave the house at all: identifiers never do, and time only selects records.
-_LEAVES = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
+# What may be released at all: identifiers never are, and time only selects records.
+_RELEASED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE, Role.CLASS)
 
 
-def tailor(study: Study, purpose: str | None = None, *, needs_class: bool = True) -> View:
-    """The predictors, class and unit of a recipe.
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What a method declares about itself, before it sees a view.
 
-    Without a purpose every declared attribute that may leave takes part. Identifiers never do. Where no class is
+    ``private`` methods spend ε: they ask an engine for counts and pay a mechanism for each answer. The others get every
+    cell of the table and satisfy privacy models about equivalence classes. ``target`` says whether there must be an
+    attribute to predict, ``random`` whether two drafts of one table may differ.
+    """
+
+    private: bool
+    target: bool = False
+    random: bool = False
+
+
+def tailor(study: Study, purpose: str | None, needs: Needs) -> View:
+    """The attributes, records and unit of a release.
+
+    Without a purpose every declared attribute that may be released takes part. Identifiers never do. Where no target is
     needed, there is none if the study declares none or the purpose leaves it out.
     """
     wanted = wanted_by(study, purpose)
-    declared = study.with_role(Role.CLASS)
-    absent = not declared or (len(declared) == 1 and wanted is not None and declared[0].name not in wanted)
-    target = NO_TARGET if absent and not needs_class else study.target
-    if needs_class and wanted is not None and target.name not in wanted:
-        raise StudyError(
-            f"purpose '{purpose}' leaves out the class '{target.name}'", f"add '{target.name}' to its attributes"
-        )
-    predictors = tuple(a for a in study.with_role(*_LEAVES) if wanted is None or a.name in wanted)
-    refuse_uncoded(predictors)
-    if not predictors:
-        raise StudyError(
-            f"no attribute of the study '{study.name}' is left to publish{' beside the class' * bool(declared)}",
-            "declare at least one quasi_identifier, sensitive or insensitive attribute",
-        )
-    return View(predictors=predictors, target=target, unit=study.unit, selection=selection(study, purpose))
+    if needs.target or (needs.private and len(study.with_role(Role.CLASS)) > 1):
+        target = study.target.name  # which refuses none, and two
+        if needs.target and wanted is not None and target not in wanted:
+            raise StudyError(
+                f"purpose '{purpose}' leaves out the class '{target}'", f"add '{target}' to its attributes"
+            )
+    view = View.of(
+        (a for a in study.with_role(*_RELEASED) if wanted is None or a.name in wanted),
+        unit=study.unit,
+        selection=selection(study, purpose),
+    )
+    if needs.private:
+        _refuse_nothing(study, view)
+    else:
+        _refuse_several_records(study)
+        _refuse_selection_by_sensitive(view, purpose)
+        _refuse_no_quasi(study, view)
+    refuse_uncoded(view.attributes)
+    return view
 
 
 def selection(study: Study, purpose: str | None) -> Selection:
@@ -59,7 +78,7 @@ def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:
         if study.attribute(name).role is Role.IDENTIFIER:
             raise StudyError(
                 f"purpose '{purpose}' asks for '{name}', which identifies people",
-                f"take '{name}' out of the purpose: identifiers never leave",
+                f"take '{name}' out of the purpose: identifiers are never released",
             )
     return wanted
 
@@ -72,3 +91,39 @@ def refuse_uncoded(attributes: tuple[Attribute, ...]) -> None:
                 f"'{attribute.name}' has no domain, so it cannot be published",
                 f"give '{attribute.name}' bounds and a step, values, or a taxonomy",
             )
+
+
+def _refuse_nothing(study: Study, view: View) -> None:
+    if not view.predictors:
+        declared = bool(study.with_role(Role.CLASS))
+        raise StudyError(
+            f"no attribute of the study '{study.name}' is left to publish{' beside the class' * declared}",
+            "declare at least one quasi_identifier, sensitive or insensitive attribute",
+        )
+
+
+def _refuse_several_records(study: Study) -> None:
+    if isinstance(study.unit, PersonUnit) and study.unit.at_most > 1:
+        raise StudyError(
+            f"the study counts up to {study.unit.at_most} records a person, and groups of k records may then hold "
+            "fewer than k people",
+            "set `at_most: 1`, so that one record a person is used, or use a differentially private method",
+        )
+
+
+def _refuse_selection_by_sensitive(view: View, purpose: str | None) -> None:
+    told = next((a.name for a in view.selection.attributes if a.role is Role.SENSITIVE), None)
+    if told is not None:
+        raise StudyError(
+            f"purpose '{purpose}' selects records by the sensitive '{told}', and would tell it of everybody known to "
+            "be in the release",
+            "select by other attributes, or use a differentially private method",
+        )
+
+
+def _refuse_no_quasi(study: Study, view: View) -> None:
+    if not view.quasi:
+        raise StudyError(
+            f"no quasi-identifier of the study '{study.name}' takes part, so there is nothing to make alike",
+            "give the attributes that others may know of a person `role: quasi_identifier`",
+        )

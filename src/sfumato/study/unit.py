@@ -19,6 +19,11 @@ class Unit(Protocol):
         """How many records one unit may add to the table or take from it."""
         ...
 
+    @property
+    def words(self) -> str:
+        """The unit in words that fit "whether or not … is in the table"."""
+        ...
+
     def sentence(self) -> str:
         """The neighbouring relation in words."""
         ...
@@ -37,6 +42,11 @@ class RecordUnit:
     def stability(self) -> int:
         """One record."""
         return 1
+
+    @property
+    def words(self) -> str:
+        """The unit in words that fit "whether or not … is in the table"."""
+        return "one record"
 
     def sentence(self) -> str:
         """The neighbouring relation in words."""
@@ -69,6 +79,11 @@ class PersonUnit:
     def stability(self) -> int:
         """The most records of one person that are used."""
         return self.at_most
+
+    @property
+    def words(self) -> str:
+        """The unit in words that fit "whether or not … is in the table"."""
+        return f"one person with at most {self.at_most} record{'s' * (self.at_most > 1)}"
 
     def sentence(self) -> str:
         """The neighbouring relation in words."""

@@ -1,23 +1,25 @@
 """The stages in order: from a study and a recipe to a bundle, or to the words of a plan.
 
-`counts` makes differentially private releases, `partitions` those of records in groups; both go from the study to the
-bundle in the order of trust, and `release` and `plan` choose between them by the method. `asking` answers questions,
-from the same budget.
+One module for each verb; what several verbs share stands in `steps`. `make_release` goes from the study to the bundle
+in the order of trust, whatever the method is.
 """
 
+from sfumato.workflow.accuracy import worth, worths
 from sfumato.workflow.ask_table import Answer, Question, ask
 from sfumato.workflow.attack import attack_intersect, attack_link
+from sfumato.workflow.audit_release import audit_recipe
+from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
 from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.workflow.learn_model import is_learner, learn, plan_learning
 from sfumato.workflow.learning_audit import audit_tree
-from sfumato.workflow.make_release import plan, release
-from sfumato.workflow.making.lost_entries import adopt_releases, lost_entries
-from sfumato.workflow.making.outcome import Plan, Published, ledger_of, published_words
+from sfumato.workflow.make_release import release
 from sfumato.workflow.max_k import max_k
-from sfumato.workflow.owner import audit_recipe, domain_violations, worth, worths
+from sfumato.workflow.plan_release import plan
 from sfumato.workflow.report import make_report, report_after
 from sfumato.workflow.run import Ran, run_study
+from sfumato.workflow.steps.lost_entries import adopt_releases, lost_entries
+from sfumato.workflow.steps.outcome import Plan, Published, ledger_of, published_words
 from sfumato.workflow.sweep import REPEATS, run_frontier
 
 __all__ = [

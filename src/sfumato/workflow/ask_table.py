@@ -42,11 +42,11 @@ from sfumato.study.budget import show
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection, selected
 from sfumato.study.study import Study
-from sfumato.tables import CodedTable, Records, SourceTable, count_left_out, open_source
-from sfumato.workflow.making.left_out_guard import refuse_above
-from sfumato.workflow.making.noisy_counts import refuse_over_budget
-from sfumato.workflow.making.outcome import ledger_of, left_over, unit_words, who
-from sfumato.workflow.making.public_reading import refuse_guesses
+from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
+from sfumato.workflow.steps.budget_words import refuse_over_budget
+from sfumato.workflow.steps.left_out_guard import refuse_above
+from sfumato.workflow.steps.outcome import ledger_of, left_over, who
+from sfumato.workflow.steps.study_table import open_study_table
 
 MOST_CELLS: Final = 100_000
 """Cells of one histogram; each gets noise, the empty ones too."""
@@ -119,12 +119,11 @@ def ask(
     recipe = _recipe(question)
     refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock(), method="ask")
     progress("opening the table", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table:
-        refuse_guesses(table)
+    with open_study_table(study, private=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
         if not anyway:
             _refuse_unreadable(study, table, counter.records.attributes, selection)
-        promise = DifferentialPrivacy(epsilon=epsilon, unit=unit_words(study.unit)).sentence()
+        promise = DifferentialPrivacy(epsilon=epsilon, unit=study.unit.words).sentence()
         entry = book.reserve(
             NewEntry(
                 study=study.name,

@@ -10,19 +10,19 @@ from typing import Any
 
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import SourceError, UsageError
+from sfumato.evaluate.counted import Counted, counted
 from sfumato.evaluate.evidence import Evidence, protected
 from sfumato.evaluate.intersection import Intersection, intersect
 from sfumato.evaluate.measures import Linkage, link
 from sfumato.progress import Progress, silent
 from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
 from sfumato.tables.set_columns import source_columns
 from sfumato.workflow.evaluate import evidence_of_bundle, raw_records
 from sfumato.workflow.reading.read_bundle import Given, read_bundle
-from sfumato.workflow.sets.measured import Counted, counted
 
 
 def attack_link(
@@ -76,15 +76,13 @@ def attack_intersect(
     return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)
 
 
-def _together(one: PartitionView, two: PartitionView) -> PartitionView:
+def _together(one: View, two: View) -> View:
     """The attributes of both releases."""
 
     def either(part: str) -> tuple[Attribute, ...]:
         return tuple({a.name: a for view in (one, two) for a in getattr(view, part)}.values())
 
-    return PartitionView(
-        quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit()
-    )
+    return View(quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit())
 
 
 def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Counted:
@@ -103,9 +101,9 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
             )
         beside = [_found(a, table.columns) for a in evidence.protected]
         wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
-        view = PartitionView(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
+        view = View(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
         counter = CodedTable(table, wanted, unit=RecordUnit())
-        return counted(view, counter, counter.full_cells([a.name for a in wanted]))
+        return counted(view, counter.full_cells([a.name for a in wanted]), counter.sets)
 
 
 def _found(attribute: Attribute, columns: Collection[str]) -> Attribute:

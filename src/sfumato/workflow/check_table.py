@@ -25,8 +25,8 @@ from sfumato.privacy.models import (
     title,
 )
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from sfumato.tables import SourceTable, open_source
 
 Integers = NDArray[np.int64]
@@ -216,7 +216,7 @@ def _check(
 ) -> None:
     """Let each model refuse what it makes no sense on; ``known`` are the domains of quasi-identifiers, if asked for."""
     flat = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a value"),))), declared=False)
-    view = PartitionView(
+    view = View(
         quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=known.get(n, flat)) for n in quasi),
         sensitive=tuple(Attribute(name=n, role=Role.SENSITIVE, domain=domain) for n, domain in domains.items()),
         others=(),

@@ -10,24 +10,24 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.domains.counts import Cells
+from sfumato.evaluate.counted import Counted, counted
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES, Measure, Reading, Refused
 from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
-from sfumato.release.partition import PartitionDraft
-from sfumato.release.shown import shown_counts
-from sfumato.study.partition_view import PartitionView
+from sfumato.release.form import FORMS
 from sfumato.study.purpose import refuse_uncoded, selection, wanted_by
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
-from sfumato.tables import CodedTable, SourceTable, open_source
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, SourceTable
 from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, promised_cap, read_bundle
-from sfumato.workflow.sets.measured import Counted, counted, shown_draft
+from sfumato.workflow.steps.study_table import open_study_table
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
 
 
-def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
+def measuring_view(study: Study, purpose: str | None = None) -> View:
     """The attributes of a purpose as measures see them; the unit is the record, whatever the study promises about."""
     wanted = wanted_by(study, purpose)
     view = attributes_by_role(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
@@ -37,7 +37,7 @@ def measuring_view(study: Study, purpose: str | None = None) -> PartitionView:
 
 def raw_records(
     study: Study,
-    view: PartitionView,
+    view: View,
     *,
     progress: Progress = silent,
     memory_limit: str | None = None,
@@ -48,35 +48,33 @@ def raw_records(
     A ``private`` release reads CSV files by rules of its own, and its measures read them by the same.
     """
     progress("counting the records", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=private) as table:
+    with open_study_table(study, private=private, guesses=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
-        return counted(view, counter, counter.full_cells([a.name for a in view.attributes]))
+        return counted(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
 
 
-def raw_cells(
-    study: Study, view: PartitionView, *, progress: Progress = silent, memory_limit: str | None = None
-) -> Cells:
+def raw_cells(study: Study, view: View, *, progress: Progress = silent, memory_limit: str | None = None) -> Cells:
     """The same for a view without sets."""
     return raw_records(study, view, progress=progress, memory_limit=memory_limit).cells
 
 
-def both_records(study: Study, view: PartitionView, table: SourceTable) -> tuple[CodedTable, Counted, Cells]:
+def both_records(study: Study, view: View, table: SourceTable) -> tuple[CodedTable, Counted, Cells]:
     """Who counts the records that drafts are made from, all records as measures see them, and those of drafts."""
     names = [a.name for a in view.attributes]
     counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
     cells = counter.full_cells(names)
     if study.unit == view.unit:
-        return counter, counted(view, counter, cells), cells
+        return counter, counted(view, cells, counter.sets), cells
     every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-    return counter, counted(view, every, every.full_cells(names)), cells
+    return counter, counted(view, every.full_cells(names), every.sets), cells
 
 
 def evidence_of_draft(
     study: Study,
     purpose: str | None,
-    draft: Draft | PartitionDraft,
+    draft: Draft,
     cells: Cells | Counted | None = None,
-    view: PartitionView | None = None,
+    view: View | None = None,
     *,
     kept: dict[str, Any] | None = None,
     progress: Progress = silent,
@@ -90,12 +88,8 @@ def evidence_of_draft(
     if isinstance(cells, Cells):
         cells = Counted(cells)
     raw = cells or raw_records(study, view, progress=progress)
-    shown = (
-        shown_draft(draft, view, raw.sets)
-        if isinstance(draft, PartitionDraft)
-        else shown_counts(draft, tuple(a.name for a in view.quasi), raw.sets)
-    )
-    cap = promised_cap(draft.models) if isinstance(draft, PartitionDraft) else None
+    shown = FORMS[draft.form].shown(draft, view, raw.sets)
+    cap = promised_cap(draft.models)
     return Evidence(view=view, raw=raw.cells, shown=shown, sets=raw.sets, kept={} if kept is None else kept, cap=cap)
 
 

@@ -22,28 +22,22 @@ from sfumato.ledger import Ledger
 from sfumato.methods.specialization.candidates import domain_of
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
-from sfumato.privacy.models import DifferentialPrivacy
 from sfumato.progress import Progress, silent
 from sfumato.release.bundle.files import sync_folder
-from sfumato.release.guarantee import NO_GUARANTEE, guarantee
+from sfumato.release.guarantee import NO_GUARANTEE, DpGuarantee
 from sfumato.study.budget import show
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, open_source
-from sfumato.workflow.making.left_out_guard import guard, with_left_out
-from sfumato.workflow.making.lost_entries import ledger_words, left_unless_lost
-from sfumato.workflow.making.noisy_counts import (
-    composition,
-    cost_words,
-    refusal_words,
-    refuse_over_budget,
-    unfit_sentences,
-)
-from sfumato.workflow.making.outcome import Plan, Run, leaving, ledger_of, person_rules, unit_words, versions
-from sfumato.workflow.making.public_reading import refuse_guesses
-from sfumato.workflow.making.reservation import Reservation
+from sfumato.tables import CodedTable
+from sfumato.workflow.steps.budget_words import cost_words, refusal_words, refuse_over_budget
+from sfumato.workflow.steps.left_out_guard import guard, with_left_out
+from sfumato.workflow.steps.lost_entries import ledger_words, left_unless_lost
+from sfumato.workflow.steps.outcome import Plan, Run, leaving, ledger_of, person_rules, versions
+from sfumato.workflow.steps.reservation import Reservation
+from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.value_rules import value_rules
 
 
 class Learner(Protocol):
@@ -71,7 +65,7 @@ def plan_learning(
 ) -> Plan:
     """Say in words what a learnt model would cost and what is left; with ``check`` it looks at the table."""
     method = learner.method()
-    view = tailor(study, purpose)
+    view = tailor(study, purpose, method.needs)
     forecast = method.forecast(view)
     book = ledger or ledger_of(study)
     left = left_unless_lost(study, book, view.selection.span)
@@ -87,7 +81,7 @@ def plan_learning(
             f"method '{method.name}' on {len(view.predictors)} attributes and {len(view.classes)} classes",
             *view.selection.sentences(),
             *person_rules(view.unit),
-            *unfit_sentences(view),
+            *value_rules(view.attributes, private=True),
             *forecast.sentences,
             *cost_words(study, method.spends, left, view),
             leaving(study, view.attributes),
@@ -118,7 +112,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
     """
     method = learner.method()
-    view = tailor(study, purpose)
+    view = tailor(study, purpose, method.needs)
     method.check(view)
     if study.budget is None:
         raise StudyError(
@@ -134,13 +128,12 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         clock=clock, memory_limit=memory_limit,
     )  # fmt: skip
     recipe = _recipe(method, purpose, chosen)
-    promise = DifferentialPrivacy(epsilon=method.spends, unit=unit_words(view.unit)).sentence()
+    promise = DpGuarantee.of(method.spends, view.unit).sentence()
     refuse_over_budget(
         study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
     )
     progress("opening the table", 0, 1)
-    with open_source(study.source, base=study.base, memory_limit=memory_limit, private=True) as table, _claimed(out):
-        refuse_guesses(table)
+    with open_study_table(study, private=True, memory_limit=memory_limit) as table, _claimed(out):
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         guard(study, counter, anyway=anyway)
         entered = Reservation.reserve(
@@ -174,6 +167,7 @@ def _model(
     if not isinstance(view.target.domain, Categories):
         raise InternalError(f"the class '{view.target.name}' has no values")
     secure = run.source.secure
+    guarantee = DpGuarantee.of(method.spends, view.unit)
     return Model(
         tree=tree,
         domains={a.name: domain_of(a) for a in view.predictors},
@@ -186,14 +180,11 @@ def _model(
             "purpose": recipe.purpose,
             "selection": view.selection.as_json(),
             "chosen": recipe.chosen.value,
-            "guarantee": guarantee(
-                model=DifferentialPrivacy.name, epsilon=method.spends, unit=unit_words(view.unit), secure=secure,
-                chosen=recipe.chosen.value,
-            ),
+            "guarantee": guarantee.statement(chosen=recipe.chosen.value, secure=secure),
             "epsilon": show(method.spends) if secure else None,
-            "unit": unit_words(view.unit),
-            "neighbouring": view.unit.sentence(),
-            "composition": composition(view),
+            "unit": guarantee.unit,
+            "neighbouring": guarantee.neighbouring,
+            "composition": guarantee.composition,
             "receipt": [
                 {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism}
                 for spend in accountant.receipt

@@ -44,7 +44,7 @@ def audit_tree(
     For persons it is one person more, with all the records a person may have. The loss is at least the larger of the
     two bounds; each is stated with half the error, so both hold together with the confidence of the finding.
     """
-    view = tailor(study, purpose)
+    view = tailor(study, purpose, method.needs)
     method.check(view)
     many = _PLENTY * int(method.forecast(view).numbers["least_records"])
     pairs = [_few(view, view.unit.stability), _many(view, many, view.unit.stability)]

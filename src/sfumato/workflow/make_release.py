@@ -1,31 +1,53 @@
-"""Planning and publishing, whatever the method is."""
+"""Making a release, whatever the method: in the order of trust.
+
+Everything that can fail without looking at a record fails first. Then the folder is claimed by creating it, the
+owner's guard looks at the table (see `steps.left_out_guard`, which argues what that decides), and the ledger entry is
+committed; if any of this fails, the folder is removed again. A differentially private method counts and draws noise
+only after that. A syntactic one makes its draft before the entry, since nothing of it can be seen yet, and an
+impossible one leaves no entry. The bundle appears under its name in one step, after it was read back and checked.
+Killed between any two of these, the process leaves at most spent budget and an empty folder: never half a bundle,
+never a spend that is not in the ledger.
+"""
 
 import datetime as dt
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from sfumato.errors import StudyError
-from sfumato.ledger import Ledger
-from sfumato.methods import Method, build, is_partition
+from sfumato.ledger import RECORD, Ledger
+from sfumato.methods import Context, Method, build
+from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.progress import Progress, silent
+from sfumato.release.bundle.write import write_bundle
+from sfumato.release.draft import Draft
+from sfumato.release.form import FORMS
+from sfumato.release.guarantee import NO_GUARANTEE, DpGuarantee
+from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.uniqueness import unique_words
+from sfumato.study.formulas import formula_words
+from sfumato.study.left_out import LeftOut
+from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
+from sfumato.study.set_levels import set_domains, take_levels
 from sfumato.study.study import Study
-from sfumato.workflow.making.grouped_records import plan_partition, release_partition
-from sfumato.workflow.making.noisy_counts import plan_counts, release_counts
-from sfumato.workflow.making.outcome import Plan, Published, Run, ledger_of
-
-
-def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: bool = True) -> Plan:
-    """Say in words what a release would do, what it costs and what is left; nothing is spent.
-
-    With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
-    """
-    method = build(recipe)
-    if is_partition(method):
-        return plan_partition(study, recipe, method, ledger=ledger, check=check)
-    return plan_counts(study, recipe, cast("Method", method), ledger=ledger, check=check)
+from sfumato.study.view import View
+from sfumato.tables import CodedTable
+from sfumato.workflow.plan_release import foresee_view
+from sfumato.workflow.steps.background import with_people, with_population
+from sfumato.workflow.steps.budget_words import refuse_over_budget
+from sfumato.workflow.steps.left_out_guard import guard
+from sfumato.workflow.steps.lost_entries import budget_words, refuse_lost_entries
+from sfumato.workflow.steps.outcome import Published, Run, ledger_of, left_over, person_rules, versions
+from sfumato.workflow.steps.overlaps import overlaps
+from sfumato.workflow.steps.reservation import Reservation, claim_until_published, remove_on_failure
+from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.sweep_notice import swept
+from sfumato.workflow.steps.value_rules import value_rules
+from sfumato.workflow.steps.whole_table import count_whole_table
 
 
 def release(  # noqa: PLR0913 - all but the first two come by keyword
@@ -42,7 +64,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
 ) -> Published:
     """Make, re-check and publish one release, and enter it into the ledger.
 
-    ``folder`` must not exist; it will hold `bundle/`, which goes out, and `owner/`, which stays. ``anyway`` releases
+    ``folder`` must not exist; it will hold `bundle/`, which is released, and `owner/`, which stays. ``anyway`` releases
     also if more records are left out than the study's ``most_invalid`` allows.
     """
     method = build(recipe)
@@ -60,6 +82,129 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
         memory_limit=memory_limit,
         anyway=anyway,
     )
-    if is_partition(method):
-        return release_partition(study, recipe, method, run)
-    return release_counts(study, recipe, cast("Method", method), run)
+    asked = tailor(study, recipe.purpose, method.needs)
+    method.check_declared(asked)
+    method.check(foresee_view(asked, method))
+    _refuse_unpayable(study, method, asked, run)
+    warnings = [*budget_words(study, run.ledger), *swept(study, recipe), *formula_words(asked.attributes)]
+    progress("opening the table", 0, 1)
+    with ExitStack() as kept:
+        with claim_until_published(run.folder):
+            counted = _count(kept, study, method, asked, run)
+            if not method.needs.private:
+                warnings += overlaps(study, run.ledger, asked)
+            first = None if method.needs.private else make_draft(counted, run)
+            entered = _reserve(study, recipe, method, asked, run)
+        with remove_on_failure(run.folder), entered.fail_on_error():
+            draft = first or make_draft(counted, run)
+            progress("publishing", 0, 1)
+            facts = _facts(study, recipe, asked, draft, run)
+            written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder, source=run.source)
+    with entered.completing(written):
+        left = left_over(study, run.ledger, asked.selection.span)
+        if written.unique is not None:
+            warnings += unique_words(written.unique)
+        done = entered.hand_over(
+            draft, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=counted.left_out
+        )
+        progress("publishing", 1, 1)
+    return done
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What a method gets: its view, and counts of the table."""
+
+    view: View
+    counts: Any
+    method: Method  # with what files say that it names
+    left_out: LeftOut | None
+
+
+def make_draft(counted: Counted, run: Run) -> Draft:
+    """The draft of a method, as far as it is published; what ε was spent on goes with it."""
+    method, view = counted.method, counted.view
+    guarantee = method.guarantee(view)
+    context = Context(source=run.source, progress=run.progress)
+    if isinstance(guarantee, DpGuarantee):
+        accountant = Accountant(guarantee.epsilon / view.unit.stability)
+        draft = method.draft(view, counted.counts, replace(context, accountant=accountant))
+        draft = replace(draft, guarantee=guarantee.spent(accountant.receipt))
+    else:
+        draft = method.draft(view, counted.counts, context)
+    return FORMS[draft.form].published(draft)
+
+
+def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> None:
+    """Fail before anything is read if the budget does not allow it, or the ledger is not the one that paid before."""
+    if not method.needs.private:
+        refuse_lost_entries(study, run.ledger, out=run.folder)
+        return
+    epsilon = method.spends
+    if epsilon is None or study.budget is None:
+        raise StudyError(
+            f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
+        )
+    refuse_over_budget(study, run.ledger, epsilon=epsilon, unit=asked.unit, span=asked.selection.span, at=run.clock())
+
+
+def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run) -> Counted:
+    """Open the table and let the guard look at it; a syntactic method gets all cells, with files that it names."""
+    private = method.needs.private
+    table = kept.enter_context(open_study_table(study, private=private, memory_limit=run.memory_limit))
+    counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
+    if private:
+        run.progress("comparing the table with the study", 0, 1)
+        return Counted(asked, counter, method, guard(study, counter, anyway=run.anyway))
+    run.progress("counting the records", 0, 1)
+    whole = count_whole_table(study, asked, counter, anyway=run.anyway)
+    view, cells = take_levels(asked, whole.cells, counter.sets)
+    view = with_people(method.models, study, view)
+    known = with_population(method, study, view)
+    known.check_declared(asked)
+    return Counted(view, cells, known, whole.left_out)
+
+
+def _reserve(study: Study, recipe: Recipe, method: Method, asked: View, run: Run) -> Reservation:
+    """Commit the ledger entry: from here on the release is known, whatever happens to it."""
+    guarantee = method.guarantee(asked)
+    private = guarantee.private
+    return Reservation.reserve(
+        study,
+        recipe,
+        run,
+        promise=guarantee.sentence() if run.source.secure or not private else NO_GUARANTEE,
+        epsilon=guarantee.epsilon,
+        unit=asked.unit.key if private else RECORD,
+        selection=asked.selection,
+    )
+
+
+def _facts(study: Study, recipe: Recipe, asked: View, draft: Draft, run: Run) -> ReleaseFacts:
+    """What the manifest says beyond the draft; all of it is public."""
+    private = draft.guarantee.private
+    drawn = private or FORMS[draft.form].shuffles or draft.rate != 1
+    return ReleaseFacts(
+        study=study.name,
+        release=recipe.name,
+        method=recipe.method,
+        parameters=recipe.plain_parameters(),
+        chosen=recipe.chosen.value,
+        versions=versions(),
+        date=run.clock().date().isoformat(),
+        rules=(
+            *asked.selection.sentences(),
+            *person_rules(asked.unit),
+            *value_rules(asked.attributes, private=private),
+            *formula_words(asked.attributes),
+        ),
+        selection=asked.selection.as_json(),
+        secure=run.source.secure or not drawn,
+        sets={} if private else {n: codes for n, codes in set_domains(asked.attributes).items() if codes.declared},
+    )
+
+
+def _notes(recipe: Recipe, draft: Draft) -> dict[str, Any]:
+    """What the owner's folder keeps of the run."""
+    facts = draft.owner.get("facts", draft.facts)
+    return {"recipe": recipe.as_json(), "facts": dict(facts), "owner": dict(draft.owner)}

@@ -8,18 +8,18 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.evaluate.max_k import MaxK, Tried, smallest_k
 from sfumato.methods import ConfidenceCap, Mondrian
-from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.methods.grouping.declared_checks import refuse_named_sets
 from sfumato.privacy.groups.parameters import exact
 from sfumato.privacy.groups.shares import as_given
 from sfumato.privacy.models import CappedConfidence, broken_records
 from sfumato.progress import Progress, silent
-from sfumato.study.partition_purpose import tailor_partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import tailor
+from sfumato.study.set_levels import foresee_levels, take_levels
 from sfumato.study.study import Study
-from sfumato.tables import CodedTable, open_source
-from sfumato.workflow.making.background import with_population
-from sfumato.workflow.sets.level_views import by_level, foreseen
-from sfumato.workflow.sets.published import refuse_named_sets
+from sfumato.study.view import View
+from sfumato.tables import CodedTable
+from sfumato.workflow.steps.background import with_population
+from sfumato.workflow.steps.study_table import open_study_table
 
 _AS_DRAWN = "Mondrian's groups hold all records: the rate is taken as if they had been drawn from a larger table"
 
@@ -42,16 +42,16 @@ def max_k(
     low, high = between
     if not 1 <= low <= high:
         raise UsageError(f"k is to go from {low} to {high}", "give two whole numbers from 1 on, the lower first")
-    asked = tailor_partition(study, purpose)
+    asked = tailor(study, purpose, cap.needs)
     refuse_named_sets(cap, asked)
-    cap.check(foreseen(asked))
-    with open_source(study.source, base=study.base) as table:
+    cap.check(foresee_levels(asked))
+    with open_study_table(study) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         cells = counter.full_cells([a.name for a in asked.attributes])
         if not len(cells):
             raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
-        view, cells = by_level(asked, counter, cells)
+        view, cells = take_levels(asked, cells, counter.sets)
     cap = with_population(cap, study, view)
     refuse_named_sets(cap, asked)
     records = int(cells.counts.sum())
@@ -68,13 +68,13 @@ def max_k(
     tried, found = smallest_k(at, low, min(high, records), every=every)
     progress("capped confidence", 0, 1)
     try:
-        average = float(cap.draft(view, cells, source=SecureSource()).facts["average_group"])
+        average = float(cap.draft(view, cells).facts["average_group"])
     except InfeasibleError:
         average = None
     return MaxK(rate=str(cap.rate), tried=tried, k=found, average=average, every=every, notes=_notes(view, cap))
 
 
-def _own(view: PartitionView, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
+def _own(view: View, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
     """The table's own shares; they stay here."""
     return {
         a.name: as_given(view.domain(a.name), cells.codes[:, cells.attributes.index(a.name)], cells.counts)
@@ -82,7 +82,7 @@ def _own(view: PartitionView, cells: Cells) -> Mapping[str, Mapping[str, Fractio
     }
 
 
-def _notes(view: PartitionView, cap: ConfidenceCap) -> tuple[str, ...]:
+def _notes(view: View, cap: ConfidenceCap) -> tuple[str, ...]:
     limited = [a.name for a in view.quasi if a.at_least is not None]
     notes = [] if exact(cap.rate, "rate") == 1 else [_AS_DRAWN]
     if limited:

@@ -19,10 +19,11 @@ from sfumato.progress import Progress, silent
 from sfumato.release.verify import verify_bundle
 from sfumato.study.recipe import Recipe, recipe_from_study
 from sfumato.study.study import Study
-from sfumato.workflow.make_release import plan, release
-from sfumato.workflow.making.outcome import Published
-from sfumato.workflow.owner import worth
+from sfumato.workflow.accuracy import worth
+from sfumato.workflow.make_release import release
+from sfumato.workflow.plan_release import plan
 from sfumato.workflow.report import report_after
+from sfumato.workflow.steps.outcome import Published
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,31 +19,30 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetCodes
 from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
+from sfumato.evaluate.counted import Counted
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import Measure
 from sfumato.file_names import checked_file_name
 from sfumato.frontier import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
-from sfumato.methods import Method, build, is_partition, recipe_of
-from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.sampling import SecureSource
+from sfumato.methods import ContingencyTable, Mondrian, build, recipe_of
+from sfumato.methods.grouping.declared_checks import refuse_named_sets
 from sfumato.privacy.models import peopled
 from sfumato.progress import Progress, silent, time_left
-from sfumato.release.shown import Shown, shown_counts
-from sfumato.study.partition_purpose import tailor_partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.release.form import FORMS
+from sfumato.release.shown import Shown
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
+from sfumato.study.set_levels import foresee_levels, take_levels
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, open_source, read_people
+from sfumato.tables import CodedTable, read_people
 from sfumato.tables.arrays.array_counter import ArrayCounter
+from sfumato.workflow.accuracy import draft_of_part
 from sfumato.workflow.evaluate import both_records, chosen_measures, measuring_view
-from sfumato.workflow.making.background import Shares, population_file, population_shares, with_shares
-from sfumato.workflow.making.grouped_records import draws_at_random, make_draft, refuse_invalid_values
-from sfumato.workflow.making.public_reading import refuse_guesses
-from sfumato.workflow.sets.level_views import by_level, foreseen
-from sfumato.workflow.sets.measured import Counted, shown_draft
-from sfumato.workflow.sets.published import refuse_named_sets
+from sfumato.workflow.steps.background import Shares, population_file, population_shares, with_shares
+from sfumato.workflow.steps.public_reading import refuse_guesses
+from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.whole_table import refuse_invalid_values
 from sfumato.workflow.sweeping.baselines import everything, nothing
 from sfumato.workflow.sweeping.frontier_axes import axis, known, named
 from sfumato.workflow.sweeping.stored_points import PointFiles, described, digest, fingerprint, outcome
@@ -62,8 +61,8 @@ _SOON = 2.0  # seconds that other processes take to start
 class Groups:
     """What partition methods see: sets are categories of the sets of nodes at their level (`asked` has the sets)."""
 
-    asked: PartitionView
-    view: PartitionView
+    asked: View
+    view: View
     cells: Cells
 
 
@@ -71,7 +70,7 @@ class Groups:
 class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
-    view: PartitionView  # what is measured
+    view: View  # what is measured
     raw: Counted  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
     sets: Mapping[str, Sets]  # that the codes of sets in these are places in
@@ -169,9 +168,9 @@ def _workers(asked: int | None) -> int:
 def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
     view = measuring_view(study, purpose)
-    for_counts = _view_or_error(lambda: tailor(study, purpose, needs_class=False))
+    for_counts = _view_or_error(lambda: tailor(study, purpose, ContingencyTable.needs))
     progress("reading the table", 0, 1)
-    with open_source(study.source, base=study.base) as table:
+    with open_study_table(study) as table:
         counter, raw, cells = both_records(study, view, table)
         for_groups = _view_or_error(lambda: _groups(study, purpose, counter, cells))
         if isinstance(for_counts, View):
@@ -184,10 +183,10 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
 
 def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
     """The view and the records of partition methods; refuses what they would refuse."""
-    asked = tailor_partition(study, purpose)
-    foreseen(asked)
+    asked = tailor(study, purpose, Mondrian.needs)
+    foresee_levels(asked)
     refuse_invalid_values(counter, asked, cells, counter.all_rows())
-    return Groups(asked, *by_level(asked, counter, cells))
+    return Groups(asked, *take_levels(asked, cells, counter.sets))
 
 
 def _with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
@@ -298,7 +297,7 @@ def _tried(
 def _draws(point: Point, repeats: int) -> list[int | None]:
     """The draws of a candidate by number; what is always the same is made once and has none."""
     assert point.recipe is not None, "candidates have one"
-    return list(range(repeats)) if draws_at_random(build(point.recipe)) else [None]
+    return list(range(repeats)) if build(point.recipe).needs.random else [None]
 
 
 def _described(recipe: Recipe, family: str, table: Table) -> Point:
@@ -312,7 +311,7 @@ def _described(recipe: Recipe, family: str, table: Table) -> Point:
                 raise found
     except SfumatoError as error:
         return Point(label=words, series=recipe.method, family=family, recipe=recipe, failure=str(error))
-    promised = [model.name for model in getattr(method, "models", ())] if is_partition(method) else ["ε-DP"]
+    promised = [model.name for model in method.models] or ["ε-DP"]
     whole = recipe_of(method, name=recipe.name).parameters
     given = replace(recipe, parameters={name: whole[name] for name in recipe.parameters})
     series = f"{recipe.method}: {', '.join(dict.fromkeys(promised))}"
@@ -402,7 +401,7 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
 def _shown(table: Table, recipe: Recipe) -> Shown:
     """What the draft of a recipe would show."""
     method = build(recipe)
-    if is_partition(method):
+    if not method.needs.private:
         if isinstance(table.for_groups, SfumatoError):
             raise table.for_groups
         groups = table.for_groups
@@ -413,23 +412,20 @@ def _shown(table: Table, recipe: Recipe) -> Shown:
         method.check(view)
         for name in _crowds(method):
             view = replace(view, people=cast("Cells", table.people[name]))
-        draft = make_draft(method, view, groups.cells, SecureSource(), silent)
-        return shown_draft(draft, groups.asked, table.raw.sets)
+        draft = draft_of_part(method, view, groups.cells)
+        return FORMS[draft.form].shown(draft, groups.asked, table.raw.sets)
     if isinstance(table.for_counts, SfumatoError):
         raise table.for_counts
-    view_of_counts, private = table.for_counts, cast("Method", method)
-    private.check(view_of_counts)
-    spends = private.spends
-    assert spends is not None, "what is no partition method spends ε"
+    view_of_counts = table.for_counts
+    method.check(view_of_counts)
     codes = {
         name: np.repeat(table.cells.codes[:, place], table.cells.counts)
         for place, name in enumerate(table.cells.attributes)
     }
     codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in table.sets.items()}
     counter = ArrayCounter(codes, {view_of_counts.target.name: len(view_of_counts.classes)})
-    accountant = Accountant(spends / view_of_counts.unit.stability)
-    made = private.run(view_of_counts, counter, accountant=accountant, source=SecureSource())
-    return shown_counts(made, tuple(a.name for a in table.view.quasi), table.raw.sets)
+    made = draft_of_part(method, view_of_counts, counter)
+    return FORMS[made.form].shown(made, table.view, table.raw.sets)
 
 
 def _evidence(table: Table, shown: Shown) -> Evidence:

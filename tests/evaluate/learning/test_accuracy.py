@@ -9,10 +9,12 @@ from sfumato.domains.taxonomy.build import equal_width
 from sfumato.errors import InfeasibleError
 from sfumato.evaluate.learning.accuracy import Accuracy, classification
 from sfumato.methods import DiffGen
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
-from sfumato.release.draft import Draft, Groups
+from sfumato.release.draft import Groups
 from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.made_drafts import counts_draft
 from tests.small_domains import JOB, flat, grid, view
 
 pytestmark = pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e9")
@@ -21,14 +23,14 @@ SURE = DiffGen(epsilon=10**9, h=2)
 
 
 def by_diffgen(of, counter):
-    return SURE.run(of, counter, accountant=Accountant(SURE.spends), source=SecureSource())
+    return SURE.draft(of, counter, Context(accountant=Accountant(SURE.spends), source=SecureSource()))
 
 
 def nothing(of, counter):
     """A release with no group at all."""
     cuts = tuple(Cut(a.name, (0,), a.domain.size) for a in of.predictors)
     empty = np.empty(0, dtype=np.int64)
-    return Draft(view=of, groups=Groups(cuts, np.empty((0, len(cuts)), dtype=np.int64), empty, empty))
+    return counts_draft(of, Groups(cuts, np.empty((0, len(cuts)), dtype=np.int64), empty, empty))
 
 
 def people(size=300, seed=1):
@@ -108,7 +110,7 @@ def test_a_release_of_roots_alone_predicts_its_weightiest_class():
     def make(of, counter):
         cuts = tuple(Cut(a.name, (0,), a.domain.size) for a in of.predictors)
         regions = np.zeros((2, len(cuts)), dtype=np.int64)
-        return Draft(view=of, groups=Groups(cuts, regions, np.array([0, 1]), np.array([1, 9])))
+        return counts_draft(of, Groups(cuts, regions, np.array([0, 1]), np.array([1, 9])))
 
     codes = people() | {"class": np.ones(300, dtype=np.int64)}
     assert classification(OF, codes, make, runs=1, baseline=False).ca.mean == 1.0

@@ -14,17 +14,19 @@ from sfumato.evaluate.learning.classifiers import CLASSIFIERS, _Binned, decision
 from sfumato.evaluate.learning.lessons import Lesson, lessons, value_features
 from sfumato.evaluate.learning.protocols import PROTOCOLS, folds, parts_of, split
 from sfumato.methods import Bucketization, DiffGen, Mondrian, Tds
+from sfumato.methods.method import Context
 from sfumato.privacy.models import DistinctLDiversity
-from sfumato.release.draft import Draft, Groups
-from sfumato.release.partition import Partition, PartitionDraft
+from sfumato.release.draft import Groups
+from sfumato.release.partition import Partition
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.evaluate.learning.test_accuracy import OF, by_diffgen, people
+from tests.made_drafts import counts_draft, records_draft
 from tests.small_domains import JOB, flat, grid
 
 FIVE = ["decision-tree", "gradient-boosting", "logistic-regression", "naive-bayes", "svm"]
-GROUPS = PartitionView(
+GROUPS = View(
     quasi=(
         Attribute(name="age", role=Role.QUASI_IDENTIFIER, domain=grid(0, 99)),
         Attribute(name="job", role=Role.QUASI_IDENTIFIER, domain=JOB),
@@ -52,7 +54,7 @@ def test_there_are_five():
 @KINDS
 def test_every_classifier_learns_from_either_kind_of_release(view, make):
     """The class follows the age, so each gets far beyond the most frequent class, from the release and from raw."""
-    found = classifications(view, people(600), make, runs=2)
+    found = classifications(view, people(600), make, private=view is OF, runs=2)
     assert list(found) == FIVE
     for name, one in found.items():
         assert one.ca.mean > 0.9, name
@@ -65,7 +67,7 @@ def test_every_classifier_learns_from_either_kind_of_release(view, make):
 @KINDS
 def test_nothing_is_learnt_where_there_is_nothing(view, make):
     codes = people(600) | {"class": np.random.default_rng(2).integers(0, 2, 600)}
-    for name, one in classifications(view, codes, make, runs=3).items():
+    for name, one in classifications(view, codes, make, private=view is OF, runs=3).items():
         assert abs(one.ca.mean - 0.5) < 0.1, name
 
 
@@ -138,7 +140,7 @@ def test_la_and_ba_agree_with_a_second_implementation():
 
     codes = people(300)
     codes["class"] = np.where(np.random.default_rng(9).random(300) < 0.1, 1 - codes["class"], codes["class"])
-    found = classification(GROUPS, codes, by_mondrian, runs=3)
+    found = classification(GROUPS, codes, by_mondrian, private=False, runs=3)
     for run in range(3):
         order = np.random.default_rng([0, run]).permutation(300)
         learn, test = order[:200], order[200:]
@@ -158,12 +160,16 @@ def test_la_and_ba_agree_with_a_second_implementation():
 def test_processes_give_what_one_process_gives(view, make, protocol):
     if view is OF:
         make = _sure
-    alone = classifications(view, people(), make, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4])
+    alone = classifications(
+        view, people(), make, private=view is OF, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4]
+    )
     shared = classifications(
         view, people(), make, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4], workers=2
     )
     assert alone == shared
-    assert alone == classifications(view, people(), make, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4])
+    assert alone == classifications(
+        view, people(), make, private=view is OF, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4]
+    )
 
 
 def _sure(view, counter):
@@ -172,12 +178,12 @@ def _sure(view, counter):
     from sfumato.privacy.dp.sampling import InsecureSource
 
     method = DiffGen(epsilon=10**9, h=2)
-    return method.run(view, counter, accountant=Accountant(method.spends), source=InsecureSource(1))
+    return method.draft(view, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(1)))
 
 
 def test_progress_is_told_and_ends():
     told = []
-    classification(GROUPS, people(), by_mondrian, runs=3, progress=lambda *now: told.append(now))
+    classification(GROUPS, people(), by_mondrian, private=False, runs=3, progress=lambda *now: told.append(now))
     assert told == [("learning from releases", done, 3) for done in range(4)]
 
 
@@ -188,7 +194,7 @@ def test_the_drafts_are_made_once_for_all_classifiers():
         made.append(1)
         return by_mondrian(view, cells)
 
-    classifications(GROUPS, people(), make, runs=2)
+    classifications(GROUPS, people(), make, private=False, runs=2)
     assert len(made) == 2
 
 
@@ -222,26 +228,26 @@ def test_a_split_leaves_a_third():
 )
 def test_what_cannot_be_is_refused(arguments, error, says):
     with pytest.raises(error, match=says):
-        classification(GROUPS, people(30), by_mondrian, **arguments)
+        classification(GROUPS, people(30), by_mondrian, private=False, **arguments)
 
 
 def test_too_few_records_are_refused():
     few = {name: column[:2] for name, column in people().items()}
     with pytest.raises(InfeasibleError, match="2 records cannot be split"):
-        classification(GROUPS, few, by_mondrian)
+        classification(GROUPS, few, by_mondrian, private=False)
     with pytest.raises(InfeasibleError, match="2 records cannot be shared out over 10 folds"):
         parts_of("folds", few["class"], 10, 0)
 
 
 def test_a_view_without_a_class_has_nothing_to_predict():
-    view = PartitionView(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
+    view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
     with pytest.raises(StudyError, match="publishes no class"):
-        classification(view, people(), by_mondrian)
+        classification(view, people(), by_mondrian, private=False)
 
 
 def test_a_class_that_follows_the_regions_is_learnt_and_one_that_does_not_is_not():
     age = np.repeat(np.arange(100), 9)
-    view = PartitionView(quasi=GROUPS.quasi[:1], sensitive=(), others=GROUPS.others, unit=RecordUnit())
+    view = View(quasi=GROUPS.quasi[:1], sensitive=(), others=GROUPS.others, unit=RecordUnit())
 
     def make(of, cells):
         return Mondrian(k=20, ranges="partition").draft(of, cells)
@@ -254,14 +260,14 @@ def test_a_class_that_follows_the_regions_is_learnt_and_one_that_does_not_is_not
 
 def test_buckets_teach_what_the_raw_records_teach():
     """They publish quasi-identifiers and class exactly; only the sensitive values are shuffled."""
-    view = PartitionView(
+    view = View(
         quasi=GROUPS.quasi[:1],
         sensitive=(Attribute(name="job", role=Role.SENSITIVE, domain=JOB),),
         others=GROUPS.others,
         unit=RecordUnit(),
     )
     method = Bucketization(promise=(DistinctLDiversity(l=2),))
-    found = classification(view, people(), method.draft, runs=2)
+    found = classification(view, people(), method.draft, private=False, runs=2)
     assert found.ca.mean > 0.97
 
 
@@ -269,7 +275,7 @@ def test_suppressed_records_teach_nothing():
     def make(of, cells):
         return Tds(k=40, suppress="0.5").draft(of, cells) if _suppresses() else by_mondrian(of, cells)
 
-    subject = lessons(GROUPS, people(), make)
+    subject = lessons(GROUPS, people(), make, private=False)
     made = subject.release(np.arange(200))
     lesson = subject.lesson(made, np.arange(200, 300), "regions")
     assert lesson.weights.sum() == 200 - made.partition.suppressed
@@ -286,14 +292,14 @@ def exactly(view, cells):
     column = [cells.attributes.index(name) for name in names]
     regions, group = np.unique(cells.codes[:, column], axis=0, return_inverse=True)
     boxes = Boxes(tuple(names), regions, regions + 1)
-    return PartitionDraft(view=view, partition=Partition(cells, group.ravel().astype(np.int64), boxes), models=())
+    return records_draft(view, Partition(cells, group.ravel().astype(np.int64), boxes), models=())
 
 
 def one_by_one(of, counter):
     """Counts of all combinations of values, without noise."""
     cuts = tuple(Cut(a.name, tuple(range(a.domain.size)), a.domain.size) for a in of.predictors)
     cells = counter.cells([*cuts, Cut.finest("class", 2)])
-    return Draft(view=of, groups=Groups(cuts, cells.codes[:, :-1], cells.codes[:, -1], cells.counts))
+    return counts_draft(of, Groups(cuts, cells.codes[:, :-1], cells.codes[:, -1], cells.counts))
 
 
 def noisy_people(size=1_200):
@@ -309,7 +315,7 @@ def noisy_people(size=1_200):
 def test_raw_records_are_encoded_as_the_release_is(kind, name):
     """A release that generalises nothing teaches what the raw records teach, to the last record, for every learner."""
     view, make = (OF, one_by_one) if kind == "counts" else (GROUPS, exactly)
-    found = classification(view, noisy_people(), make, classifier=name, runs=2)
+    found = classification(view, noisy_people(), make, private=view is OF, classifier=name, runs=2)
     assert found.ca.runs == pytest.approx(
         found.ba.runs, abs=1e-9 if name in {"decision-tree", "naive-bayes"} else 0.006
     )
@@ -320,16 +326,18 @@ def test_raw_records_are_encoded_as_the_release_is(kind, name):
 def test_all_published_columns_are_learnt_from(role):
     """What is published exactly beside the regions teaches, too: from the release and from the raw records alike."""
     tells = Attribute(name="tells", role=role, domain=flat("N", "Y"))
-    view = PartitionView(
+    view = View(
         quasi=GROUPS.quasi, unit=RecordUnit(),
         sensitive=(tells,) if role is Role.SENSITIVE else (),
         others=(*GROUPS.others, *((tells,) if role is Role.INSENSITIVE else ())),
     )  # fmt: skip
     codes = people(600) | {"class": np.random.default_rng(2).integers(0, 2, 600)}
     codes["tells"] = codes["class"]
-    found = classification(view, codes, by_mondrian, runs=2)
+    found = classification(view, codes, by_mondrian, private=False, runs=2)
     assert found.ca.mean == found.ba.mean == 1.0
-    few = classifications(view, codes, by_mondrian, runs=2, classifiers=["decision-tree"], columns="quasi-identifiers")
+    few = classifications(
+        view, codes, by_mondrian, private=False, runs=2, classifiers=["decision-tree"], columns="quasi-identifiers"
+    )
     assert abs(few["decision-tree"].ca.mean - 0.5) < 0.1
     assert abs(few["decision-tree"].ba.mean - 0.5) < 0.1
 
@@ -340,7 +348,7 @@ def test_shuffled_sensitive_values_are_learnt_from_neither_in_buckets_nor_beside
     codes = people(300) | {"class": np.random.default_rng(2).integers(0, 2, 300)}
     codes["tells"] = codes["class"]
     made = replace(exactly(view, _cells(view, codes)), form="bucketized")
-    subject, some = lessons(view, codes, exactly), np.arange(100)
+    subject, some = lessons(view, codes, exactly, private=False), np.arange(100)
     assert subject.lesson(made, some, "regions").learn.shape[1] == 4
     assert subject.raw(some, some, "regions", made.form).learn.shape[1] == 4
 
@@ -360,5 +368,5 @@ def test_a_tree_of_few_records_has_no_leaf_of_a_handful():
     rng = np.random.default_rng(8)
     codes = {"age": rng.integers(0, 100, 2_000), "job": rng.integers(0, 4, 2_000)}
     codes["class"] = ((codes["age"] >= 50) ^ (rng.random(2_000) < 0.35)).astype(np.int64)
-    found = classification(GROUPS, codes, by_mondrian, runs=2)
+    found = classification(GROUPS, codes, by_mondrian, private=False, runs=2)
     assert found.ba.mean > 0.62, "65 % can be had; before, noise was learnt and 57 % were left"

@@ -7,8 +7,8 @@ from sfumato.domains.counts import Cells
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import ClassificationLoss
 from sfumato.release.shown import shown_counts, shown_records
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.evaluate.learning.test_accuracy import OF, people
 from tests.evaluate.learning.test_classifiers import GROUPS, _sure
 from tests.release.partitions import draft_of
@@ -60,7 +60,7 @@ def test_noisy_counts_are_learnt_from_as_published():
 
 def test_it_says_why_it_refuses():
     draft = in_groups([0, 0, 0, 0], [((0, 100), (0, 4))])
-    view = PartitionView(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
+    view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
     no_class = Evidence(view=view, raw=draft.partition.cells, shown=shown_records(draft))
     assert LOSS.refuses(no_class) == "the release has no class"
     assert LOSS.refuses(evidence(draft)) is None

@@ -20,7 +20,7 @@ from sfumato.evaluate.measures import (
     Suppressed,
 )
 from sfumato.methods import Mondrian
-from sfumato.methods.grouping.region_loss import general_loss
+from sfumato.release.region_loss import general_loss
 from sfumato.release.shown import Shown, Values, shown_records
 from tests.evaluate.evidences import adult, as_it_is, evidence_of, evidences, records_of, rows_of
 from tests.methods.partition_tables import DECADES, DEEP, cells_of, partition_view

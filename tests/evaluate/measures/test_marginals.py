@@ -16,8 +16,8 @@ from sfumato.evaluate.measures import OneWayDistance, TwoWayDistance, marginals
 from sfumato.methods import Mondrian
 from sfumato.release.shown import Shown
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.evaluate.evidences import adult, as_it_is, evidence_of, evidences, records_of, rows_of
 
 
@@ -100,7 +100,7 @@ def numbers(true, shown, upper=60):
     number = Attribute(
         name="n", role=Role.QUASI_IDENTIFIER, domain=Grid(lower=Fraction(0), upper=Fraction(upper), step=Fraction(1))
     )
-    view = PartitionView(quasi=(number,), sensitive=(), others=(), unit=RecordUnit())
+    view = View(quasi=(number,), sensitive=(), others=(), unit=RecordUnit())
     codes = np.array([list(true)]).T
     released = np.array([list(shown)]).T
     weights = np.array(list(shown.values()), float)

@@ -14,6 +14,7 @@ from sfumato.methods import Bucketization, ConfidenceCap, FullDomain, Mondrian, 
 from sfumato.methods.capped_confidence.algorithm import thinned
 from sfumato.methods.capped_confidence.climb import _mixed, _tables
 from sfumato.methods.capped_confidence.steps import Steps
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
@@ -57,7 +58,7 @@ def test_every_published_record_keeps_the_cap_by_own_and_by_shown_shares(table, 
     view, records = table
     cells = cells_of(view, records)
     try:
-        draft = ConfidenceCap(rate=rate, distortion=distortion).draft(view, cells, source=InsecureSource(seed))
+        draft = ConfidenceCap(rate=rate, distortion=distortion).draft(view, cells, Context(source=InsecureSource(seed)))
     except InfeasibleError:
         return
     told = published(view, draft.partition)
@@ -78,7 +79,7 @@ def test_distortion_stays_within_its_limit_and_nobody_is_lost_or_invented(table,
     view, records = table
     cells = cells_of(view, records)
     try:
-        draft = ConfidenceCap(rate=rate, distortion=limit).draft(view, cells, source=SecureSource())
+        draft = ConfidenceCap(rate=rate, distortion=limit).draft(view, cells)
     except InfeasibleError:
         return
     drawn = draft.partition.cells
@@ -104,7 +105,7 @@ def test_two_sensitive_attributes_are_both_capped(table):
     wide = len(view.quasi)
     records = [(*r[:wide], r[wide], r[wide + 1]) for r in records] * 3
     try:
-        draft = ConfidenceCap(rate="0.8").draft(two, cells_of(two, records), source=SecureSource())
+        draft = ConfidenceCap(rate="0.8").draft(two, cells_of(two, records))
     except InfeasibleError:
         return
     assert all(model.holds(draft.partition.statistics(two)).all() for model in draft.models)
@@ -114,10 +115,10 @@ def test_two_sensitive_attributes_are_both_capped(table):
 def test_a_population_that_is_given_caps_and_goes_into_the_promise():
     view = partition_view(sex=SEX)
     cells = cells_of(view, [(0, 0, 0)] * 10 + [(1, 1, 0)] * 10 + [(0, 1, 0)] * 10 + [(1, 0, 0)] * 10)
-    even = ConfidenceCap(rate="0.9", distortion=1).draft(view, cells, source=SecureSource())
+    even = ConfidenceCap(rate="0.9", distortion=1).draft(view, cells)
     assert even.facts["suppressed"] == 0
     rare = ConfidenceCap(rate="0.9", distortion=1, population={"ill": {"flu": "0.0001"}})
-    draft = rare.draft(view, cells, source=SecureSource())
+    draft = rare.draft(view, cells)
     lost = draft.partition.group == SUPPRESSED
     assert set(draft.partition.column("ill")[lost].tolist()) == {0}, "flu is rarer than the table tells"
     assert [model.shares is None for model in draft.models] == [True, False]
@@ -128,10 +129,10 @@ def test_a_rule_stands_in_place_of_independence():
     view = partition_view(sex=SEX)
     records = [(0, 0, 0)] * 10 + [(1, 1, 0)] * 10 + [(0, 1, 0)] * 10 + [(1, 0, 0)] * 10
     rule = {"where": {"sex": "f"}, "value": "flu", "confidence": "0.0001"}
-    draft = ConfidenceCap(rules=[rule], distortion=0).draft(view, cells_of(view, records), source=SecureSource())
+    draft = ConfidenceCap(rules=[rule], distortion=0).draft(view, cells_of(view, records))
     lost = draft.partition.cells.codes[draft.partition.group == SUPPRESSED]
     assert {tuple(codes[:2]) for codes in lost.tolist()} == {(0, 0)}, "women with flu, whom the rule is about"
-    free = ConfidenceCap(rules=[rule], distortion=1).draft(view, cells_of(view, records), source=SecureSource())
+    free = ConfidenceCap(rules=[rule], distortion=1).draft(view, cells_of(view, records))
     assert free.facts["suppressed"] == 0, "as anybody they are outside the rule"
 
 
@@ -144,7 +145,7 @@ def test_levels_and_least_widths_are_where_records_begin():
     records = list(zip(rng.integers(0, 100, 4000), rng.integers(0, 4, 4000), rng.integers(0, 4, 4000), strict=True))
     boxes = (
         ConfidenceCap(levels={"job": 1})
-        .draft(view, cells_of(view, [tuple(map(int, r)) for r in records]), source=SecureSource())
+        .draft(view, cells_of(view, [tuple(map(int, r)) for r in records]))
         .partition.boxes
     )
     widths = boxes.stops - boxes.starts
@@ -175,9 +176,9 @@ def test_many_attributes_need_hashes_and_give_the_same_groups(monkeypatch):
     rng = np.random.default_rng(2)
     records = [tuple(map(int, r)) for r in rng.integers(0, [301, 4, 2, 4, 2], (3000, 5))]
     cells = cells_of(view, records)
-    plain = ConfidenceCap().draft(view, cells, source=InsecureSource(1))
+    plain = ConfidenceCap().draft(view, cells, Context(source=InsecureSource(1)))
     monkeypatch.setattr("sfumato.methods.capped_confidence.climb._ROOM", 10)
-    hashed = ConfidenceCap().draft(view, cells, source=InsecureSource(1))
+    hashed = ConfidenceCap().draft(view, cells, Context(source=InsecureSource(1)))
     assert plain.partition.group.tolist() == hashed.partition.group.tolist()
     assert plain.partition.boxes.starts.tolist() == hashed.partition.boxes.starts.tolist()
     assert len(np.unique(np.concatenate([_mixed(place, 10_000) for place in range(5)]))) == 50_000
@@ -189,7 +190,7 @@ def test_a_hundred_million_points_cost_what_is_occupied():
     view = partition_view(a=grid(0, 10**10))
     rng = np.random.default_rng(3)
     records = [(int(a), int(i), 0) for a, i in zip(rng.integers(0, 10**10, 500), rng.integers(0, 4, 500), strict=True)]
-    draft = ConfidenceCap(distortion=1).draft(view, cells_of(view, records), source=SecureSource())
+    draft = ConfidenceCap(distortion=1).draft(view, cells_of(view, records))
     assert draft.facts["published"] == 450
 
 
@@ -217,7 +218,7 @@ def test_what_is_drawn_is_half_to_even_and_all_at_rate_one():
 def test_a_table_of_one_is_refused_with_a_way_out():
     view = partition_view(sex=SEX)
     with pytest.raises(InfeasibleError, match=r"every record would have to be suppressed.*distortion"):
-        ConfidenceCap(rate=1, distortion=0).draft(view, cells_of(view, [(0, 0, 0), (1, 1, 0)]), source=SecureSource())
+        ConfidenceCap(rate=1, distortion=0).draft(view, cells_of(view, [(0, 0, 0), (1, 1, 0)]))
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ def test_what_does_not_fit_the_view_is_refused_before_any_work(given_, problem):
 def test_a_file_of_a_population_is_opened_by_a_release_alone():
     view = partition_view(q=SEX)
     with pytest.raises(StudyError, match="a method opens none"):
-        ConfidenceCap(population="people.csv").draft(view, cells_of(view, [(0, 0, 0)]), source=SecureSource())
+        ConfidenceCap(population="people.csv").draft(view, cells_of(view, [(0, 0, 0)]))
 
 
 @pytest.mark.parametrize("method", [Bucketization, FullDomain, Mondrian, Tds])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sfumato.errors import StudyError
 from sfumato.methods import SCORES, ContingencyTable, DiffGen
 from sfumato.methods.diffgen.forecast import auto_specializations, group_range
+from sfumato.methods.method import Context
 from sfumato.methods.noise.noisy_groups import CrossProduct, fitting_threshold, noise_rows
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
@@ -17,7 +18,9 @@ from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
 def run(method, of, codes, source=None):
     accountant = Accountant(method.spends / of.unit.stability)
-    return method.run(of, counter(of, codes), accountant=accountant, source=source or SecureSource()), accountant
+    return method.draft(
+        of, counter(of, codes), Context(accountant=accountant, source=source or SecureSource())
+    ), accountant
 
 
 @settings(max_examples=40)
@@ -108,8 +111,10 @@ def test_an_observed_domain_is_refused_before_anything_is_spent():
     accountant = Accountant(Fraction(1))
     for method in (DiffGen(epsilon=1), ContingencyTable(epsilon=1)):
         with pytest.raises(StudyError, match=r"the domain of 'job' was read off the data.*domain: declared"):
-            method.run(
-                of, counter(of, {"job": [], "age": [], "class": []}), accountant=accountant, source=SecureSource()
+            method.draft(
+                of,
+                counter(of, {"job": [], "age": [], "class": []}),
+                Context(accountant=accountant, source=SecureSource()),
             )
     assert accountant.spent == 0
 

@@ -15,8 +15,8 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.text import from_csv
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import FullDomain, build, recipe_of
-from sfumato.methods.grouping.region_loss import general_loss
 from sfumato.release.partition import SUPPRESSED
+from sfumato.release.region_loss import general_loss
 from sfumato.study.recipe import Recipe
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.small_views import BANDS, UNEVEN, cells_of, tables, view_of

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from sfumato.domains.counts import Cells
-from sfumato.methods.grouping.region_loss import attribute_losses, general_loss
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
+from sfumato.release.region_loss import attribute_losses, general_loss
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.small_domains import JOB, flat, grid
 
 
 def view_of(**domains):
-    return PartitionView(
+    return View(
         quasi=tuple(Attribute(name=n, role=Role.QUASI_IDENTIFIER, domain=d) for n, d in domains.items()),
         sensitive=(),
         others=(),

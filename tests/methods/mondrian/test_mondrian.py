@@ -15,13 +15,13 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.text import from_csv
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import METHODS, Mondrian, build, recipe_of
-from sfumato.methods.grouping.region_loss import general_loss
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cuts import Level, sort
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
+from sfumato.release.region_loss import general_loss
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.methods.partition_tables import (
     cells_of,
     groups_of,
@@ -347,7 +347,7 @@ def adult(shared_data):
         quasi.append(Attribute(name=column, role=Role.QUASI_IDENTIFIER, domain=domain))
         columns.append(domain.encode(r[column] for r in records))
     assert len(records) == 30_162 and min(map(min, columns)) >= 0
-    view = PartitionView(quasi=tuple(quasi), sensitive=(), others=(), unit=RecordUnit())
+    view = View(quasi=tuple(quasi), sensitive=(), others=(), unit=RecordUnit())
     return view, cells_of(view, np.stack(columns, axis=1).tolist())
 
 
@@ -365,7 +365,7 @@ def test_adult_loses_three_hundredths_at_most(adult):
 def test_info_gain_leaves_less_doubt_about_the_class_of_adults(adult):
     view, cells = adult
     target = Attribute(name="income", role=Role.CLASS, domain=view.quasi[-1].domain)
-    view = PartitionView(quasi=view.quasi[:-1], sensitive=(), others=(target,), unit=RecordUnit())
+    view = View(quasi=view.quasi[:-1], sensitive=(), others=(target,), unit=RecordUnit())
 
     def doubt(**parameters):
         bits = 0.0

@@ -11,8 +11,8 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 from tests.small_domains import JOB, flat, grid
 
 UNEVEN = Categories(
@@ -77,7 +77,7 @@ def totals(*counts):
 
 
 def view(domains, quasi=None):
-    return PartitionView(
+    return View(
         quasi=(Attribute(name="q", role=Role.QUASI_IDENTIFIER, domain=quasi or flat("x", "y")),),
         sensitive=tuple(Attribute(name=n, role=Role.SENSITIVE, domain=d) for n, d in domains.items()),
         others=(),

@@ -15,11 +15,12 @@ from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import VerifyError
 from sfumato.methods import ContingencyTable, DiffGen
+from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource
 from sfumato.release.answer.estimate import query
 from sfumato.release.answer.interval import Noise
-from sfumato.release.forms.noisy_counts.manifest import layout_of
+from sfumato.release.forms.noisy_counts.declared_layout import layout_of
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
@@ -65,12 +66,12 @@ def attribute(name):
 
 def view():
     predictors = tuple(attribute(name) for name in DOMAINS if name != "pay")
-    return View(predictors=predictors, target=attribute("pay"), unit=RecordUnit())
+    return View.of((*predictors, attribute("pay")), unit=RecordUnit())
 
 
 def made(method, table, seed):
     counter = ArrayCounter(table, {"pay": 2})
-    return method.run(view(), counter, accountant=Accountant(method.spends), source=InsecureSource(seed))
+    return method.draft(view(), counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed)))
 
 
 def ask(draft, text):
@@ -158,14 +159,16 @@ def test_many_classes_of_few_records_are_counted(table, epsilon, post):
     """40 classes and 60 records: nearly all totals are noise; cut off at 0 they would add up to too much."""
     countries = flat(*(f"country {i}" for i in range(40)))
     target = Attribute(name="country", role=Role.CLASS, domain=countries)
-    few = View(predictors=(attribute("sex"),), target=target, unit=RecordUnit())
+    few = View.of((*(attribute("sex"),), target), unit=RecordUnit())
     records = {"sex": table["sex"][:60], "country": table["age"][:60] % 40}
     method = ContingencyTable(epsilon=epsilon, post=post)
     for text, true in {"sex in (f, m)": 60, "sex = f": int((records["sex"] == 0).sum())}.items():
         missed = 0
         for seed in range(100):
             counter = ArrayCounter(records, {"country": 40})
-            draft = method.run(few, counter, accountant=Accountant(method.spends), source=InsecureSource(seed))
+            draft = method.draft(
+                few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed))
+            )
             noise = Noise.of_facts(draft.facts, groups=float(cross_product(draft.groups.cuts)), classes=40)
             found = query(layout_of(draft), draft.groups, text, noise=noise)
             missed += not found.low <= true <= found.high
@@ -177,13 +180,15 @@ def test_noise_of_less_than_a_record_is_rounded_outward(table, epsilon):
     """A single cell, and sums of few: the deviation is below 1 and the noise is 0, or a whole record."""
     method = ContingencyTable(epsilon=epsilon)
     small = {name: table[name] for name in ("sex", "pay")}
-    few = View(predictors=(attribute("sex"),), target=attribute("pay"), unit=RecordUnit())
+    few = View.of((*(attribute("sex"),), attribute("pay")), unit=RecordUnit())
     truth = {"sex = f and pay = high": (small["sex"] == 0) & (small["pay"] == 1), "sex = f": small["sex"] == 0}
     for text, held in truth.items():
         missed = 0
         for seed in range(100):
             counter = ArrayCounter(small, {"pay": 2})
-            draft = method.run(few, counter, accountant=Accountant(method.spends), source=InsecureSource(seed))
+            draft = method.draft(
+                few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed))
+            )
             found = ask(draft, text)
             missed += not found.low <= held.sum() <= found.high
         assert missed <= 5
@@ -241,11 +246,10 @@ def test_totals_and_class_shares_are_unbiased_where_none_is_not(table):
         method = DiffGen(epsilon="0.2", h=8, post=post)
         totals = np.zeros(2)
         for seed in range(40):
-            draft = method.run(
+            draft = method.draft(
                 view(),
                 ArrayCounter(table, {"pay": 2}),
-                accountant=Accountant(method.spends),
-                source=InsecureSource(seed),
+                Context(accountant=Accountant(method.spends), source=InsecureSource(seed)),
             )
             totals += np.bincount(draft.groups.classes, weights=draft.groups.counts, minlength=2)
         found[post] = totals / 40
@@ -258,7 +262,9 @@ def test_totals_and_class_shares_are_unbiased_where_none_is_not(table):
 def test_few_groups_are_added_up_in_place_of_buying_totals(table):
     method = DiffGen(epsilon=1, h=2)
     accountant = Accountant(method.spends)
-    draft = method.run(view(), ArrayCounter(table, {"pay": 2}), accountant=accountant, source=InsecureSource(3))
+    draft = method.draft(
+        view(), ArrayCounter(table, {"pay": 2}), Context(accountant=accountant, source=InsecureSource(3))
+    )
     assert "class totals" not in {spend.on for spend in accountant.receipt}
     assert draft.facts["noisy_totals"]["deviation"] < 2**0.5 * 20
     assert np.bincount(draft.groups.classes, weights=draft.groups.counts).tolist() == [
@@ -271,10 +277,12 @@ def test_few_groups_are_added_up_in_place_of_buying_totals(table):
 def test_few_groups_are_added_up_in_place_of_buying_a_size(table, post):
     """A size for ε/100 was off by 71 records, and rows were fitted to it that together tell the size to about 4."""
     method = ContingencyTable(epsilon=2, post=post)
-    few = View(predictors=(attribute("job"),), target=attribute("pay"), unit=RecordUnit())
+    few = View.of((*(attribute("job"),), attribute("pay")), unit=RecordUnit())
     for seed in range(10):
         accountant = Accountant(method.spends)
-        draft = method.run(few, ArrayCounter(table, {"pay": 2}), accountant=accountant, source=InsecureSource(seed))
+        draft = method.draft(
+            few, ArrayCounter(table, {"pay": 2}), Context(accountant=accountant, source=InsecureSource(seed))
+        )
         assert [spend.on for spend in accountant.receipt] == ["counts of all groups"]
         deviation = draft.facts["noisy_totals"]["deviation"]
         assert deviation == pytest.approx((2 * 24) ** 0.5 / 2)

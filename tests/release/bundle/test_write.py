@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,13 +16,16 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import PublishError
-from sfumato.release.bundle import files
+from sfumato.release.bundle import files, owner_folder
 from sfumato.release.bundle import write as bundle_module
-from sfumato.release.bundle.write import write_bundle, write_owner
-from sfumato.release.draft import Draft, Groups
+from sfumato.release.bundle.owner_folder import write_owner
+from sfumato.release.bundle.write import write_bundle
+from sfumato.release.draft import Groups
 from sfumato.release.forms.noisy_counts.table import in_order, put_in_order, same
 from sfumato.release.release import Release
+from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.verify import verify_bundle
+from tests.made_drafts import counts_draft
 from tests.release.conftest import AGE, draft_of, drafts, facts_of, publish, small_draft, view_of
 
 
@@ -64,7 +68,7 @@ def test_the_same_draft_gives_the_same_bytes_whatever_its_order(tmp_path):
     groups = draft.groups
     turned = Groups(groups.cuts, groups.regions[::-1], groups.classes[::-1], groups.counts[::-1])
     one = publish(draft, tmp_path / "one")
-    other = publish(Draft(view=draft.view, groups=turned, facts=draft.facts), tmp_path / "other")
+    other = publish(replace(draft, content=turned), tmp_path / "other")
     assert one.sha256 == other.sha256
     for name in ("data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"):
         assert (one.path / name).read_bytes() == (other.path / name).read_bytes()
@@ -150,7 +154,7 @@ def test_arrow_hands_on_what_the_disk_said(tmp_path, monkeypatch):
         def flush(self):
             pass
 
-    for write in (bundle_module.parquet, pa.csv.write_csv):
+    for write in (write_parquet, pa.csv.write_csv):
         table = small_draft_table()
         with pytest.raises(OSError, match="no") as caught:
             write(table, Full())
@@ -158,7 +162,7 @@ def test_arrow_hands_on_what_the_disk_said(tmp_path, monkeypatch):
 
 
 def small_draft_table():
-    from sfumato.release.forms.noisy_counts.manifest import layout_of
+    from sfumato.release.forms.noisy_counts.declared_layout import layout_of
 
     draft = small_draft()
     return layout_of(draft).table(draft.groups)
@@ -275,9 +279,9 @@ def test_a_million_groups_take_seconds(tmp_path):
     flat = np.unique(rng.integers(0, np.prod(sizes), 1_000_000))
     rows = np.stack(np.unravel_index(flat, sizes), axis=1)
     groups = Groups(tuple(cuts), rows[:, :-1], rows[:, -1], rng.integers(1, 50, len(rows)))
-    draft = Draft(view=view_of(domains), groups=groups, facts={"threshold": 1})
+    draft = counts_draft(view_of(domains), groups, {"threshold": 1})
     start = time.perf_counter()
-    path = write_bundle(draft, facts_of(draft), tmp_path).path
+    path = write_bundle(draft, facts_of(), tmp_path).path
     took = time.perf_counter() - start
     assert took < 20  # about three seconds on an idle machine
     assert (path / "data.parquet").stat().st_size < 20_000_000
@@ -294,6 +298,6 @@ def test_an_owner_s_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch)
     def full(path, write):
         raise OSError(errno.ENOSPC, "no")
 
-    monkeypatch.setattr(bundle_module, "write_file", full)
+    monkeypatch.setattr(owner_folder, "write_file", full)
     with pytest.raises(PublishError, match="is full"):
         write_owner(tmp_path, {}, [])

@@ -22,7 +22,6 @@ from sfumato.evaluate.learning.lessons import Codes, Columns, CountsLessons, Gro
 from sfumato.evaluate.learning.protocols import Parts, parts_of
 from sfumato.evaluate.learning.scoring import Scored, Spread, by_score, class_scores, score
 from sfumato.progress import Progress, silent
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.view import View
 
 _WORTH_STARTING = 200_000  # records learnt from in all, below which one process is done before others have started
@@ -64,10 +63,11 @@ class Comparison:
 
 
 def classification(  # noqa: PLR0913 - all but the first come by keyword
-    view: View | PartitionView,
+    view: View,
     codes: Codes,
     make: Callable[..., Any],
     *,
+    private: bool = True,
     classifier: str | Callable[[], Any] = "decision-tree",
     protocol: str = "split",
     runs: int = 10,
@@ -78,22 +78,23 @@ def classification(  # noqa: PLR0913 - all but the first come by keyword
 ) -> Comparison:
     """Accuracy of one classifier: a registered one by name, or a function that gives a scikit-learn estimator.
 
-    ``codes`` holds the records, one array of codes an attribute. ``make`` makes a draft of a part of the table: of a
-    `View` and a `Counter` for noisy counts, of a `PartitionView` and `Cells` for groups. The seed fixes the splits, not
-    the noise. See `classifications` for the rest.
+    ``codes`` holds the records, one array of codes an attribute. ``make`` makes a draft of a part of the table from a
+    `View` and its counts: a `Counter` for noisy counts, `Cells` for records in groups, where ``private`` is false. The
+    seed fixes the splits, not the noise. See `classifications` for the rest.
     """
     chosen = {"": CLASSIFIERS[classifier]() if isinstance(classifier, str) else Own(classifier)}
     return _compared(
-        lessons(view, codes, make), chosen, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        lessons(view, codes, make, private=private), chosen, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
         workers=workers, progress=progress,
     )[""]  # fmt: skip
 
 
 def classifications(  # noqa: PLR0913 - all but the first come by keyword
-    view: View | PartitionView,
+    view: View,
     codes: Codes,
     make: Callable[..., Any],
     *,
+    private: bool = True,
     classifiers: Iterable[str] | None = None,
     protocol: str = "split",
     runs: int = 10,
@@ -108,13 +109,14 @@ def classifications(  # noqa: PLR0913 - all but the first come by keyword
 
     ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as runs).
     ``workers`` processes share the runs; None takes one a processor where that pays. ``sets`` are the raw sets of
-    attributes that a `PartitionView` has as categories: BA learns from those. ``columns`` says what is learnt from,
+    attributes that a `View` has as categories: BA learns from those. ``columns`` says what is learnt from,
     of a release of groups and of raw records beside it: all published columns, or the quasi-identifiers alone.
     """
     names = list(dict.fromkeys(CLASSIFIERS if classifiers is None else classifiers))
     return _compared(
-        lessons(view, codes, make, sets, columns), {name: CLASSIFIERS[name]() for name in names}, protocol=protocol,
-        runs=runs, seed=seed, baseline=baseline, workers=workers, progress=progress,
+        lessons(view, codes, make, private=private, sets=sets, columns=columns),
+        {name: CLASSIFIERS[name]() for name in names}, protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        workers=workers, progress=progress,
     )  # fmt: skip
 
 

@@ -15,9 +15,8 @@ from sfumato.errors import InternalError, StudyError
 from sfumato.evaluate.learning.classifiers import Floats, Integers, Mask, Reads
 from sfumato.release.draft import Draft
 from sfumato.release.features import Features, region_matrix
-from sfumato.release.partition import SUPPRESSED, PartitionDraft
+from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.view import View
 from sfumato.tables.arrays.array_counter import ArrayCounter
 
@@ -104,9 +103,9 @@ class GroupsLessons:
     are categories here, as they are published; ``sets`` has what they are in the table.
     """
 
-    view: PartitionView
+    view: View
     codes: Codes
-    make: Callable[[PartitionView, Cells], PartitionDraft]
+    make: Callable[[View, Cells], Draft]
     sets: RawSets = field(default_factory=dict)
     columns: Columns = "published"
 
@@ -126,14 +125,14 @@ class GroupsLessons:
         """The class of every record."""
         return self.codes[self.target]
 
-    def release(self, train: Integers) -> PartitionDraft:
+    def release(self, train: Integers) -> Draft:
         """A draft of some of the records."""
         names = tuple(a.name for a in self.view.attributes)
         rows = np.stack([self.codes[name][train] for name in names], axis=1)
         distinct, counts = np.unique(rows, axis=0, return_counts=True)
         return self.make(self.view, Cells(names, distinct, counts.astype(np.int64)))
 
-    def lesson(self, made: PartitionDraft, test: Integers, reads: Reads) -> Lesson:
+    def lesson(self, made: Draft, test: Integers, reads: Reads) -> Lesson:
         """What such a draft teaches."""
         partition, quasi = made.partition, [a.name for a in self.view.quasi]
         kept = partition.group != SUPPRESSED
@@ -178,14 +177,16 @@ def _beside(regions: tuple[Integers, Integers], exact: Sequence[Integers]) -> tu
 
 
 def lessons(
-    view: View | PartitionView,
+    view: View,
     codes: Codes,
     make: Callable[..., Any],
+    *,
+    private: bool = True,
     sets: RawSets | None = None,
     columns: Columns = "published",
 ) -> CountsLessons | GroupsLessons:
-    """Lessons from the kind of release that is made of such a view."""
-    if isinstance(view, View):
+    """Lessons from noisy counts, or from records in groups where they are not ``private``."""
+    if private:
         return CountsLessons(view, codes, make)
     return GroupsLessons(view, codes, make, sets or {}, columns)
 

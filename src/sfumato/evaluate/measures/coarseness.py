@@ -212,7 +212,7 @@ class Suppressed(Coarseness):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Counts are of all records."""
-        if evidence.shown.form == "counts":
+        if evidence.shown.noisy:
             return "noisy counts publish no records, so none can be suppressed"
         return None if evidence.records else "the table has no records"
 

@@ -228,7 +228,7 @@ class LinkedPeople(_Linked):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be linked to."""
-        if evidence.shown.form == "counts":
+        if evidence.shown.noisy:
             return "noisy counts contain no records, so nobody can be linked to one"
         return _Linked.refuses(self, evidence)
 

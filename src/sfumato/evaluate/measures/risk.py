@@ -28,7 +28,7 @@ class _Risk:
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be re-identified."""
-        if evidence.shown.form == "counts":
+        if evidence.shown.noisy:
             return "noisy counts contain no records, so there is none to re-identify; what they promise is ε"
         return None if len(evidence.shown) else "nothing is published"
 

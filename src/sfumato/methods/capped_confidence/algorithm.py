@@ -15,24 +15,26 @@ from sfumato.methods.capped_confidence.owner_facts import for_owner
 from sfumato.methods.capped_confidence.steps import Steps, beginning, levels_of
 from sfumato.methods.full_domain.rollup import joined, numbered
 from sfumato.methods.grouping.model_checks import column, quoted
-from sfumato.methods.grouping.partitioning import finished, in_order, needed, worded
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.grouping.partitioning import Grouping, finished, in_order, needed, worded
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.dp.sampling import RandomSource, subset
 from sfumato.privacy.groups.parameters import Exact, exact, within
 from sfumato.privacy.groups.shares import Distribution, Given, given_by, shown_by
 from sfumato.privacy.models import CappedConfidence, GroupModel
 from sfumato.privacy.models.capped_confidence import parse_rules, parse_shares, rules_of
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
+from sfumato.progress import Progress
+from sfumato.release.draft import Draft
+from sfumato.release.partition import SUPPRESSED, Partition
 from sfumato.study.budget import show
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import Needs
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class ConfidenceCap:
+class ConfidenceCap(Grouping):
     """Sampling and local recoding under a cap (Sattar, Li, Ding, Liu & Vincent 2014, Algorithm 1).
 
     A share ``rate`` (β) of the records is drawn at random. Every record starts with its exact values, or at the least
@@ -61,7 +63,7 @@ class ConfidenceCap:
 
     name: ClassVar[str] = "capped-confidence"
     summary: ClassVar[str] = "a random part of the records, none told with more confidence than public statistics give"
-    partition: ClassVar[bool] = True
+    needs: ClassVar[Needs] = Needs(private=False, random=True)
     form: ClassVar[str] = "generalised"
     suppress: ClassVar[str] = "1"  # records may always be suppressed
     rate: Exact = "0.9"
@@ -90,12 +92,7 @@ class ConfidenceCap:
             return (own,)
         return (own, replace(own, shares=self.population))
 
-    @property
-    def spends(self) -> None:
-        """No ε: the promise is about groups."""
-        return
-
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without quasi-identifiers or sensitive attributes, and levels, shares or rules it has not."""
         if not view.quasi:
             raise StudyError(
@@ -114,7 +111,7 @@ class ConfidenceCap:
         for attribute in view.quasi:
             beginning(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """What is drawn, how far records are generalised, and where the statistics come from."""
         self.check(view)
         rate = exact(self.rate, "rate")
@@ -142,29 +139,26 @@ class ConfidenceCap:
         sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
 
-    def draft(
-        self, view: PartitionView, cells: Cells, *, source: RandomSource, progress: Progress = silent
-    ) -> PartitionDraft:
-        """Draw the records and generalise them; ``source`` decides which records are drawn."""
+    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
+        """Draw the records and generalise them; which records are drawn is random."""
         self.check(view)
+        context = context or Context()
         if isinstance(self.population, str):
             raise StudyError(
                 "the population is a file, and a method opens none",
                 "release it through a study, or give the shares: {attribute: {value: share}}",
             )
         models = self.models
-        cells = in_order(view, cells)
-        drawn = thinned(cells, exact(self.rate, "rate"), source)
+        cells = in_order(view, counts)
+        drawn = thinned(cells, exact(self.rate, "rate"), context.source)
         climb = self._climb(view, drawn)
         known = self._known(view, cells, climb)
-        progress("generalising the records", 0, 1)
-        self._settle(view, climb, known, progress)
+        context.progress("generalising the records", 0, 1)
+        self._settle(view, climb, known, context.progress)
         partition = finished(view, self._partition(climb, drawn), models)
-        return PartitionDraft(
-            view=view,
-            partition=partition,
-            models=models,
-            form=self.form,
+        return self.drafted(
+            view,
+            partition,
             rate=exact(self.rate, "rate"),
             facts={
                 "rate": self.rate,
@@ -178,7 +172,7 @@ class ConfidenceCap:
             owner=for_owner(view, partition, climb, models),
         )
 
-    def _climb(self, view: PartitionView, drawn: Cells) -> Climb:
+    def _climb(self, view: View, drawn: Cells) -> Climb:
         """The drawn records at their lowest levels; what nobody looks at does not tell them apart."""
         names = needed(view, self.models)
         key, size = np.zeros(len(drawn), dtype=np.int64), 1
@@ -198,7 +192,7 @@ class ConfidenceCap:
             names=quasi,
         )
 
-    def _known(self, view: PartitionView, cells: Cells, climb: Climb) -> Chances:
+    def _known(self, view: View, cells: Cells, climb: Climb) -> Chances:
         """The public statistics: what is given, else the shares of the whole table, before anything is drawn."""
         given = self.population if isinstance(self.population, Mapping) else {}
 
@@ -213,7 +207,7 @@ class ConfidenceCap:
         )
         return Chances(regions, values)
 
-    def _settle(self, view: PartitionView, climb: Climb, known: Chances, progress: Progress) -> None:
+    def _settle(self, view: View, climb: Climb, known: Chances, progress: Progress) -> None:
         """Until no record breaks the cap, neither by the known statistics nor by what the release shows.
 
         Where statistics are given for some attributes only, a receiver has them and, for the others, what the release
@@ -236,7 +230,7 @@ class ConfidenceCap:
                 "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
             )
 
-    def _beside_given(self, view: PartitionView, known: Chances, seen: Chances) -> Chances:
+    def _beside_given(self, view: View, known: Chances, seen: Chances) -> Chances:
         """What is given, and of all else what the release shows."""
         given = set(self.population or ())
         regions = tuple(
@@ -252,7 +246,7 @@ class ConfidenceCap:
         number = np.concatenate([np.full(lost, SUPPRESSED), np.arange(len(used) - lost)])
         return Partition(drawn, number[place.ravel()], climb.boxes(used[lost:]))
 
-    def _source_in_words(self, view: PartitionView) -> str:
+    def _source_in_words(self, view: View) -> str:
         names = [a.name for a in (*view.quasi, *view.sensitive)]
         if isinstance(self.population, str):
             return f"public statistics are those of '{self.population}', and shares of it are published in the manifest"
@@ -287,7 +281,7 @@ def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
     return Cells(cells.attributes, cells.codes[kept], counts[kept])
 
 
-def _shown(view: PartitionView, climb: Climb) -> Chances:
+def _shown(view: View, climb: Climb) -> Chances:
     """What a release of the groups as they are would show."""
     regions = []
     for place, (attribute, steps) in enumerate(zip(view.quasi, climb.steps, strict=True)):

@@ -11,16 +11,14 @@ from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import CappedConfidence, GroupModel
 from sfumato.privacy.models.capped_confidence import Confidences
 from sfumato.release.partition import Partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 _CELLS = 50  # of the picture, each way
 _WORST = 20
 _DIGITS = 4
 
 
-def for_owner(
-    view: PartitionView, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]
-) -> dict[str, Any]:
+def for_owner(view: View, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]) -> dict[str, Any]:
     """Numbers from the raw table, for the owner's report and nowhere else; their size does not grow with the table."""
     live = np.flatnonzero(climb.sizes)
     steps, place = np.unique(climb.distortions(live).round(_DIGITS), return_inverse=True)
@@ -40,7 +38,7 @@ def for_owner(
     }
 
 
-def _pictured(view: PartitionView, groups: Statistics, of: Confidences, rate: float) -> dict[str, Any]:
+def _pictured(view: View, groups: Statistics, of: Confidences, rate: float) -> dict[str, Any]:
     """Records by expected (across) and observed confidence (up), and the pairs that are closest to the cap."""
     cells, _, _ = np.histogram2d(
         of.expected, of.observed, bins=_CELLS, range=((0.0, 1.0), (0.0, 1.0)), weights=of.counts
@@ -57,7 +55,7 @@ def _pictured(view: PartitionView, groups: Statistics, of: Confidences, rate: fl
     }
 
 
-def _closest(view: PartitionView, groups: Statistics, of: Confidences, pair: int) -> dict[str, Any]:
+def _closest(view: View, groups: Statistics, of: Confidences, pair: int) -> dict[str, Any]:
     boxes, group, code = groups.boxes, int(of.group[pair]), int(of.values[pair])
     assert boxes is not None, "the groups of a partition have regions"
     regions = {

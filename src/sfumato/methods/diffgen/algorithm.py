@@ -10,7 +10,18 @@ from sfumato.domains.cut import Cut, Range
 from sfumato.domains.sets.domain import root_cut
 from sfumato.errors import StudyError
 from sfumato.methods.diffgen.forecast import auto_specializations, count_sentences, group_range
-from sfumato.methods.method import BEST_OF, METHODS, POINT_OF, Exact, Forecast, refuse_observed, refuse_one_class
+from sfumato.methods.method import (
+    BEST_OF,
+    METHODS,
+    POINT_OF,
+    Context,
+    Exact,
+    Forecast,
+    PrivateMethod,
+    granting,
+    refuse_observed,
+    refuse_one_class,
+)
 from sfumato.methods.noise.noisy_groups import SHARE_OF_SIZE, Finish, noise_scale, noisy_size
 from sfumato.methods.noise.post_processing import DEFAULT_POST
 from sfumato.methods.specialization.candidates import Frontier, can_split, domain_of, split_point
@@ -18,15 +29,15 @@ from sfumato.methods.specialization.scores import SCORES, Score
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms.noisy_max import noisy_max
 from sfumato.privacy.dp.sampling import RandomSource
-from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
 from sfumato.study.budget import parse_epsilon
+from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class DiffGen:
+class DiffGen(PrivateMethod):
     """Specialize from the top by private choices, then publish noisy counts of all groups (the paper's Algorithm 1).
 
     Paper -> here: specialization v → child(v) -> `Candidate`, ∪Cut -> `Frontier`, u(D, v) -> `Score`, equivalence
@@ -52,6 +63,7 @@ class DiffGen:
 
     name: ClassVar[str] = "diffgen"
     summary: ClassVar[str] = "differentially private generalisation for classification"
+    needs: ClassVar[Needs] = Needs(private=True, target=True, random=True)
     epsilon: Exact
     h: int | str = "auto"
     score: str = "max"
@@ -68,11 +80,6 @@ class DiffGen:
     def finish(self) -> Finish:
         """How the counts are published."""
         return Finish(threshold=self.threshold, post=self.post)
-
-    @property
-    def spends(self) -> Fraction:
-        """ε, exactly."""
-        return parse_epsilon(self.epsilon)
 
     def check(self, view: View) -> None:
         """Refuse observed domains, fewer than two classes, and attributes that cannot be generalised."""
@@ -107,13 +114,12 @@ class DiffGen:
         )
         return Forecast(sentences=(*sentences, *more), numbers={**numbers, **facts})
 
-    def run(
-        self, view: View, counter: Counter, *, accountant: Accountant, source: RandomSource, progress: Progress = silent
-    ) -> Draft:
+    def draft(self, view: View, counts: Counter, context: Context | None = None) -> Draft:
         """Count once, specialize h times, count the groups, add noise."""
         self.check(view)
+        accountant, source, progress = granting(context)
         progress("counting attributes", 0, 1)
-        margins = counter.margins([a.name for a in view.predictors], view.target.name)
+        margins = counts.margins([a.name for a in view.predictors], view.target.name)
         size: int | None = None
         if self.h == "auto" or self.finish.needs == "size":
             records = int(next(iter(margins.values())).counts.sum())
@@ -126,9 +132,7 @@ class DiffGen:
             progress("specializing", done, h)
             if not top.specialize():
                 break
-        draft = self.finish.draft(
-            view, top.cuts, counter, size=size, accountant=accountant, source=source, progress=progress
-        )
+        draft = self.finish.draft(view, top.cuts, counts, self, size=size, context=context)
         return replace(draft, facts={"score": self.score, "h": h, "specializations": top.history, **draft.facts})
 
 

@@ -28,14 +28,14 @@ from sfumato.methods.grouping.partitioning import (
     suppress_broken,
     worded,
 )
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.groups.parameters import Exact, exact, within
 from sfumato.privacy.groups.statistics import Integers
 from sfumato.privacy.models import title
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.release.draft import Draft
+from sfumato.release.partition import Boxes, Partition
 from sfumato.study.budget import show
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @METHODS.add
@@ -45,7 +45,7 @@ class FullDomain(Promising):
 
     Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
     al., 2012, in ARX) search the lattice. Here boxes of nodes are bounded from below and dropped together; `box_search`
-    has the argument that what is left is optimal. Loss is that of `methods.grouping.region_loss.general_loss`.
+    has the argument that what is left is optimal. Loss is that of `release.region_loss.general_loss`.
 
     Groups that break the promise are suppressed, as long as no more than the share ``suppress`` of the records is lost
     by it. ``levels`` sets bounds: ``{age: [1, 3], sex: 0}`` publishes age at level 1, 2 or 3 and sex as it is;
@@ -83,7 +83,7 @@ class FullDomain(Promising):
             raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
         check_view(view, self.models, people=True)
         refuse_lost_people(self.models, share_of(self.suppress, "suppress"))
@@ -96,7 +96,7 @@ class FullDomain(Promising):
             )
         lattice_of(view.quasi, self.bounds)
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """Which levels there are to choose from, and what holds of each group."""
         self.check(view)
         lattice = lattice_of(view.quasi, self.bounds)
@@ -114,21 +114,21 @@ class FullDomain(Promising):
 
     def draft(
         self,
-        view: PartitionView,
-        cells: Cells,
+        view: View,
+        counts: Cells,
+        context: Context | None = None,
         *,
-        progress: Progress = silent,
         clock: Callable[[], float] = time.monotonic,
-    ) -> PartitionDraft:
+    ) -> Draft:
         """Search, then recode. The clock is only asked if there is a time limit."""
         self.check(view)
-        if not len(cells):
-            refuse_hopeless(view, cells, self.models)
-        cells = in_order(view, cells)
+        if not len(counts):
+            refuse_hopeless(view, counts, self.models)
+        cells = in_order(view, counts)
         lattice, promises = lattice_of(view.quasi, self.bounds), Promises(self.models, view)
         search = _search(lattice, promises, cells, share_of(self.suppress, "suppress"))
         ends = None if self.seconds is None else clock() + self.seconds
-        found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=progress)
+        found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=(context or Context()).progress)
         if found.best is None:
             raise _infeasible(search, promises, cells, found)
         partition = _recoded(view, cells, lattice.cuts(found.best.node))
@@ -136,11 +136,9 @@ class FullDomain(Promising):
         if left is None or left.suppressed != found.best.suppressed:
             raise InternalError("the search and the recoding do not agree on what is suppressed")
         partition = finished(view, left, self.models)
-        return PartitionDraft(
-            view=view,
-            partition=partition,
-            models=self.models,
-            form=self.form,
+        return self.drafted(
+            view,
+            partition,
             facts={
                 "groups": len(partition.boxes),
                 "suppressed": partition.suppressed,
@@ -204,7 +202,7 @@ def _living(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> 
     return found
 
 
-def _recoded(view: PartitionView, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
+def _recoded(view: View, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
     """The partition of a node: cells in the same regions are a group."""
     regions = [cut.regions(column(cells, cut.attribute)) for cut in cuts]
     key, size = np.zeros(len(cells), dtype=np.int64), 1

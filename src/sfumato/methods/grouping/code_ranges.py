@@ -10,7 +10,7 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Domain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.release.partition import SUPPRESSED, Boxes
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 
@@ -72,9 +72,7 @@ def tree_of(domain: Domain) -> Tree | None:
     return None if domain.taxonomy is None else Tree.of(domain.taxonomy)
 
 
-def tight_boxes(
-    view: PartitionView, cells: Cells, group: Integers, groups: int, *, ordered: Collection[str] = ()
-) -> Boxes:
+def tight_boxes(view: View, cells: Cells, group: Integers, groups: int, *, ordered: Collection[str] = ()) -> Boxes:
     """The smallest region of each group: from the least to the greatest code, or the lowest common ancestor.
 
     An attribute with a taxonomy gets a node of it, unless it is one of the ``ordered`` ones.

@@ -12,7 +12,7 @@ from sfumato.domains.domain import Domain
 from sfumato.methods.grouping.partitioning import needed
 from sfumato.privacy.groups.statistics import Integers, Statistics, ValueTotals
 from sfumato.privacy.models import GroupModel, KAnonymity, all_hold, monotone, relative
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Promises:
     """The models of a method on one view."""
 
     models: tuple[GroupModel, ...]
-    view: PartitionView
+    view: View
 
     @cached_property
     def least(self) -> int:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, InternalError, StudyError
+from sfumato.methods.grouping.declared_checks import refuse_named_sets, refuse_observed_values
 from sfumato.privacy.groups.parameters import Exact, within
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.privacy.models import (
@@ -28,9 +29,12 @@ from sfumato.privacy.models import (
     relative,
     title,
 )
+from sfumato.release.draft import Draft
+from sfumato.release.guarantee import SyntacticGuarantee
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.purpose import Needs
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `promise`
@@ -50,14 +54,60 @@ def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
 
 
 class Grouping:
-    """A method that puts records into groups: it costs no ε."""
+    """A method that puts records into equivalence classes: it spends no ε, and privacy models hold in what it makes."""
 
-    partition: ClassVar[bool] = True
+    needs: ClassVar[Needs] = Needs(private=False)
+    form: ClassVar[str]
+
+    @property
+    def models(self) -> tuple[GroupModel, ...]:
+        """The privacy models, all of which hold in a draft."""
+        raise NotImplementedError
 
     @property
     def spends(self) -> None:
-        """No ε: the promise is about groups."""
+        """No ε: the guarantee is about equivalence classes."""
         return
+
+    @property
+    def may_suppress(self) -> bool:
+        """Whether the parameters let the method suppress records."""
+        return bool(share_of(getattr(self, "suppress", 0)))
+
+    @property
+    def samples(self) -> bool:
+        """Whether the method draws a part of the records."""
+        return bool(share_of(getattr(self, "rate", 1)) < 1)
+
+    def guarantee(self, view: View) -> SyntacticGuarantee:
+        """The models, all of which hold."""
+        return SyntacticGuarantee(self.models, view.unit.words)
+
+    def check_declared(self, view: View) -> None:
+        """Refuse declarations that would be published and tell of records that are not."""
+        refuse_named_sets(self, view)
+        refuse_observed_values(self, view)
+
+    def drafted(
+        self,
+        view: View,
+        partition: Partition,
+        *,
+        facts: Mapping[str, Any],
+        owner: Mapping[str, Any] | None = None,
+        rate: Fraction = Fraction(1),
+    ) -> Draft:
+        """A finished partition as a draft."""
+        return Draft(
+            view=view,
+            content=partition,
+            form=self.form,
+            guarantee=self.guarantee(view),
+            facts=facts,
+            owner=owner or {},
+            suppression=self.may_suppress,
+            rate=rate,
+        )
 
 
 class Promising(Grouping):
@@ -100,7 +150,7 @@ def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
         raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
 
 
-def check_view(view: PartitionView, models: Iterable[GroupModel], *, people: bool = False) -> None:
+def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False) -> None:
     """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on.
 
     ``people`` says whether the method can count a population in the regions that it makes.
@@ -143,7 +193,7 @@ def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None
         )
 
 
-def refuse_least_width(view: PartitionView, method: str) -> None:
+def refuse_least_width(view: View, method: str) -> None:
     """Refuse an `at_least` that the method does not keep: an owner's limit is not dropped in silence."""
     limited = [attribute.name for attribute in view.quasi if attribute.at_least is not None]
     if limited:
@@ -153,7 +203,7 @@ def refuse_least_width(view: PartitionView, method: str) -> None:
         )
 
 
-def class_of(view: PartitionView) -> Attribute:
+def class_of(view: View) -> Attribute:
     """The one class attribute."""
     found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
     if len(found) != 1:
@@ -164,7 +214,7 @@ def class_of(view: PartitionView) -> Attribute:
     return found[0]
 
 
-def needed(view: PartitionView, models: Iterable[GroupModel]) -> tuple[str, ...]:
+def needed(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
     """The sensitive attributes that the models look at, in the view's order."""
     names: set[str] = set()
     for model in models:
@@ -173,7 +223,7 @@ def needed(view: PartitionView, models: Iterable[GroupModel]) -> tuple[str, ...]
     return tuple(a.name for a in view.sensitive if a.name in names)
 
 
-def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
+def totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
     """How often the values of some attributes occur in the table."""
     return {
         name: ValueTotals.of(cells.codes[:, cells.attributes.index(name)], cells.counts, view.domain(name).size)
@@ -182,7 +232,7 @@ def totals(view: PartitionView, cells: Cells, names: Iterable[str]) -> dict[str,
 
 
 def refuse_hopeless(
-    view: PartitionView,
+    view: View,
     cells: Cells,
     models: Iterable[GroupModel],
     *,
@@ -204,13 +254,13 @@ def refuse_hopeless(
         ) from None
 
 
-def statistics_of(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> Statistics:
+def statistics_of(view: View, partition: Partition, models: Iterable[GroupModel]) -> Statistics:
     """The published groups as these models see them: only the sensitive attributes that they look at."""
     names = needed(view, models)
     return partition.statistics(replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names)))
 
 
-def in_order(view: PartitionView, cells: Cells) -> Cells:
+def in_order(view: View, cells: Cells) -> Cells:
     """The same cells with the view's attributes, in the order of their codes: what is made of them is the same."""
     names = tuple(attribute.name for attribute in view.attributes)
     codes = cells.codes
@@ -224,9 +274,7 @@ def in_order(view: PartitionView, cells: Cells) -> Cells:
     return Cells(names, codes[order], cells.counts[order])
 
 
-def suppress_broken(
-    view: PartitionView, partition: Partition, models: Iterable[GroupModel], *, limit: int
-) -> Partition | None:
+def suppress_broken(view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int) -> Partition | None:
     """Suppress the records of groups that break the promise, until all that are left keep it; None above ``limit``.
 
     Suppression changes the table that some models compare with, so groups are asked again until none breaks its
@@ -246,7 +294,7 @@ def suppress_broken(
             return partition
 
 
-def finished(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> Partition:
+def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> Partition:
     """The partition with groups numbered in the order of their first cells, checked with the models once more."""
     group, boxes = partition.group, partition.boxes
     first = np.full(len(boxes) + 1, len(group), np.int64)  # the last place is that of SUPPRESSED
@@ -262,7 +310,7 @@ def finished(view: PartitionView, partition: Partition, models: Iterable[GroupMo
     return done
 
 
-def refuse_broken(view: PartitionView, partition: Partition, models: Iterable[GroupModel]) -> None:
+def refuse_broken(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
     """The last check: every group of the finished partition keeps every promise."""
     models = tuple(models)
     statistics = statistics_of(view, partition, models)

@@ -24,17 +24,18 @@ from sfumato.methods.grouping.partitioning import (
     suppress_broken,
     worded,
 )
-from sfumato.methods.method import METHODS, Forecast
+from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cell_table import Table
 from sfumato.methods.mondrian.choices import ByGain, ByLoss, Impurity
 from sfumato.methods.mondrian.depth_levels import Chooser, Rules, cut_down
 from sfumato.privacy.groups.parameters import Exact
 from sfumato.privacy.models import KAnonymity, counts_people
-from sfumato.progress import Progress, silent
-from sfumato.release.partition import Boxes, Partition, PartitionDraft
+from sfumato.progress import Progress
+from sfumato.release.draft import Draft
+from sfumato.release.partition import Boxes, Partition
 from sfumato.study.budget import show
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 ALL = "all"
 CHOICES = {
@@ -89,7 +90,7 @@ class Mondrian(Promising):
         one_of(self.ranges, "ranges", RANGES)
         object.__setattr__(self, "suppress", show(share_of(self.suppress)))
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
         check_view(view, self.models, people=True)
         refuse_lost_people(self.models, share_of(self.suppress))
@@ -109,15 +110,15 @@ class Mondrian(Promising):
                 f"name some of: {', '.join(a.name for a in view.quasi)}",
             )
 
-    def forecast(self, view: PartitionView) -> Forecast:
+    def forecast(self, view: View) -> Forecast:
         """How groups are cut, and what holds of each."""
         self.check(view)
         return Forecast(sentences=(*self._cutting(view), *worded(self.models)), numbers={})
 
-    def draft(self, view: PartitionView, cells: Cells, *, progress: Progress = silent) -> PartitionDraft:
+    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
         self.check(view)
-        cells = in_order(view, cells)
+        cells, progress = in_order(view, counts), (context or Context()).progress
         models = self.models
         refuse_hopeless(view, cells, models, boxes=self._whole(view, cells))
         limit = int(share_of(self.suppress) * int(cells.counts.sum()))
@@ -125,11 +126,9 @@ class Mondrian(Promising):
         if found is None:  # suppression has changed the table that groups are compared with, too much
             found = self._cut(view, cells, 0, progress)
         partition = finished(view, found, models)
-        return PartitionDraft(
-            view=view,
-            partition=partition,
-            models=models,
-            form=self.form,
+        return self.drafted(
+            view,
+            partition,
             facts={
                 "groups": len(partition.boxes),
                 "suppressed": partition.suppressed,
@@ -139,7 +138,7 @@ class Mondrian(Promising):
             },
         )
 
-    def _cut(self, view: PartitionView, cells: Cells, limit: int, progress: Progress) -> Partition:
+    def _cut(self, view: View, cells: Cells, limit: int, progress: Progress) -> Partition:
         ordered = self._ordered(view)
         table = Table.of(
             view, cells, self.models, classes=self.choose == "info_gain", strict=self.strict, ordered=ordered
@@ -152,13 +151,13 @@ class Mondrian(Promising):
         leaves = cut_down(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
         return table.partition(view, cells, leaves, tight=self.ranges == "tight")
 
-    def _whole(self, view: PartitionView, cells: Cells) -> Boxes | None:
+    def _whole(self, view: View, cells: Cells) -> Boxes | None:
         """The region of the whole table as one group, where people are counted in it."""
         if view.people is None or not len(cells):
             return None
         return tight_boxes(view, cells, np.zeros(len(cells), np.int64), 1, ordered=self._ordered(view))
 
-    def _chooser(self, view: PartitionView, table: Table, axes: Axes, least: int) -> Chooser | None:
+    def _chooser(self, view: View, table: Table, axes: Axes, least: int) -> Chooser | None:
         if self.choose == "loss":
             return ByLoss(axes, least)
         if self.choose == "info_gain":
@@ -166,12 +165,12 @@ class Mondrian(Promising):
             return ByGain(axes, Impurity.of(table.column(target), view.domain(target).size, table.records), least)
         return None
 
-    def _ordered(self, view: PartitionView) -> tuple[str, ...]:
+    def _ordered(self, view: View) -> tuple[str, ...]:
         if isinstance(self.ordered, str):
             return tuple(a.name for a in view.quasi if a.domain is not None and not a.domain.free)
         return self.ordered
 
-    def _cutting(self, view: PartitionView) -> list[str]:
+    def _cutting(self, view: View) -> list[str]:
         ordered = self._ordered(view)
         halved = [a.name for a in view.quasi if a.name in ordered or (a.domain is not None and a.domain.free)]
         grown = [a.name for a in view.quasi if a.name not in halved]

@@ -13,7 +13,7 @@ from sfumato.methods.mondrian.depth_levels import Flags, Leaves
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.privacy.models import GroupModel, all_hold
 from sfumato.release.partition import Boxes, Partition, people_in
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Table:
 
     cells: Cells
     row: Integers  # which of these cells each of the view's cells is part of
-    view: PartitionView  # with the sensitive attributes that the promise looks at
+    view: View  # with the sensitive attributes that the promise looks at
     models: tuple[GroupModel, ...]
     against: dict[str, ValueTotals]
     strict: bool
@@ -31,7 +31,7 @@ class Table:
     @classmethod
     def of(
         cls,
-        view: PartitionView,
+        view: View,
         cells: Cells,
         models: tuple[GroupModel, ...],
         *,
@@ -89,7 +89,7 @@ class Table:
             ),
         )
 
-    def partition(self, view: PartitionView, cells: Cells, leaves: Leaves, *, tight: bool) -> Partition:
+    def partition(self, view: View, cells: Cells, leaves: Leaves, *, tight: bool) -> Partition:
         """The groups of the view's cells."""
         groups = len(leaves.starts)
         if self.strict:

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.cut import Cut, cross_product
 from sfumato.errors import StudyError
-from sfumato.methods.method import NOISE_ON, cells_by_class
+from sfumato.methods.method import NOISE_ON, Context, PrivateMethod, cells_by_class, granting
 from sfumato.methods.noise.post_processing import POSTS, post_process
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms.laplace import noisy_counts, scale_for
 from sfumato.privacy.dp.mechanisms.sparse import expected_survivors, noisy_sparse, threshold_for
 from sfumato.privacy.dp.sampling import RandomSource
-from sfumato.progress import Progress
 from sfumato.release.draft import Draft, Groups
 from sfumato.study.view import View
 
@@ -271,13 +270,16 @@ class Finish:
         view: View,
         cuts: Sequence[Cut],
         counter: Counter,
+        method: PrivateMethod,
         *,
         size: int | None = None,
-        accountant: Accountant,
-        source: RandomSource,
-        progress: Progress,
+        context: Context | None,
     ) -> Draft:
-        """Count the groups and spend all that is left on their noise. ``size`` is a noisy size bought earlier."""
+        """Count the groups and spend all that is left on their noise. ``size`` is a noisy size bought earlier.
+
+        The guarantee and the form are those of ``method``.
+        """
+        accountant, source, progress = granting(context)
         classes = len(view.classes)
         total = cross_product(cuts) * classes
         crowded = self._crowded(total, accountant.left)
@@ -322,4 +324,4 @@ class Finish:
             facts["noisy_totals"] = totals.as_json()
         if size is not None:
             facts["noisy_size"] = size
-        return Draft(view=view, groups=processed, facts=facts)
+        return Draft(view=view, content=processed, form=method.form, guarantee=method.guarantee(view), facts=facts)

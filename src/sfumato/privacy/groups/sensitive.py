@@ -12,7 +12,7 @@ from sfumato.errors import StudyError
 from sfumato.privacy.groups.parameters import listed
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths, ValueCounts, ValueTotals
 from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ class Sensitive:
         """The attribute it is about; None for each there is."""
         return None if self.attribute is None else (self.attribute,)
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without the attribute, or one whose values the promise does not fit."""
         names = self._chosen([attribute.name for attribute in view.sensitive])
         self._refuse([attribute for attribute in view.sensitive if attribute.name in names])

@@ -21,7 +21,7 @@ from sfumato.privacy.groups.statistics import Integers, Statistics, Truths
 from sfumato.privacy.models.model import MODELS
 from sfumato.study.attribute import Attribute
 from sfumato.study.budget import show
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 _AS_RULE = "write `rules: [{where: {age: '[40, 60)'}, value: cancer, confidence: 0.02}]`"
 
@@ -135,7 +135,7 @@ class CappedConfidence(Sensitive):
             "like it (capped confidence)."
         )
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse a view without the attribute, and shares or rules about what it does not have."""
         Sensitive.check(self, view)
         domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}

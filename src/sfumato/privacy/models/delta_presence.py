@@ -13,7 +13,7 @@ from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.budget import show
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @MODELS.add
@@ -57,7 +57,7 @@ class DeltaPresence:
         """No sensitive attribute: being in the table is what is sensitive."""
         return ()
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse where there is nobody to compare with."""
         if self.population is None and view.people is None:
             raise StudyError(

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.privacy.groups.parameters import listed, whole
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 @MODELS.add
@@ -37,7 +37,7 @@ class KAnonymity:
         """No sensitive attribute."""
         return ()
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Any view will do."""
 
     def holds(self, groups: Statistics) -> Truths:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Protocol
 
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.registry import Registry
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 class Model(Protocol):
@@ -38,7 +38,7 @@ class GroupModel(Model, Protocol):
         """The sensitive attributes it looks at; () for none, None for all that there are."""
         ...
 
-    def check(self, view: PartitionView) -> None:
+    def check(self, view: View) -> None:
         """Refuse, before any work, a view that the promise makes no sense on."""
         ...
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sfumato.errors import PublishError
+from sfumato.errors import PublishError, UsageError, VerifyError
 from sfumato.release.storage.untrusted import MOST_FILE_BYTES, open_regular, size_of
 
+MANIFEST: Final = "manifest.json"
+BUNDLE: Final = "bundle"
 _CHUNK: Final = 1 << 20
 
 
@@ -21,6 +23,16 @@ class FileFacts:
 
     size: int
     sha256: str
+
+
+def find_bundle(path: Path) -> Path:
+    """The bundle at a path: the folder itself, or `bundle` in it."""
+    for place in (path, path / BUNDLE):
+        if os.path.lexists(place / MANIFEST):  # what it is, is looked at where it is opened
+            return place
+    if not path.is_dir():  # nothing was looked at, so nothing failed to verify
+        raise UsageError(f"there is no folder '{path}'", "check the path: name the folder that holds manifest.json")
+    raise VerifyError(f"there is no bundle in '{path}'", "name the folder that holds manifest.json")
 
 
 def claim_folder(path: Path) -> Path:

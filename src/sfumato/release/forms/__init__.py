@@ -1,1 +1,6 @@
-"""The forms a release is published in: which tables are written, and how they are read, described and checked."""
+"""The forms of releases, each a folder; importing this enters them into `release.form.FORMS`."""
+
+from sfumato.release.forms.noisy_counts.form import NoisyCounts
+from sfumato.release.forms.records.form import RecordForm
+
+__all__ = ["NoisyCounts", "RecordForm"]

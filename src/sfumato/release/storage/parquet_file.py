@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -46,6 +46,14 @@ def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLi
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             raise _broken(f"{path.name} cannot be read") from None
     return table
+
+
+def write_parquet(table: pa.Table, out: Any, *, statistics: bool = True) -> None:
+    """Plain columns of text: no Arrow schema, no pandas metadata, nothing that tells how it was made.
+
+    ``statistics`` are the least and greatest value of each column, for readers that skip parts of a file.
+    """
+    pa.parquet.write_table(table, out, compression="zstd", store_schema=False, write_statistics=statistics)
 
 
 def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: ParquetLimits) -> None:

@@ -14,12 +14,12 @@ from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import ToldSets
 from sfumato.release.shown import Shown, Values
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
 
 
-def everything(view: PartitionView, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
+def everything(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
     """The original table: every record with its exact values (Li & Li 2009, 4.3: the second special case)."""
     names = tuple(a.name for a in view.quasi)
     codes = raw.codes[:, [raw.attributes.index(name) for name in names]].astype(np.int64)
@@ -29,7 +29,7 @@ def everything(view: PartitionView, raw: Cells, sets: Mapping[str, Sets] | None 
     return Shown(names, codes, codes + 1, weights, values, "generalised", sets=told)
 
 
-def nothing(view: PartitionView, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
+def nothing(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
     """The trivial release: all quasi-identifiers suppressed, so one region holds all (the first special case)."""
     names = tuple(a.name for a in view.quasi)
     told = {name: ToldSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
@@ -42,7 +42,7 @@ def nothing(view: PartitionView, raw: Cells, sets: Mapping[str, Sets] | None = N
     return Shown(names, np.zeros_like(stops), stops, weights, values, "generalised", sets=told)
 
 
-def _beside(view: PartitionView, raw: Cells, row: Integers, sets: Mapping[str, Sets]) -> dict[str, Values]:
+def _beside(view: View, raw: Cells, row: Integers, sets: Mapping[str, Sets]) -> dict[str, Values]:
     """What stands beside the regions, as it is; ``row`` is that of each cell."""
     rows = int(row.max(initial=0)) + 1
     weights, found = raw.counts.astype(np.float64), {}
@@ -55,7 +55,7 @@ def _beside(view: PartitionView, raw: Cells, row: Integers, sets: Mapping[str, S
     return found
 
 
-def _sets(view: PartitionView, name: str) -> SetDomain:
+def _sets(view: View, name: str) -> SetDomain:
     domain = view.domain(name)
     assert isinstance(domain, SetDomain), "asked of sets alone"
     return domain

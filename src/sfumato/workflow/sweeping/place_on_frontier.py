@@ -16,8 +16,8 @@ from sfumato.evaluate.measures import MEASURES
 from sfumato.frontier import Axis, Point, efficient, together
 from sfumato.progress import Progress, silent
 from sfumato.study.study import Study
-from sfumato.tables import open_source
 from sfumato.workflow.evaluate import both_records, measuring_view
+from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.sweeping.stored_points import digest, fingerprint, stored
 
 _X: Final = Axis(name="ploss", title="privacy loss", better="lower")
@@ -54,7 +54,7 @@ def placed(
             return Placed()
         progress("comparing it with your frontier", 0, 1)
         view = measuring_view(study, purpose)
-        with open_source(study.source, base=study.base, memory_limit=memory_limit) as table:
+        with open_study_table(study, memory_limit=memory_limit) as table:
             _, raw, cells = both_records(study, view, table)
         of = fingerprint(view, study.unit, raw.cells, cells, raw.sets)
         fresh = [one for one in kept if one.get("of") == of and one.get("purpose", purpose) == purpose]

@@ -18,13 +18,13 @@ from sfumato.domains.sets.cut import Sets
 from sfumato.errors import PublishError
 from sfumato.frontier import Point
 from sfumato.ledger.private_files import private_folder
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.recipe import Recipe
 from sfumato.study.unit import Unit
+from sfumato.study.view import View
 
 
 def fingerprint(
-    view: PartitionView, unit: Unit, raw: Cells, cells: Cells | None = None, sets: Mapping[str, Sets] | None = None
+    view: View, unit: Unit, raw: Cells, cells: Cells | None = None, sets: Mapping[str, Sets] | None = None
 ) -> str:
     """What measured numbers depend on besides the recipe: the attributes, the records, and the version of Sfumato.
 

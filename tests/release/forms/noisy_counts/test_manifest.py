@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
-from sfumato.release.forms.noisy_counts.manifest import layout_from, layout_of, plain
-from sfumato.release.guarantee import guarantee
+from sfumato.release.forms.noisy_counts.declared_layout import layout_from, layout_of
+from sfumato.release.guarantee import DpGuarantee
+from sfumato.release.storage.seal import plain
 from sfumato.release.verify import verify_bundle
-from tests.release.conftest import AGE, JOB, draft_of, facts_of, publish, small_draft
+from tests.release.conftest import AGE, JOB, draft_of, publish, small_draft
 
 
 @pytest.fixture
@@ -78,16 +79,14 @@ def test_cuts_in_another_order_are_our_bug():
         ({"epsilon": Fraction(1, 3)}, "a factor of at most e^(1/3) (about 1.4)."),
         ({"epsilon": Fraction(10**6)}, "a factor of at most e^1000000."),
         ({"chosen": "chosen on the raw table"}, "ε does not cover that choice"),
-        ({"epsilon": None, "model": "5-anonymity"}, "keeps 5-anonymity (unit: one record). It is not differentially"),
         ({"unit": "one person with at most 3 records"}, "whether or not one person with at most 3 records is in"),
     ],
 )
 def test_the_guarantee_in_words(changes, words):
-    usual = {
-        "model": "ε-differential privacy", "epsilon": Fraction(1), "unit": "one record", "secure": True,
-        "chosen": "fixed in advance",
-    }  # fmt: skip
-    assert words in guarantee(**usual | changes)
+    usual = {"epsilon": Fraction(1), "unit": "one record", "secure": True, "chosen": "fixed in advance"}
+    asked = usual | changes
+    stated = DpGuarantee(epsilon=asked["epsilon"], unit=asked["unit"])
+    assert words in stated.statement(chosen=asked["chosen"], secure=asked["secure"])
 
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=20))
@@ -130,4 +129,4 @@ def test_the_name_of_a_package_is_one_the_standard_allows(tmp_path):
 
 
 def test_facts_keep_to_what_they_are(manifest):
-    assert facts_of(small_draft()).facts == manifest["method"]["facts"]
+    assert small_draft().facts == manifest["method"]["facts"]

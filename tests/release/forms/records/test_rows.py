@@ -15,9 +15,9 @@ from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import PublishError
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity
-from sfumato.release.forms.records import bundle as writing
+from sfumato.release.forms.records import form as writing
 from sfumato.release.forms.records.code_spans import rising
-from sfumato.release.forms.records.manifest import record_layout
+from sfumato.release.forms.records.declared_layout import record_layout
 from sfumato.release.forms.records.region_column import RangeTexts, range_text
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs
@@ -180,12 +180,14 @@ def test_a_seed_repeats_and_takes_the_promise_away(tmp_path):
     draft = small_draft(form="bucketized", models=(DistinctLDiversity(l=1),))
     one, two = (publish(draft, tmp_path / name, source=InsecureSource(3), secure=False).path for name in ("one", "two"))
     assert (one / "data.csv").read_bytes() == (two / "data.csv").read_bytes()
-    assert json.loads((one / "manifest.json").read_text())["promise"] == "none (seeded for testing)"
+    assert json.loads((one / "manifest.json").read_text())["guarantee"] == "none (seeded for testing)"
     assert verify_bundle(one).ok
 
 
 def test_a_draft_that_breaks_its_promise_is_not_published(tmp_path):
-    with pytest.raises(PublishError, match=r"own check 'promise': k-anonymity \(k = 4\) is broken in 3 of 3 groups"):
+    with pytest.raises(
+        PublishError, match=r"own check 'privacy model': k-anonymity \(k = 4\) is broken in 3 of 3 groups"
+    ):
         publish(small_draft(models=(KAnonymity(k=4),)), tmp_path)
     assert list(tmp_path.iterdir()) == [], "and nothing is left behind"
 
@@ -214,7 +216,7 @@ def test_names_of_our_own_columns_make_way():
         sensitive=(replace(VIEW.sensitive[0], name="count"),),
     )
     draft = draft_of([(20, 0, 0, 0, 0, 0, 1)], [0], [((20, 21), (0, 1))], view=view, form="anatomy")
-    layout = record_layout(draft, suppression=True)
+    layout = record_layout(replace(draft, suppression=True))
     assert (layout.group, layout.suppressed, layout.count) == ("group_1", "suppressed_1", "count_1")
     assert {"group", "Suppressed", "count"} <= {c.name for c in layout.columns}
 

@@ -1,5 +1,7 @@
 """Rows and lines alike that follow each other: kept once, and nothing is lost or read otherwise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.errors import VerifyError
 from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.forms.records import files as record_files
-from sfumato.release.forms.records.manifest import record_layout
+from sfumato.release.forms.records.declared_layout import record_layout
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.storage import text_lines as lines
@@ -47,7 +49,7 @@ def test_folding_and_unfolding_records_change_nothing(form, data):
     rows = records.unfolded()
     assert len(rows) == len(records) == len(rows.times)
     assert rows.folded().same(records)
-    layout = record_layout(draft, suppression=True)
+    layout = record_layout(replace(draft, suppression=True))
     tables = layout.arrow(rows)
     assert all(table.equals(tables[name]) for name, table in layout.arrow(records).items())
 
@@ -81,7 +83,7 @@ def test_a_row_of_several_lines_is_not_repeated_by_lines():
 
 def read_both(path, draft):
     """The records of the CSV file, by lines and parsed whole, or the errors."""
-    layout = record_layout(draft, suppression=False)
+    layout = record_layout(draft)
     found = []
     for short in (True, False):
         with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,6 @@
 """README.md of a bundle: what its receiver needs to know, without a manual."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from json import dumps
 from math import exp, sqrt
 from typing import Any, Final
@@ -18,10 +18,10 @@ _MUCH: Final = 1.05  # counts that are scaled up by more than this have shares o
 _TEXT = """\
 # {release} of {study}
 
-{guarantee_heading} {guarantee}
+**Guarantee:** {guarantee}
 {odds}
-Published on {date}. The guarantee with its unit, receipt and parameters is in `manifest.json`; the SHA-256 of every
-file is there too, and `sfumato verify` with this folder checks them all.
+Published on {date}. The guarantee with its unit, budget breakdown and parameters is in `manifest.json`; the SHA-256 of
+every file is there too, and `sfumato verify` with this folder checks them all.
 
 ## The table
 
@@ -126,38 +126,27 @@ _TOO_HIGH = (
 )
 
 
-def readme(  # noqa: PLR0913 - a gap in the text each
-    layout: Layout,
-    *,
-    study: str,
-    release: str,
-    date: str,
-    guarantee: str,
-    odds: str | None,
-    rules: Sequence[str],
-    listed: int,
-    combinations: object,
-    facts: Mapping[str, Any],
-) -> str:
+def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
     use = (_TRAIN if layout.targeted else _COUNT).format(
         example=literal(_example(layout)), class_name=layout.class_name, count=layout.count
     )
+    numbers, odds = manifest["groups"], manifest["privacy"]["odds"]
+    combinations = numbers["combinations"]
     return _TEXT.format(
-        study=inline(study),
-        release=inline(release),
-        date=date,
-        guarantee_heading="**Guarantee:**",
-        guarantee=inline(guarantee),
+        study=inline(manifest["study"]),
+        release=inline(manifest["release"]),
+        date=manifest["date"],
+        guarantee=inline(manifest["guarantee"]),
         odds=f"\n{odds}\n" if odds else "",
-        listed=f"{listed:,}",
+        listed=f"{numbers['listed']:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
-        bias="".join(f"- {line}\n" for line in bias_words(facts, combinations)),
+        bias="".join(f"- {line}\n" for line in bias_words(manifest["method"]["facts"], combinations)),
         columns="\n".join(_rows(layout)),
         count=layout.count,
         use=use,
-        rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in rules),
+        rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in manifest["rules"]),
     )
 
 

@@ -1,9 +1,7 @@
 """A release of noisy counts as its receiver uses it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +10,15 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.errors import UsageError
 from sfumato.release.answer.estimate import Estimate, query
-from sfumato.release.draft import Groups
+from sfumato.release.draft import Draft, Groups
 from sfumato.release.features import Features
-from sfumato.release.file_checks import DATA
-from sfumato.release.forms.noisy_counts.manifest import layout_from, noise_from, table_limits
+from sfumato.release.forms.noisy_counts.declared_layout import noise_from
 from sfumato.release.forms.noisy_counts.table import Layout
+from sfumato.release.guarantee import guarantee_from
 from sfumato.release.release import Release, as_frames
 from sfumato.release.sample import sample
 from sfumato.release.storage.untrusted import refuse_unexpected
+from sfumato.study.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,24 +30,8 @@ if TYPE_CHECKING:
 class CountsRelease(Release):
     """Noisy counts of groups, and nothing of the records behind them."""
 
-    form: ClassVar[str] = "counts"
-
     layout: Layout = field(repr=False)
     groups: Groups = field(repr=False)
-
-    @classmethod
-    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "CountsRelease":
-        """Read data.parquet."""
-        layout = layout_from(manifest)
-        cls._refuse_changed(place, manifest, DATA)
-        return cls(
-            place, manifest, layout, layout.groups(layout.read_parquet(place / "data.parquet", table_limits(manifest)))
-        )
-
-    @property
-    def guarantee(self) -> str:
-        """The promise in one sentence."""
-        return str(self.manifest["guarantee"])
 
     @property
     def cuts(self) -> dict[str, Cut]:
@@ -64,6 +47,16 @@ class CountsRelease(Release):
     def classes(self) -> tuple[str, ...]:
         """The class values, in code order; none where no class is published."""
         return self.layout.labels[-1].all if self.layout.targeted else ()
+
+    def to_draft(self, view: View) -> Draft:
+        """The noisy counts as a draft."""
+        return Draft(
+            view=view,
+            content=self.groups,
+            form=self.form,
+            guarantee=guarantee_from(self.manifest),
+            facts=self.manifest["method"]["facts"],
+        )
 
     @refuse_unexpected()
     def to_arrow(self) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from sfumato.release.forms.records.manifest import record_limits
+from sfumato.release.forms.records.declared_layout import record_limits
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.forms.records.table import RecordLayout, has_line_ends

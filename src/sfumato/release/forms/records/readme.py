@@ -17,10 +17,10 @@ _MOST_SHOWN: Final = 6
 _TEXT = """\
 # {release} of {study}
 
-**Promise:** {promise}
+**Guarantee:** {guarantee}
 
-Published on {date}. The promise with its parameters is in `manifest.json`; the SHA-256 of every file is there too.
-`sfumato verify` with this folder checks them all, and checks the promise again on the published values.
+Published on {date}. The privacy models with their parameters are in `manifest.json`; the SHA-256 of every file is there
+too. `sfumato verify` with this folder checks them all, and checks the privacy models again on the published values.
 
 ## The table{s}
 
@@ -55,8 +55,8 @@ table = pd.read_parquet("{data}.parquet")
 """
 
 _REGIONS = """\
-- **An equivalence class** (group) is all records with the same published quasi-identifier values. The promise is about
-  these groups.
+- **An equivalence class** (group) is all records with the same published quasi-identifier values. The privacy
+  models are about these groups.
 - **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
   the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
   values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
@@ -101,7 +101,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
     return _TEXT.format(
         release=inline(content["release"]),
         study=inline(content["study"]),
-        promise=inline(content["promise"]),
+        guarantee=inline(content["guarantee"]),
         date=content["date"],
         s="s" if len(tables) > 1 else "",
         tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
@@ -123,7 +123,7 @@ def _unique(found: Uniqueness) -> str:
     return (
         f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
         f"published columns together, {found.words} are unique. Whoever knows the exact values of a person can single "
-        "out rows; the promise does not cover that."
+        "out rows; the privacy models do not cover that."
     )
 
 

@@ -1,11 +1,9 @@
 """A release of records as its receiver uses it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import sqrt
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,15 +17,18 @@ from sfumato.privacy.groups.statistics import ValueCounts
 from sfumato.release.answer.columns import ANY, AskedSets, Bounds, Pooled, Reach, Shares
 from sfumato.release.answer.estimate import Estimate, Question
 from sfumato.release.answer.interval import CONFIDENCE
+from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import Spans
+from sfumato.release.forms.records.declared_layout import sampled_share
 from sfumato.release.forms.records.features import RecordFeatures, Regions
-from sfumato.release.forms.records.files import read_records
-from sfumato.release.forms.records.manifest import record_layout_from, sampled_share
+from sfumato.release.forms.records.repartition import partition_of
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.table import Column, RecordLayout
+from sfumato.release.guarantee import guarantee_from
 from sfumato.release.release import Release, as_frames
 from sfumato.release.sample import plain_values, random_numbers, set_texts
 from sfumato.release.storage.untrusted import refuse_unexpected
+from sfumato.study.view import View
 
 if TYPE_CHECKING:
     from sfumato.release.forms.records.encoder import RecordEncoder
@@ -37,27 +38,30 @@ if TYPE_CHECKING:
 class RecordsRelease(Release):
     """Records in groups that look alike; suppressed ones are passed over in everything but the table itself."""
 
-    form: ClassVar[str] = "records"
-
     layout: RecordLayout = field(repr=False)
     records: Records = field(repr=False)
-
-    @classmethod
-    def read(cls, place: Path, manifest: Mapping[str, Any]) -> "RecordsRelease":
-        """Read the Parquet files."""
-        layout = record_layout_from(manifest)
-        cls._refuse_changed(place, manifest, layout.files)
-        return cls(place, manifest, layout, read_records(place, layout, manifest, "parquet").unfolded())
-
-    @property
-    def guarantee(self) -> str:
-        """The promise in words, with what it is not: a syntactic promise guarantees nothing about inference."""
-        return str(self.manifest["promise"])
 
     @property
     def domains(self) -> dict[str, Domain]:
         """The domain of every attribute."""
         return {column.name: column.domain for column in self.layout.columns}
+
+    @property
+    def declared_domains(self) -> dict[str, Domain]:
+        """The domain of every attribute as the owner declared it; those of sets are of their codes."""
+        return {column.name: column.sets or column.domain for column in self.layout.columns}
+
+    def to_draft(self, view: View) -> Draft:
+        """The published equivalence classes as a draft."""
+        return Draft(
+            view=view.with_domains({a.name: self.domains[a.name] for a in view.attributes}),
+            content=partition_of(self.records, view),
+            form=self.form,
+            guarantee=guarantee_from(self.manifest),
+            facts=self.manifest["method"]["facts"],
+            suppression=self.layout.suppressed is not None,
+            rate=sampled_share(self.manifest),
+        )
 
     @refuse_unexpected()
     def to_arrow(self) -> pa.Table:

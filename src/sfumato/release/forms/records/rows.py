@@ -7,13 +7,11 @@ import numpy as np
 
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.domain import Domain
-from sfumato.errors import InternalError
 from sfumato.privacy.dp.sampling import RandomSource, shuffled
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts
+from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import Integers, Spans, firsts, numbered, order_of, packed, run_sums
-from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
-
-FORMS = ("generalised", "bucketized", "anatomy")
+from sfumato.release.partition import SUPPRESSED, Partition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,19 +125,17 @@ class Records:
         return replace(self, columns=columns, group=None if self.group is None else self.group[rows])
 
 
-def records_of(draft: PartitionDraft, source: RandomSource) -> Records:
+def records_of(draft: Draft, source: RandomSource) -> Records:
     """The records that a draft publishes, in an order that says nothing but what they say.
 
     ``source`` gives buckets their numbers and puts sensitive values into a random order within each: an order that
     could be undone would tell whose value is whose.
     """
-    if draft.form not in FORMS:
-        raise InternalError(f"a draft has the form '{draft.form}'")
     kept = np.flatnonzero(draft.partition.group != SUPPRESSED)
     return _generalised(draft, kept) if draft.form == "generalised" else _bucketized(draft, kept, source)
 
 
-def _generalised(draft: PartitionDraft, kept: Integers) -> Records:
+def _generalised(draft: Draft, kept: Integers) -> Records:
     """Regions in place of quasi-identifiers. Cells are sorted, not records: records alike are one row."""
     view, partition = draft.view, draft.partition
     boxes, cells = partition.boxes, partition.cells
@@ -161,7 +157,7 @@ def _generalised(draft: PartitionDraft, kept: Integers) -> Records:
     return Records(columns, quasi, run_sums(cells.counts[kept][order], first), partition.suppressed)
 
 
-def _bucketized(draft: PartitionDraft, kept: Integers, source: RandomSource) -> Records:
+def _bucketized(draft: Draft, kept: Integers, source: RandomSource) -> Records:
     """Exact quasi-identifiers with a bucket each; sensitive values apart from them."""
     view, partition = draft.view, draft.partition
     quasi = tuple(a.name for a in view.quasi)

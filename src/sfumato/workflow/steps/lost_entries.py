@@ -31,11 +31,12 @@ from sfumato.ledger import (
     lost_entries_error,
     raised_budgets,
 )
-from sfumato.release.forms.noisy_counts.manifest import parse_manifest
+from sfumato.release.guarantee import DpGuarantee
+from sfumato.release.manifest.parse import parse_manifest
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.span import Span, day
 from sfumato.study.study import Study, clock
-from sfumato.workflow.making.outcome import left_over, study_folder, unit_words, who
+from sfumato.workflow.steps.outcome import left_over, study_folder, who
 
 _MANIFEST: Final = "manifest.json"
 _NAMED: Final = 8  # releases that a message names
@@ -181,7 +182,8 @@ def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
             f"the release in '{found.folder}' cannot be adopted: {error.problem}",
             "restore its manifest.json from what was published; without it nobody knows what the release cost",
         ) from None
-    counted, privacy, method = content.get("form", "counts") == "counts", content["privacy"], content["method"]
+    privacy, method = content["privacy"], content["method"]
+    private = privacy["kind"] == DpGuarantee.kind
     recipe = {
         "name": content["release"],
         "purpose": None,
@@ -198,9 +200,9 @@ def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
             purpose=f"release '{content['release']}' of {content['date']}",
             method=str(method["name"]),
             recipe=json.dumps(recipe, sort_keys=True, ensure_ascii=False),
-            promise=str(content["guarantee"] if counted else content["promise"]),
-            epsilon=_epsilon(privacy) if counted else None,
-            unit=_unit(str(privacy["unit"]), study) if counted else RECORD,
+            promise=str(content["guarantee"]),
+            epsilon=_epsilon(privacy) if private else None,
+            unit=_unit(str(privacy["unit"]), study) if private else RECORD,
             span=_span(selection, study),
             where=str(selection.get("where") or ""),
         ),
@@ -216,7 +218,7 @@ def _epsilon(privacy: Mapping[str, Any]) -> Fraction | None:
 
 def _unit(words: str, study: Study) -> str:
     """The unit as the ledger calls it; one that is neither a record nor the study's own keeps its words."""
-    if words == unit_words(study.unit):
+    if words == study.unit.words:
         return study.unit.key
     return RECORD if words == "one record" else words
 

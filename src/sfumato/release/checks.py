@@ -1,4 +1,4 @@
-"""What every check of a bundle begins with: its files, its manifest, their hashes."""
+"""Checks of a bundle: what was looked at, and what every check begins with: files and their hashes."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.errors import UsageError, VerifyError
-from sfumato.release.bundle.files import FileFacts, facts_if_as_told, file_facts
-from sfumato.release.forms.noisy_counts.manifest import parse_manifest
-from sfumato.release.storage.untrusted import MOST_FILE_BYTES, MOST_JSON_BYTES, printable, read_bounded
+from sfumato.errors import VerifyError
+from sfumato.release.bundle.files import MANIFEST, FileFacts, facts_if_as_told
+from sfumato.release.storage.untrusted import MOST_FILE_BYTES, MOST_JSON_BYTES, printable
 
-MANIFEST: Final = "manifest.json"
-DATA: Final = ("data.parquet", "data.csv")
 TEXTS: Final = ("README.md", "datapackage.json")  # beside the data in every bundle
 _MOST_FOUND: Final = 10_000  # files that are no part of a bundle, after which nobody looks for more
 _MOST_NAMED: Final = 10  # files that are no part of a bundle and are named, of how many there may be
@@ -43,17 +40,7 @@ class Verification:
         return all(check.ok for check in self.checks)
 
 
-def find_bundle(path: Path) -> Path:
-    """The bundle at a path: the folder itself, or `bundle` in it."""
-    for place in (path, path / "bundle"):
-        if os.path.lexists(place / MANIFEST):  # what it is, is looked at where it is opened
-            return place
-    if not path.is_dir():  # nothing was looked at, so nothing failed to verify
-        raise UsageError(f"there is no folder '{path}'", "check the path: name the folder that holds manifest.json")
-    raise VerifyError(f"there is no bundle in '{path}'", "name the folder that holds manifest.json")
-
-
-def names(path: Path, files: Sequence[str]) -> Check:
+def check_names(path: Path, files: Sequence[str]) -> Check:
     """All files of the bundle are there, and no others."""
     wanted, found = {*files, MANIFEST}, set()
     extra: list[str] = []
@@ -76,23 +63,9 @@ def names(path: Path, files: Sequence[str]) -> Check:
     return Check("files", not problems, "; ".join(problems) or "all files of a bundle, and no others")
 
 
-def manifest_of(path: Path, sha256: str | None, checks: list[Check]) -> dict[str, Any] | None:
-    """The manifest if it is one; adds what was looked at to ``checks``."""
-    try:
-        content = parse_manifest(read_bounded(path / MANIFEST))
-    except (VerifyError, OSError) as error:
-        detail = error.problem if isinstance(error, VerifyError) else "manifest.json cannot be read"
-        checks.append(Check("manifest", ok=False, detail=detail))
-        return None
-    checks.append(Check("manifest", ok=True, detail=f"format version {content['format_version']}, unchanged"))
-    if sha256 is not None:
-        same_hash = file_facts(path / MANIFEST).sha256 == sha256
-        detail = "manifest.json has the expected hash" if same_hash else "manifest.json does not have the expected hash"
-        checks.append(Check("expected hash", same_hash, detail))
-    return content
-
-
-def hashes(path: Path, content: Mapping[str, Any], files: Sequence[str], checks: list[Check]) -> dict[str, FileFacts]:
+def check_hashes(
+    path: Path, content: Mapping[str, Any], files: Sequence[str], checks: list[Check]
+) -> dict[str, FileFacts]:
     """A check a file; returns those that are as the manifest says."""
     sound: dict[str, FileFacts] = {}
     if set(content["files"]) != set(files):

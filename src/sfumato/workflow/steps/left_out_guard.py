@@ -31,9 +31,10 @@ from sfumato.study.left_out import TOLD, LeftOut
 from sfumato.study.selection import Selection
 from sfumato.study.study import Study
 from sfumato.study.unit import Unit
-from sfumato.tables import CodedTable, Records, SourceTable, count_left_out, open_source, reads_once
-from sfumato.workflow.making.outcome import Plan
-from sfumato.workflow.making.public_reading import find_guess
+from sfumato.tables import CodedTable, Records, SourceTable, count_left_out, reads_once
+from sfumato.workflow.steps.outcome import Plan
+from sfumato.workflow.steps.public_reading import find_guess
+from sfumato.workflow.steps.study_table import open_study_table
 
 FOR_THE_OWNER = "for your eyes only"
 _FIX = (
@@ -96,7 +97,7 @@ def with_left_out(
     if reads_once(study.source):
         return _also(plan, "the table can be read only once, so it was not compared with the study")
     try:
-        with open_source(study.source, base=study.base, private=plan.epsilon is not None) as table:
+        with open_study_table(study, private=plan.epsilon is not None, guesses=True) as table:
             guess = None if plan.epsilon is None else find_guess(table)
             if guess is not None:
                 said = f"IT WILL BE REFUSED by `{command}`: {guess.problem}. To fix: {guess.fix}"

@@ -7,11 +7,11 @@ import numpy as np
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import ToldSets
 from sfumato.release.partition import SUPPRESSED, Partition
-from sfumato.study.partition_view import PartitionView
+from sfumato.study.view import View
 
 
 def attribute_losses(
-    partition: Partition, view: PartitionView, sets: Mapping[str, SetDomain] | None = None
+    partition: Partition, view: View, sets: Mapping[str, SetDomain] | None = None
 ) -> Mapping[str, float]:
     """The loss of each quasi-identifier: the mean over all records of (codes covered − 1)/(codes of the domain − 1).
 
@@ -40,7 +40,7 @@ def attribute_losses(
     return found
 
 
-def general_loss(partition: Partition, view: PartitionView, sets: Mapping[str, SetDomain] | None = None) -> float:
+def general_loss(partition: Partition, view: View, sets: Mapping[str, SetDomain] | None = None) -> float:
     """The mean loss over the quasi-identifiers: 0 when everything is exact, 1 when nothing is left.
 
     This is the normalised certainty penalty of Xu et al. (KDD 2006), with leaves counted below a taxonomy's node.
@@ -53,7 +53,7 @@ def general_loss(partition: Partition, view: PartitionView, sets: Mapping[str, S
     >>> from fractions import Fraction
     >>> age = Attribute(name="age", role=Role.QUASI_IDENTIFIER, domain=Grid(lower=Fraction(0), upper=Fraction(10),
     ...     step=Fraction(1)))
-    >>> view = PartitionView(quasi=(age,), sensitive=(), others=(), unit=RecordUnit())
+    >>> view = View(quasi=(age,), sensitive=(), others=(), unit=RecordUnit())
     >>> cells = Cells(("age",), np.array([[2], [4], [9]]), np.array([3, 1, 1]))
     >>> boxes = Boxes(("age",), np.array([[2]]), np.array([[5]]))
     >>> round(general_loss(Partition(cells, np.array([0, 0, SUPPRESSED]), boxes), view), 3)  # (4 · 2/10 + 1) / 5

@@ -1,6 +1,5 @@
 """Drafts whose sets are told by what is published of them, and by nothing else that the table holds."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,26 +8,21 @@ import numpy as np
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.counts import Cells, tally
 from sfumato.domains.domain import Categories
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.taxonomy.prune import ShownTree
-from sfumato.errors import StudyError
-from sfumato.methods.grouping.region_loss import general_loss
-from sfumato.release.partition import SUPPRESSED, Partition, PartitionDraft
-from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
-from sfumato.workflow.sets.level_views import with_domains
+from sfumato.release.draft import Draft
+from sfumato.release.partition import SUPPRESSED, Partition
+from sfumato.release.region_loss import general_loss
 
 _SEARCHED: Final = ("nodes", "nodes_counted", "within")
 
 
-def as_shown(draft: PartitionDraft, asked: Iterable[Attribute]) -> PartitionDraft:
+def prune_sets(draft: Draft) -> Draft:
     """The draft with domains of sets that name published regions and values, and what is above those, alone.
 
-    ``asked`` are the attributes before their sets became categories (see `set_views.by_level`). The groups and what
-    is published of them stay the same; combinations of codes that are told apart no more become one.
+    The groups and what is published of them stay the same; combinations of codes that are told apart no more become
+    one.
     """
-    asked = tuple(asked)
-    names = [a.name for a in asked if isinstance(a.domain, SetDomain)]
+    names = list(draft.view.sets)
     if not names:
         return draft
     view, partition = draft.view, draft.partition
@@ -46,18 +40,18 @@ def as_shown(draft: PartitionDraft, asked: Iterable[Attribute]) -> PartitionDraf
             regions = draft.form == "generalised"
             starts[:, place], stops[:, place] = trees[name].boxed(starts[:, place], stops[:, place], regions=regions)
     boxes = Boxes(partition.boxes.attributes, starts, stops)
-    shown = replace(draft, view=with_domains(view, domains), partition=Partition(cells, rows[:, 0], boxes))
-    return replace(shown, facts=_facts(shown, asked))
+    shown = replace(draft, view=view.with_domains(domains), content=Partition(cells, rows[:, 0], boxes))
+    return replace(shown, facts=_facts(shown), owner={**draft.owner, "facts": dict(draft.facts)})
 
 
-def _facts(draft: PartitionDraft, asked: Iterable[Attribute]) -> dict[str, Any]:
+def _facts(draft: Draft) -> dict[str, Any]:
     """What the method tells of its run, as far as sets that are not published have no part in it.
 
     A search over levels weighs them by how many sets the table has, so the loss that it found tells that number. What
     is published is the loss by the declared taxonomy, which anybody can work out from the release; how many
     combinations of levels there were to search, and how near its bound the search came, stay with the owner.
     """
-    sets = {a.name: a.domain for a in asked if isinstance(a.domain, SetDomain)}
+    sets = draft.view.sets
     facts = dict(draft.facts)
     if "loss" not in facts or not any(a.name in sets for a in draft.view.quasi):
         return facts
@@ -65,26 +59,7 @@ def _facts(draft: PartitionDraft, asked: Iterable[Attribute]) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if name not in _SEARCHED}
 
 
-def refuse_named_sets(method: object, view: PartitionView) -> None:
-    """Refuse what would publish names of sets that no record is published with: an order of sets, shares of sets."""
-    asked: Any = method
-    sets = [a.name for a in view.attributes if isinstance(a.domain, SetDomain)]
-    ordered = getattr(asked, "ordered", ())
-    for name in sets:
-        if getattr(asked, "form", "") == "generalised" and (name in ordered or ordered == "all"):
-            raise StudyError(
-                f"`ordered` has '{name}', and sets of codes have no order: a range of them would be published by its "
-                "first and last set, which may be those of one record each",
-                f"name the attributes that are `ordered`, without '{name}'",
-            )
-        if any(name in getattr(model, "given", ()) for model in getattr(asked, "models", ())):
-            raise StudyError(
-                f"shares are given for '{name}', and which sets of codes there are is not known beforehand",
-                f"leave '{name}' out: its shares are then those that the release shows",
-            )
-
-
-def _tree(draft: PartitionDraft, name: str) -> ShownTree:
+def _tree(draft: Draft, name: str) -> ShownTree:
     view, partition = draft.view, draft.partition
     tree = view.domain(name).taxonomy
     assert tree is not None, "sets have become categories"

@@ -17,7 +17,7 @@ from sfumato.ledger import ENDING, Ledger, open_ledger
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress
 from sfumato.release.draft import Draft
-from sfumato.release.partition import PartitionDraft
+from sfumato.release.form import FORMS
 from sfumato.release.release import Release
 from sfumato.study.attribute import Attribute
 from sfumato.study.budget import show
@@ -67,21 +67,19 @@ class Published:
     sha256: str
     epsilon: Fraction | None
     left: Fraction | None
-    draft: Draft | PartitionDraft = field(repr=False)
+    draft: Draft = field(repr=False)
     warnings: tuple[str, ...] = ()
     left_out: LeftOut | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> int:
         """How many groups with counts, or records that are not suppressed, the bundle holds."""
-        if isinstance(self.draft, Draft):
-            return len(self.draft.groups)
-        return int(self.draft.partition.cells.counts.sum()) - self.draft.partition.suppressed
+        return FORMS[self.draft.form].rows(self.draft)
 
     @property
     def what(self) -> str:
         """What the rows are."""
-        return "groups" if isinstance(self.draft, Draft) else "records"
+        return FORMS[self.draft.form].rows_are
 
     def open(self) -> Release:
         """The release as its receiver sees it."""
@@ -163,13 +161,6 @@ def left_words(study: Study, left: Fraction | None, span: Span | None) -> str:
         return ""
     over = "" if span is None else f" over {span}"
     return f"; {show(left)} of {show(study.budget)} is left now{over}"
-
-
-def unit_words(unit: Unit) -> str:
-    """The privacy unit in words that fit "whether or not … is in the table"."""
-    if not isinstance(unit, PersonUnit):
-        return "one record"
-    return f"one person with at most {unit.at_most} record{'s' * (unit.at_most > 1)}"
 
 
 def person_rules(unit: Unit) -> list[str]:

@@ -13,16 +13,16 @@ from typing import Any
 
 from sfumato.ledger import RECORD, Entry, NewEntry
 from sfumato.release.bundle.files import claim_folder
-from sfumato.release.bundle.write import BundleWritten, write_owner
+from sfumato.release.bundle.owner_folder import write_owner
+from sfumato.release.bundle.write import BundleWritten
 from sfumato.release.draft import Draft
-from sfumato.release.partition import PartitionDraft
 from sfumato.study.left_out import LeftOut
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.study import Study
-from sfumato.workflow.making.left_out_guard import warnings_of
-from sfumato.workflow.making.lost_entries import refuse_lost_entries
-from sfumato.workflow.making.outcome import Published, Run, published_words, who
+from sfumato.workflow.steps.left_out_guard import warnings_of
+from sfumato.workflow.steps.lost_entries import refuse_lost_entries
+from sfumato.workflow.steps.outcome import Published, Run, published_words, who
 
 
 @contextmanager
@@ -116,7 +116,7 @@ class Reservation:
 
     def hand_over(
         self,
-        draft: Draft | PartitionDraft,
+        draft: Draft,
         written: BundleWritten,
         *,
         notes: Mapping[str, Any],

@@ -11,8 +11,8 @@ from sfumato.errors import SourceError, StudyError
 from sfumato.privacy.groups.shares import as_given
 from sfumato.privacy.models import GroupModel, peopled
 from sfumato.study.attribute import Attribute
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.study import Study
+from sfumato.study.view import View
 from sfumato.tables import CodedTable, SourceTable, open_source, read_people
 
 M = TypeVar("M")
@@ -22,7 +22,7 @@ _COLUMNS = ("attribute", "value", "share")
 _MOST = 1_000_000  # lines of a file of shares
 
 
-def with_population(method: M, study: Study, view: PartitionView) -> M:
+def with_population(method: M, study: Study, view: View) -> M:
     """The same method with the shares themselves in place of the name of a file; others are left as they are.
 
     A file with the columns `attribute, value, share` gives shares; any other table is taken for one of people, and the
@@ -39,14 +39,14 @@ def population_file(method: object) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def population_shares(named: str, study: Study, view: PartitionView) -> Shares:
+def population_shares(named: str, study: Study, view: View) -> Shares:
     """What such a file says of the attributes of a release."""
     with open_source(named, base=study.base) as table:
         quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
         return _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
 
 
-def with_shares(method: M, shares: Shares, view: PartitionView) -> M:
+def with_shares(method: M, shares: Shares, view: View) -> M:
     """The method with the shares in place of the name of their file."""
     asked: Any = method
     made: M = replace(asked, population=shares)
@@ -54,7 +54,7 @@ def with_shares(method: M, shares: Shares, view: PartitionView) -> M:
     return made
 
 
-def with_people(models: Iterable[GroupModel], study: Study, view: PartitionView) -> PartitionView:
+def with_people(models: Iterable[GroupModel], study: Study, view: View) -> View:
     """The view with the people that a promise compares with, if one does."""
     named = peopled(models)
     if not named:
@@ -79,7 +79,7 @@ def _written(table: SourceTable) -> dict[str, dict[str, str]]:
     return shares
 
 
-def _counted(table: SourceTable, view: PartitionView, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
+def _counted(table: SourceTable, view: View, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
     """The shares of a table of people; whom the domains leave out is not counted, and sets are not."""
     both = [a for a in asked if a.name in table.columns]
     if not both:

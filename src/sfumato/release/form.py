@@ -1,0 +1,129 @@
+"""Forms: what is published of a draft, how it is read back, what its receiver is told, and which checks apply."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel
+
+from sfumato.domains.domain import Domain
+from sfumato.domains.sets.cut import Sets
+from sfumato.errors import VerifyError
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.registry import Registry
+from sfumato.release.checks import Check
+from sfumato.release.draft import Draft
+from sfumato.release.guarantee import Evidence
+from sfumato.release.shown import Shown
+from sfumato.release.storage.seal import Json
+from sfumato.release.uniqueness import Uniqueness
+from sfumato.study.view import View
+
+if TYPE_CHECKING:
+    from sfumato.release.manifest.build import ReleaseFacts
+    from sfumato.release.release import Release
+
+Writer = Callable[[IO[bytes]], object]
+FORMATS: Final = ("parquet", "csv")
+
+
+class Form(ABC):
+    """One form of release. A new one is a subclass that is registered in `FORMS`.
+
+    A layout says which columns there are, a content what stands in them; nobody but the form looks inside. Everything
+    that is read may come from anybody: what does not fit is a `VerifyError`, and nothing may take more memory than the
+    files themselves.
+    """
+
+    name: str
+    schema: type[BaseModel]  # the manifest of this form: `manifest.schema.Manifest` with fields of its own
+    rows_are: str  # what a row is, for "120 … published"
+    shuffles: bool = False  # whether what is published depends on random numbers beyond the draft
+
+    # writing
+
+    def published(self, draft: Draft) -> Draft:
+        """The draft as far as it is published: all that is released, and all that measures see, is made from this."""
+        return draft
+
+    @abstractmethod
+    def shown(self, draft: Draft, view: View, sets: Mapping[str, Sets]) -> Shown:
+        """What a draft would show, for measures; ``view`` and ``sets`` are those of the table."""
+
+    @abstractmethod
+    def prepare(self, draft: Draft, facts: "ReleaseFacts", source: RandomSource) -> tuple[Any, Any]:
+        """Layout and content of a draft, in an order that tells nothing but what is published."""
+
+    @abstractmethod
+    def writers(self, layout: Any, content: Any) -> Mapping[str, Writer]:
+        """Who writes each data file, by its name; each table as Parquet and as CSV."""
+
+    @abstractmethod
+    def fields(self, draft: Draft, layout: Any, content: Any) -> Json:
+        """Its own fields of the manifest, and `rules` that it adds."""
+
+    @abstractmethod
+    def readme(self, layout: Any, manifest: Mapping[str, Any], unique: Uniqueness | None) -> str:
+        """The text of README.md; all numbers come from what is published."""
+
+    @abstractmethod
+    def columns(self, layout: Any, manifest: Mapping[str, Any]) -> Mapping[str, Json]:
+        """For datapackage.json: of each table, by the name of its files without ending, its Frictionless schema."""
+
+    @abstractmethod
+    def about(self) -> str:
+        """For datapackage.json: what the data are, in a sentence."""
+
+    @abstractmethod
+    def rows(self, draft: Draft) -> int:
+        """How many rows a draft publishes, suppressed records not counted."""
+
+    def unique(self, layout: Any, content: Any) -> Uniqueness | None:  # noqa: ARG002 - most forms have no records
+        """How many published records are unique over all published columns; None where no records are published."""
+        return None
+
+    # reading
+
+    @abstractmethod
+    def layout(self, manifest: Mapping[str, Any]) -> Any:
+        """The layout that a manifest declares."""
+
+    def refuse_broken(self, manifest: Mapping[str, Any]) -> None:
+        """Refuse a manifest of this form whose fields contradict each other."""
+        self.layout(manifest)
+
+    @abstractmethod
+    def files(self, layout: Any) -> tuple[str, ...]:
+        """The names of the data files."""
+
+    @abstractmethod
+    def read(self, place: Path, manifest: Mapping[str, Any], layout: Any, ending: str) -> Any:
+        """The content of the data files with this ending (see `FORMATS`)."""
+
+    @abstractmethod
+    def same(self, one: Any, other: Any) -> bool:
+        """Whether two contents are equal."""
+
+    @abstractmethod
+    def checks(self, layout: Any, content: Any, manifest: Mapping[str, Any]) -> list[Check]:
+        """What can be checked of the content beyond that it could be read: order, and the manifest's numbers."""
+
+    @abstractmethod
+    def readable(self, layout: Any, content: Any) -> str:
+        """What was found out by reading: how many rows there are, and that their values are declared ones."""
+
+    @abstractmethod
+    def evidence(self, layout: Any, content: Any, manifest: Mapping[str, Any]) -> Evidence | None:
+        """What models about equivalence classes look at; None where there are no records."""
+
+    @abstractmethod
+    def open(self, place: Path, manifest: Mapping[str, Any], layout: Any, content: Any) -> "Release":
+        """The release as its receiver uses it."""
+
+    @abstractmethod
+    def domains(self, layout: Any) -> Mapping[str, Domain]:
+        """The domain of every published attribute."""
+
+
+FORMS: Registry[Form] = Registry("form", VerifyError)

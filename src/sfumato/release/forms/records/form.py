@@ -1,0 +1,272 @@
+"""Records in equivalence classes: generalised, in buckets, or in two tables."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Annotated, Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from sfumato.domains.domain import Categories, Domain
+from sfumato.domains.json_form import domain_to_json
+from sfumato.domains.sets.cut import Sets
+from sfumato.privacy.dp.sampling import RandomSource
+from sfumato.release.checks import Check
+from sfumato.release.draft import Draft
+from sfumato.release.form import FORMS, Form, Writer
+from sfumato.release.forms.records.code_spans import rising
+from sfumato.release.forms.records.declared_layout import (
+    record_layout,
+    record_layout_from,
+    record_numbers,
+    sampled_share,
+)
+from sfumato.release.forms.records.files import read_records, write_csv
+from sfumato.release.forms.records.published_sets import prune_sets
+from sfumato.release.forms.records.readme import record_readme, unique_published
+from sfumato.release.forms.records.release import RecordsRelease
+from sfumato.release.forms.records.rows import Records, records_of
+from sfumato.release.forms.records.runs import Runs
+from sfumato.release.forms.records.table import Column, RecordLayout
+from sfumato.release.guarantee import Evidence
+from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.manifest.schema import Manifest, Number, Strict
+from sfumato.release.shown import Shown, set_trees, shown_records, tell_sets
+from sfumato.release.storage.parquet_file import write_parquet
+from sfumato.release.storage.seal import Json
+from sfumato.release.uniqueness import Uniqueness
+from sfumato.study.budget import show
+from sfumato.study.view import View
+
+_MOST_LISTED: Final = 1_000  # values of one attribute; longer lists are in the manifest
+_KINDS: Final = {"int64": "integer", "double": "number", "date32[day]": "date", "bool": "boolean"}
+
+
+class RecordAttribute(Strict):
+    """One attribute: its part, how it is published, and its domain in the form of `domains.json_form`."""
+
+    name: str
+    role: Literal["quasi_identifier", "sensitive", "class", "insensitive"]
+    published: Literal["regions", "values"]
+    domain: dict[str, Any]
+    sets: dict[str, Any] | None = None  # of sets that are published as categories: the declared domain of their codes
+
+
+class RecordNumbers(Strict):
+    """How many records and groups the tables hold; anybody can count them."""
+
+    published: Number
+    suppressed: Number
+    groups: Number
+    smallest_group: Number
+
+
+class RecordsManifest(Manifest):
+    """The manifest of records."""
+
+    form: Literal["generalised", "bucketized", "anatomy"]
+    attributes: list[RecordAttribute]
+    group_column: str | None
+    suppressed_column: str | None
+    count_column: str | None
+    sampled: Annotated[str, Field(pattern=r"^[0-9./]{1,60}$")] | None = None  # left out where all records were used
+    records: RecordNumbers
+
+
+class RecordForm(Form):
+    """A row a record, in the order of its values; suppressed records are rows that say only that.
+
+    Of `generalised` records the quasi-identifiers are regions. Of `bucketized` ones they are exact, and the sensitive
+    values of a bucket stand in random order; of `anatomy` these stand in a second table, counted.
+    """
+
+    schema = RecordsManifest
+    rows_are = "records"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.shuffles = name != "generalised"
+
+    def prepare(self, draft: Draft, facts: ReleaseFacts, source: RandomSource) -> tuple[RecordLayout, Records]:
+        """The columns, and the records; ``source`` gives buckets their numbers and shuffled values their order."""
+        return record_layout(draft, sets=facts.sets), records_of(draft, source)
+
+    def published(self, draft: Draft) -> Draft:
+        """The draft with domains of sets that name what is published of them alone."""
+        return prune_sets(draft)
+
+    def writers(self, layout: RecordLayout, content: Records) -> Mapping[str, Writer]:
+        """One table, or two; Parquet without statistics, which take longer than all else and help no reader here."""
+        found: dict[str, Writer] = {}
+        for name, runs in layout.runs(content).items():
+            found[f"{name}.parquet"] = partial(_write_whole, runs)
+            found[f"{name}.csv"] = partial(write_csv, runs)
+        return found
+
+    def fields(self, draft: Draft, layout: RecordLayout, content: Records) -> Json:
+        """The columns, and what anybody can count."""
+        return {
+            "attributes": [
+                {
+                    "name": column.name,
+                    "role": column.role,
+                    "published": "regions" if column.regions else "values",
+                    "domain": domain_to_json(column.domain),
+                    **({} if column.sets is None else {"sets": domain_to_json(column.sets)}),
+                }
+                for column in layout.columns
+            ],
+            "group_column": layout.group,
+            "suppressed_column": layout.suppressed,
+            "count_column": layout.count,
+            **({} if draft.rate == 1 else {"sampled": show(draft.rate)}),
+            "records": record_numbers(content, content.statistics(layout.judged)),
+            "rules": _observed(layout),
+        }
+
+    def shown(self, draft: Draft, view: View, sets: Mapping[str, Sets]) -> Shown:
+        """The rows that look alike, with the values that stand beside them."""
+        published = self.published(draft)
+        return tell_sets(shown_records(published), view, set_trees(published.view, sets), sets)
+
+    def readme(self, layout: RecordLayout, manifest: Mapping[str, Any], unique: Uniqueness | None) -> str:
+        """What a receiver needs to know."""
+        assert unique is not None, "there are records"
+        return record_readme(layout, manifest, unique)
+
+    def columns(self, layout: RecordLayout, manifest: Mapping[str, Any]) -> Mapping[str, Json]:  # noqa: ARG002 - the layout has it all
+        """The columns of each table."""
+        return {
+            name: {"fields": [_field(layout, *kind) for kind in kinds], "missingValues": [""]}
+            for name, kinds in layout.tables.items()
+        }
+
+    def about(self) -> str:
+        """What the data are."""
+        return "Records in groups that look alike."
+
+    def rows(self, draft: Draft) -> int:
+        """Records that are not suppressed."""
+        return int(draft.partition.cells.counts.sum()) - draft.partition.suppressed
+
+    def unique(self, layout: RecordLayout, content: Records) -> Uniqueness:
+        """How many published records are unique over all columns that are a person's own."""
+        return unique_published(layout, content)
+
+    def layout(self, manifest: Mapping[str, Any]) -> RecordLayout:
+        """The columns that a manifest declares."""
+        return record_layout_from(manifest)
+
+    def refuse_broken(self, manifest: Mapping[str, Any]) -> None:
+        """Refuse columns that the form does not have, and a sample of no share."""
+        record_layout_from(manifest)
+        sampled_share(manifest)
+
+    def files(self, layout: RecordLayout) -> tuple[str, ...]:
+        """Each table as Parquet and as CSV."""
+        return layout.files
+
+    def read(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, ending: str) -> Records:
+        """The records of the data files, folded."""
+        return read_records(place, layout, manifest, ending)
+
+    def same(self, one: Records, other: Records) -> bool:
+        """Whether two sets of records are equal, row by row."""
+        return one.same(other)
+
+    def readable(self, layout: RecordLayout, content: Records) -> str:
+        """Values in declared domains."""
+        detail = f"{len(content):,} records, every value in its declared domain"
+        if layout.suppressed is not None:
+            detail += f"; {content.suppressed:,} suppressed ones, which say nothing"
+        return detail
+
+    def checks(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> list[Check]:
+        """The order of the rows, whether two tables agree, and the numbers of the manifest."""
+        ordered = rising(content.keys()) and all(rising([t.group, t.codes]) for t in content.tallies.values())
+        detail = "rows stand in the order of their values" if ordered else "rows stand in an order of their own"
+        found = [Check("order", ordered, detail)]
+        if layout.form == "anatomy":
+            found.append(_check_tallies(content))
+        classes = content.statistics(layout.judged)
+        right = manifest["records"] == record_numbers(content, classes)
+        detail = f"{len(classes):,} groups, the smallest of {manifest['records']['smallest_group']:,} records"
+        wrong = "the manifest tells other numbers of records or groups"
+        return [*found, Check("numbers", right, detail if right else wrong)]
+
+    def evidence(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> Evidence:
+        """The published equivalence classes."""
+        return Evidence(
+            classes=content.statistics(layout.judged),
+            records=len(content),
+            suppressed=content.suppressed,
+            sampled=sampled_share(manifest),
+            regions=layout.form == "generalised",
+        )
+
+    def open(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: Records) -> RecordsRelease:
+        """The release as its receiver uses it."""
+        return RecordsRelease(place, manifest, layout, content.unfolded())
+
+    def domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
+        """The domain of every attribute."""
+        return {column.name: column.domain for column in layout.columns}
+
+
+GENERALISED: Final = FORMS.add(RecordForm("generalised"))
+BUCKETIZED: Final = FORMS.add(RecordForm("bucketized"))
+TWO_TABLES: Final = FORMS.add(RecordForm("anatomy"))
+
+
+def _write_whole(runs: Runs, out: IO[bytes]) -> None:
+    write_parquet(runs.whole(), out, statistics=False)
+
+
+def _check_tallies(records: Records) -> Check:
+    """Every bucket has as many sensitive values as records, and each value stands once in it."""
+    assert records.group is not None, "the two tables meet in the bucket"
+    ids, place = np.unique(records.group, return_inverse=True)
+    sizes = np.bincount(place, weights=records.times, minlength=len(ids)).astype(np.int64)
+    agrees = True
+    for tally in records.tallies.values():
+        there, first = np.unique(tally.group, return_index=True)
+        sums = np.add.reduceat(tally.counts, first) if len(first) else np.empty(0, np.int64)
+        pairs = np.stack([tally.group, tally.codes])
+        once = len(np.unique(pairs, axis=1).T) == len(tally.codes)
+        agrees &= np.array_equal(there, ids) and np.array_equal(sums, sizes) and once
+    detail = "every bucket has as many sensitive values as records"
+    return Check("tables", agrees, detail if agrees else "the two tables disagree about their buckets")
+
+
+def _field(layout: RecordLayout, name: str, kind: pa.DataType) -> Json:
+    told = {
+        layout.group: "the bucket; numbers were given at random",
+        layout.suppressed: "whether the record is suppressed; then it has no other value",
+        layout.count: "how many records of the bucket have this value",
+    }
+    if name in told:
+        return {"name": name, "type": _KINDS[str(kind)], "description": told[name]}
+    column = next(column for column in layout.columns if column.name == name)
+    if not column.texts:
+        return {"name": name, "type": _KINDS[str(kind)], "constraints": {"required": not _may_lack(layout, column)}}
+    constraints: dict[str, Any] = {"required": layout.suppressed is None}
+    if not column.regions and isinstance(column.domain, Categories) and column.domain.size <= _MOST_LISTED:
+        constraints["enum"] = list(column.domain.taxonomy.leaves)
+    return {"name": name, "type": "string", "constraints": constraints}
+
+
+def _may_lack(layout: RecordLayout, column: Column) -> bool:
+    return layout.suppressed is not None or column.domain.missing is not None
+
+
+def _observed(layout: RecordLayout) -> list[str]:
+    """Which domains were read off the records: a receiver learns from them which values occur.
+
+    Of sets with declared codes she learns no more than the published records say.
+    """
+    names = [column.name for column in layout.columns if not column.domain.declared and column.sets is None]
+    if not names:
+        return []
+    return [f"the domain was read off the table, not declared beforehand, for {', '.join(names)}"]

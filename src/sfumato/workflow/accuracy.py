@@ -1,0 +1,111 @@
+"""For the owner: what releases are good for to learners, measured on parts of the study's own table."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.errors import StudyError
+from sfumato.evaluate.learning.accuracy import Comparison, classifications
+from sfumato.methods import Context, Method, build
+from sfumato.privacy.dp.accountant import Accountant
+from sfumato.progress import Progress, silent
+from sfumato.release.draft import Draft
+from sfumato.study.attribute import Role
+from sfumato.study.purpose import tailor
+from sfumato.study.recipe import Recipe
+from sfumato.study.set_levels import level_codes
+from sfumato.study.study import Study
+from sfumato.study.view import View
+from sfumato.tables import CodedTable
+from sfumato.workflow.plan_release import foresee_view
+from sfumato.workflow.steps.background import with_population
+from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.whole_table import refuse_invalid_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def worth(  # noqa: PLR0913 - all but the first come by keyword
+    study: Study,
+    recipe: Recipe,
+    *,
+    classifier: str = "decision-tree",
+    protocol: str = "split",
+    runs: int = 10,
+    seed: int = 0,
+    baseline: bool = True,
+    workers: int | None = 1,
+    progress: Progress = silent,
+) -> Comparison:
+    """What a recipe's releases are worth to one classifier: see `worths`."""
+    return worths(
+        study, recipe, classifiers=(classifier,), protocol=protocol, runs=runs, seed=seed, baseline=baseline,
+        workers=workers, progress=progress,
+    )[classifier]  # fmt: skip
+
+
+def worths(  # noqa: PLR0913 - all but the first come by keyword
+    study: Study,
+    recipe: Recipe,
+    *,
+    classifiers: Iterable[str] | None = None,
+    protocol: str = "split",
+    runs: int = 10,
+    seed: int = 0,
+    baseline: bool = True,
+    workers: int | None = 1,
+    progress: Progress = silent,
+) -> Mapping[str, Comparison]:
+    """What a recipe's releases are worth to learners: CA against BA and LA, over several parts of the table.
+
+    For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
+    entered into the ledger, and nothing that it returns is covered by a promise.
+    """
+    method = build(recipe)
+    private = method.needs.private
+    if private:
+        _refuse_without_target(f"the study '{study.name}'", len(study.with_role(Role.CLASS)))
+    view = tailor(study, recipe.purpose, method.needs)
+    _refuse_without_target(f"release '{recipe.name}'", sum(a.role is Role.CLASS for a in view.others))
+    method.check(foresee_view(view, method))
+    with open_study_table(study, private=private, guesses=True) as table:
+        progress("reading the records", 0, 1)
+        counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+        cells = counter.full_cells([a.name for a in view.attributes])
+        dictionaries = counter.sets
+        levels: dict[str, NDArray[np.int64]] = {}
+        domains = {a.name: a.domain for a in view.attributes}
+        if not private:
+            refuse_invalid_values(counter, view, cells, counter.all_rows())
+            view, levels = level_codes(view, cells, dictionaries)
+    make: Callable[..., Any] = partial(draft_of_part, method if private else with_population(method, study, view))
+    codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
+    codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in dictionaries.items()}
+    sets = {name: (cast("SetDomain", domains[name]), cast("SetCodes", codes[name])) for name in levels}
+    codes |= {name: level[np.asarray(codes[name])] for name, level in levels.items()}
+    return classifications(
+        view, codes, make, private=private, classifiers=classifiers, protocol=protocol, runs=runs, seed=seed,
+        baseline=baseline, workers=workers, progress=progress, sets=sets,
+    )  # fmt: skip
+
+
+def draft_of_part(method: Method, view: View, counts: Any) -> Draft:
+    """A draft that is thrown away; an accountant of its own pays for its noise."""
+    spends = method.spends
+    return method.draft(
+        view, counts, Context(accountant=None if spends is None else Accountant(spends / view.unit.stability))
+    )
+
+
+def _refuse_without_target(what: str, targets: int) -> None:
+    """Accuracy is that of predicting one target: it is accuracy that needs it, whatever the method does."""
+    if targets != 1:
+        raise StudyError(
+            f"accuracy needs exactly one target (class attribute) to predict, and {what} has {targets or 'no'} class "
+            f"attribute{'s' * (targets > 1)}",
+            "give one attribute `role: class`, and name it in the release's purpose if it has one",
+        )

@@ -1,0 +1,16 @@
+"""For the owner: which values of the table do not fit what the study declares."""
+
+from sfumato.study.study import Study
+from sfumato.study.unit import RecordUnit
+from sfumato.tables import CodedTable, DomainViolations
+from sfumato.workflow.steps.study_table import open_study_table
+
+
+def domain_violations(study: Study) -> list[DomainViolations]:
+    """For the owner: values of the table that are missing or outside their declared domains.
+
+    Computed from raw data; covered by no promise.
+    """
+    coded = [a for a in study.attributes.values() if a.coded]
+    with open_study_table(study) as table:
+        return CodedTable(table, coded, unit=RecordUnit()).domain_violations()

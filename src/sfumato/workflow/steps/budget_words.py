@@ -1,0 +1,57 @@
+"""What a release, question or model costs and leaves, in words, and the refusal of one that does not fit."""
+
+import datetime as dt
+from fractions import Fraction
+
+from sfumato.ledger import RECORD, Ledger, NewEntry, check_budget
+from sfumato.privacy.models import attack_odds
+from sfumato.study.budget import show
+from sfumato.study.span import Span
+from sfumato.study.study import Study
+from sfumato.study.unit import Unit
+from sfumato.study.view import View
+from sfumato.workflow.steps.lost_entries import refuse_lost_entries
+from sfumato.workflow.steps.outcome import left_words
+
+
+def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
+    """That the command will refuse, and what would fit: said first, since nothing else matters then."""
+    if study.budget is None:
+        return [f"the study declares no budget, so `{command}` will refuse: add `privacy: {{budget: …}}`"]
+    if left is None:  # entries are lost, which `ledger_words` says
+        return []
+    if epsilon <= left:
+        return []
+    over = "" if view.selection.span is None else f" over {view.selection.span}"
+    some = f"{show(max(left, Fraction(0)))} of {show(study.budget)} is left{over}"
+    fits = f"at most ε = {show(left)} would fit" if left > 0 else "nothing more fits"
+    return [f"IT DOES NOT FIT: it costs ε = {show(epsilon)} and {some}, so `{command}` will refuse; {fits}"]
+
+
+def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View) -> list[str]:
+    """What it costs and leaves, for whom, and what that means to an attacker."""
+    return [
+        f"it costs ε = {show(epsilon)}{left_words(study, left, view.selection.span)}",
+        *([] if view.selection.span is None else [spanned(view)]),
+        view.unit.sentence(),
+        attack_odds(epsilon).removesuffix("."),
+    ]
+
+
+def refuse_over_budget(
+    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime, method: str = ""
+) -> None:
+    """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
+    draft = NewEntry(
+        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
+        unit=unit.key, span=span,
+    )  # fmt: skip
+    refuse_lost_entries(study, ledger)
+    check_budget(draft, ledger.entries(study.name), budget=study.budget)
+
+
+def spanned(view: View) -> str:
+    """How the ε of a span adds up with that of others."""
+    if view.unit.key == RECORD:
+        return "ε is charged to the records of the span: releases over other days do not add to it, the others do"
+    return "a person may have records in several spans, so ε is charged to everybody, whatever the span"

@@ -1,0 +1,67 @@
+"""Every record of the table in cells, for methods that need them all; refused where values do not fit the study."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sfumato.domains.counts import Cells
+from sfumato.errors import InfeasibleError, SourceError
+from sfumato.study.attribute import InvalidValuePolicy
+from sfumato.study.left_out import LeftOut
+from sfumato.study.study import Study
+from sfumato.study.view import View
+from sfumato.tables import CodedTable, count_left_out, count_replaced, stand_ins
+from sfumato.workflow.steps.left_out_guard import guard
+
+
+@dataclass(frozen=True, eq=False)
+class WholeTable:
+    """All cells of a view, and what the owner's guard found."""
+
+    cells: Cells
+    left_out: LeftOut | None
+
+
+def count_whole_table(study: Study, view: View, counter: CodedTable, *, anyway: bool) -> WholeTable:
+    """Count every record in one pass; refused where the study calls a value an error, or too many are left out."""
+    cells, rows = counter.cells_and_rows()
+    refuse_invalid_values(counter, view, cells, rows)
+    return WholeTable(cells, guard(study, counter, anyway=anyway, look=partial(_left_out, counter, cells, rows)))
+
+
+def refuse_invalid_values(counter: CodedTable, view: View, cells: Cells, rows: int) -> None:
+    """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
+    strict = {a.name: a for a in view.attributes if InvalidValuePolicy.ERROR in (a.missing, a.outside)}
+    if strict and int(cells.counts.sum()) < rows:
+        wrong = [
+            found.attribute
+            for found in counter.domain_violations()
+            if (attribute := strict.get(found.attribute)) is not None
+            and (
+                (found.missing and attribute.missing is InvalidValuePolicy.ERROR)
+                or (found.outside and attribute.outside is InvalidValuePolicy.ERROR)
+            )
+        ]
+        if wrong:
+            raise SourceError(
+                "the study calls it an error if a value is missing or outside its domain, and there are such values in "
+                + ", ".join(repr(name) for name in wrong),
+                "look at them with `sfumato check`, then declare how they are written (`format`), widen the domain, or "
+                "say `missing:` or `outside:` `keep` or `suppress`",
+            )
+    if not len(cells):
+        raise InfeasibleError(
+            "no record of the table takes part in the release",
+            "check the table with `sfumato check`: how values are written (`format`), their `bounds` or `values`, and "
+            "`missing` and `outside` in the study",
+        )
+
+
+def _left_out(counter: CodedTable, cells: Cells, rows: int) -> LeftOut:
+    """How many records take no part, or with another value; the table is looked at again only if there may be some."""
+    if int(cells.counts.sum()) == rows:
+        columns = zip(counter.attributes, cells.codes.T, strict=True)
+        again = [attribute for attribute, codes in columns if np.isin(codes, stand_ins(attribute)).any()]
+        return LeftOut(records=rows, left_out=0, replaced=count_replaced(counter.records, again))
+    return count_left_out(counter.records)
