@@ -26,6 +26,6 @@ def test_every_command_and_stage_of_the_picture_exists():
         .split("## Data flows one way")[1]
         .split("The measures")[0]
     )
-    for module in ("workflow/steps/noisy_counts", "workflow/steps/grouped_records"):
+    for module in ("workflow/make_release", "study/purpose", "release/form"):
         assert module in text and (ROOT / "src" / "sfumato" / f"{module}.py").is_file()
     assert "(later)" not in text
