@@ -194,7 +194,8 @@ class _Inside:
     def within(self, atoms: Places, node: int) -> Floats:
         """1 for atoms that are in a node, 0 for others."""
         after, last = self.limits[node].tolist()
-        return ((atoms > after) & (atoms <= last)).astype(np.float64)
+        found: Floats = ((atoms > after) & (atoms <= last)).astype(np.float64)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

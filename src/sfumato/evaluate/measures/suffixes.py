@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.evaluate.evidence import Floats, Integers, Places, narrow, ranked
 
@@ -64,6 +63,6 @@ class Suffixes:
 
 def _first(group: Integers, value: Places) -> Places:
     """The value of each group."""
-    found: NDArray[np.integer] = np.zeros(int(group.max(initial=-1)) + 1, value.dtype)
+    found: Places = np.zeros(int(group.max(initial=-1)) + 1, value.dtype)
     found[group] = value
     return found

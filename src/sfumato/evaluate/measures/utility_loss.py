@@ -105,13 +105,13 @@ def _losses(evidence: Evidence, attribute: Attribute, found: Populations, min_su
     """
     over = _over_codes(evidence, attribute)
     if len(found) * over.shape[1] > _FULL:
-        sides = [_true_amounts(evidence, attribute, found), _shown_amounts(evidence, attribute, found)]
+        sides = [true_amounts(evidence, attribute, found), shown_amounts(evidence, attribute, found)]
         return _one_by_one(found, sides, over)
     key = f"populations {min_sup!r} of {attribute.name}"
     if key not in evidence.kept:
-        evidence.kept[key] = _normal(spread(found, _true_amounts(evidence, attribute, found)))
+        evidence.kept[key] = _normal(spread(found, true_amounts(evidence, attribute, found)))
     truth: Floats = np.pad(evidence.kept[key], ((0, 0), (0, 1)))
-    guessed = _normal(spread(found, _shown_amounts(evidence, attribute, found)))
+    guessed = _normal(spread(found, shown_amounts(evidence, attribute, found)))
     return _apart(truth, np.asarray(guessed @ over))
 
 
@@ -164,14 +164,16 @@ class Amounts:
                 todo += [(number, places[family], rows) for number in numbers if below[number]]
 
 
-def _true_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+def true_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+    """The records of the table, over the values that occur in it."""
     place, _ = evidence.people
     codes, of, _ = evidence.occurring(attribute.name)
     lies = (_lies(exact(evidence), name, 0) for name in found.attributes)
     return Amounts.of(lies, found, (place, of), evidence.raw.counts.astype(np.float64), len(codes))
 
 
-def _shown_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+def shown_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+    """What the release has, over its ranges of values."""
     shown = evidence.shown
     lies = (_lies(shown, name, evidence.view.domain(name).size) for name in found.attributes)
     table = by_row(shown, attribute.name).shares
