@@ -72,7 +72,7 @@ def test_a_measure_holds_few_bytes_a_record(name, most):
 
 
 def test_guesses_are_made_for_some_people_at_a_time():
-    """All of them at once take 1,100 bytes a record here, and several GiB of a long table."""
+    """All of them at once take 900 bytes a record here, and several GiB of a long table."""
     assert peak_bytes("guessed-values", table(200_000)) < 800
 
 

@@ -12,12 +12,14 @@ import numpy as np
 
 from sfumato.evaluate.evidence import Floats, Integers, Places, narrow, ranked
 
+_FEW = 5_000  # rows that are not worth adding up: it takes longer than to go through them
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Some groups of rows that are alike from one attribute on, in ascending order, and how much is in each."""
 
-    group: Integers
+    group: Places  # a group may come several times
     amount: Floats
 
 
@@ -54,11 +56,16 @@ class Suffixes:
         """The rows as groups of the next attribute; with a ``share`` so much of each, and only where there is one."""
         group, amount = rows.group, rows.amount
         if share is not None:
-            kept = np.flatnonzero(share)
+            kept = share.nonzero()[0]
             group, amount = group[kept], amount[kept] * share[kept]
         into = self.merged[at][group]
-        first = np.flatnonzero(np.concatenate([[True], into[1:] != into[:-1]])) if len(into) else into[:0]
-        return Rows(into[first].astype(np.int64), np.add.reduceat(amount, first) if len(first) else amount)
+        if len(into) < _FEW:
+            return Rows(into, amount)
+        new = np.empty(len(into), np.bool_)
+        new[0] = True
+        np.not_equal(into[1:], into[:-1], out=new[1:])
+        first = new.nonzero()[0]
+        return Rows(into[first], np.add.reduceat(amount, first))
 
 
 def _first(group: Integers, value: Places) -> Places:

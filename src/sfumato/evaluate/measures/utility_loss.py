@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 _MOST = 50_000_000  # numbers in a table of all populations by all sensitive values
 _FULL = 5_000_000  # numbers up to which such a table is held as a whole
+_REGIONS = 1_000  # that are not worth going without
 _TOGETHER = 2_000_000  # numbers of such a table that are compared at once
 
 
@@ -122,6 +123,7 @@ class Amounts:
     overlaps: list[Floats]  # for each attribute of the trie (nodes, kinds): the share of each kind of region in a node
     suffixes: Suffixes
     rows: Rows
+    flat: list[Places]  # for each attribute where each group stands in a table of kinds by values
     whole: Floats  # (values or ranges,)
 
     @classmethod
@@ -136,7 +138,13 @@ class Amounts:
             overlaps.append(overlap)
             kinds.append(narrow(kind, overlap.shape[1])[row])
         suffixes, rows = Suffixes.of(kinds, value, amount)
-        return cls(overlaps, suffixes, rows, np.bincount(value, weights=amount, minlength=width).astype(np.float64))
+        flat = [
+            narrow(kind.astype(np.int64) * width + value, overlap.shape[1] * width)
+            for kind, value, overlap in zip(suffixes.kinds, suffixes.values, overlaps, strict=True)
+        ]
+        return cls(
+            overlaps, suffixes, rows, flat, np.bincount(value, weights=amount, minlength=width).astype(np.float64)
+        )
 
     @property
     def width(self) -> int:
@@ -262,11 +270,10 @@ def spread(found: Populations, amounts: Amounts) -> Floats:
     for family, rows in amounts.families(found):
         at, begin, end = int(found.attribute[family]), int(found.first[family]), int(found.first[family + 1])
         overlap = amounts.overlaps[at][found.node[begin:end]]
-        kind = amounts.suffixes.kinds[at][rows.group].astype(np.int64)
-        if len(kind) < overlap.shape[1]:  # few of the regions are left
-            there, kind = ranked(kind)
-            overlap = overlap[:, there]
-        flat = kind * width + amounts.suffixes.values[at][rows.group]
+        flat = amounts.flat[at][rows.group]
+        if overlap.shape[1] > _REGIONS + 2 * len(flat):  # few of them are left
+            there, kind = ranked(flat // width)
+            overlap, flat = overlap[:, there], kind * width + flat % width
         sums = np.bincount(flat, weights=rows.amount, minlength=overlap.shape[1] * width)
         result[begin:end] = overlap @ sums.reshape(-1, width)
     return result
