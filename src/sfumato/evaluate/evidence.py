@@ -167,7 +167,7 @@ def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.i
     return place, first
 
 
-def ranked(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ranked(codes: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct codes in order, and the place of each among them; by counting where they are not far apart.
 
     >>> distinct, place = ranked(np.array([7, 3, 7]))
