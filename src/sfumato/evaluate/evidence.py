@@ -174,14 +174,14 @@ def ranked(codes: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> distinct.tolist(), place.tolist()
     ([3, 7], [1, 0, 1])
     """
-    codes = codes.astype(np.int64)
-    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
-    if least < 0 or most > _APART * len(codes):
-        distinct, place = np.unique(codes, return_inverse=True)
+    wide: Integers = codes.astype(np.int64)
+    least, most = int(wide.min(initial=0)), int(wide.max(initial=0))
+    if least < 0 or most > _APART * len(wide):
+        distinct, place = np.unique(wide, return_inverse=True)
         return distinct, place.ravel()
     there = np.zeros(most + 1, np.bool_)
-    there[codes] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+    there[wide] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[wide]
 
 
 def narrow(places: NDArray[np.int64], many: int) -> Places:
