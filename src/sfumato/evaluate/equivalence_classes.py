@@ -1,5 +1,6 @@
 """Who looks like whom: the published records that cannot be told apart, and the rows that a person may be in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from sfumato.evaluate.evidence import alike as distinct
 from sfumato.release.shown import Floats, Integers, OverRanges, Shown
 
 _TOGETHER = 32_000_000  # bits that are held at once
+_FEW = 1_000_000  # comparisons of people with rows that are not worth halving
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,22 +42,13 @@ def containing(shown: Shown, codes: Integers) -> csr_array:
 
     ``codes`` are the people's quasi-identifiers in the order of the release's attributes, of sets their places. A
     person may be in no row (a suppressed or unsampled record, a gap between tight ranges) and in several (regions that
-    overlap, buckets). People are taken in blocks of neighbours, so that few rows come into question, and rows are
-    compared 8 at a time, as bits.
+    overlap, buckets). People are halved until few of them, who are near each other, have few rows that come into
+    question; those are compared 8 at a time, as bits.
     """
     people, rows = len(codes), len(shown)
-    order = np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(people)
-    none = np.zeros(0, np.int64)
-    who, where = [none], [none]
-    step = max(1, min(1_024, _TOGETHER // max(1, rows)))
-    for first in range(0, people, step):
-        some = order[first : first + step]
+    who, where = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for some, near in _neighbours(shown, codes):
         block = codes[some]
-        near = np.flatnonzero(
-            np.all((shown.starts <= block.max(axis=0)) & (shown.stops > block.min(axis=0)), axis=1)
-            if codes.shape[1]
-            else np.ones(rows, np.bool_)
-        )
         bits = np.full((len(some), -(-len(near) // 8)), 255, np.uint8)
         for place in range(codes.shape[1]):
             occurring, at = np.unique(block[:, place], return_inverse=True)
@@ -65,10 +58,48 @@ def containing(shown: Shown, codes: Integers) -> csr_array:
         hit, bit = np.nonzero(np.unpackbits(bits[person, byte][:, None], axis=1))
         row = byte[hit] * 8 + bit
         real = row < len(near)  # the last byte may have bits left over
-        who.append(some[person[hit]][real])
-        where.append(near[row[real]])
+        who.append(some[person[hit]][real].astype(np.int32))
+        where.append(near[row[real]].astype(np.int32))
     person, row = np.concatenate(who), np.concatenate(where)
     return csr_array((np.ones(len(person)), (person, row)), shape=(people, rows))
+
+
+def _neighbours(shown: Shown, codes: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """People, each once, with the rows that overlap the least region which has all of them.
+
+    People are halved at the median of the attribute in which the rows of both halves are the fewest, as long as there
+    are many comparisons and halving saves some of them.
+    """
+    todo = [(np.arange(len(codes)), np.arange(len(shown)))]
+    while todo:
+        some, near = todo.pop()
+        if not len(some):
+            continue
+        block, starts, stops = codes[some], shown.starts[near], shown.stops[near]
+        low, high = block.min(axis=0), block.max(axis=0)
+        kept = np.flatnonzero(np.all((starts <= high) & (stops > low), axis=1))
+        near, starts, stops = near[kept], starts[kept], stops[kept]
+        cut = _halving(block, starts, stops) if len(some) * len(near) > _FEW else None
+        if cut is not None:
+            left = block[:, cut[0]] < cut[1]
+            todo += [(some[~left], near), (some[left], near)]
+            continue
+        step = max(1, min(1_024, _TOGETHER // max(1, len(near))))
+        for first in range(0, len(some), step):
+            yield some[first : first + step], near
+
+
+def _halving(block: Integers, starts: Integers, stops: Integers) -> tuple[int, int] | None:
+    """The attribute and the code at which people are cut; None where no cut leaves fewer rows on both sides."""
+    if not block.shape[1] or not len(starts):
+        return None
+    some = block[:: max(1, len(block) // 1_000)]
+    at = np.maximum(np.median(some, axis=0).astype(np.int64), block.min(axis=0) + 1)
+    apart = at <= block.max(axis=0)  # people on both sides
+    most = np.maximum((starts < at).sum(axis=0), (stops > at).sum(axis=0))
+    most[~apart] = len(starts)
+    column = int(most.argmin())
+    return (column, int(at[column])) if most[column] < len(starts) else None
 
 
 def people_of(evidence: Evidence) -> Integers:

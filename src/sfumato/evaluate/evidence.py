@@ -19,8 +19,10 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.view import View
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.integer[Any]]  # as narrow as their number allows; see `narrow`
+Integers = NDArray[np.int64]
 
-_TERMS = 20_000_000  # of a product that is held at once
+_TERMS = 2_000_000  # of a product that is held at once: its sums, columns and orders take 100 bytes a term
 _APART = 8  # how far codes may be apart, by their number, to be put in order by counting: memory goes by records
 
 
@@ -94,7 +96,7 @@ class Evidence:
         found: NDArray[np.int64] = self.found[key]
         return found
 
-    def occurring(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    def occurring(self, name: str) -> tuple[NDArray[np.int64], Places, Floats]:
         """The codes of one attribute that occur in the table, each cell's place among them, and records with each.
 
         Nothing here is as long as a domain: one of whole numbers may have billions of codes.
@@ -103,8 +105,8 @@ class Evidence:
         if key not in self.found:
             codes, place = ranked(self.column(name))
             records = np.bincount(place, weights=self.raw.counts, minlength=len(codes)).astype(np.float64)
-            self.found[key] = codes, place, records
-        found: tuple[NDArray[np.int64], NDArray[np.int64], Floats] = self.found[key]
+            self.found[key] = codes, narrow(place, len(codes)), records
+        found: tuple[NDArray[np.int64], Places, Floats] = self.found[key]
         return found
 
     @cached_property
@@ -112,9 +114,12 @@ class Evidence:
         """For each cell of the table its place among the distinct quasi-identifiers, and those with their counts."""
         names = tuple(a.name for a in self.view.quasi)
         place, first = alike([self.column(name) for name in names], len(self.raw))
-        codes = np.stack([self.column(name)[first] for name in names], axis=1) if names else np.zeros((len(first), 0))
+        most = int(self.raw.codes.max(initial=0))
+        codes = np.empty((len(first), len(names)), np.int64 if most >= np.iinfo(np.int32).max else np.int32)
+        for at, name in enumerate(names):
+            codes[:, at] = self.column(name)[first]
         counts = np.bincount(place, weights=self.raw.counts, minlength=len(first)).astype(np.int64)
-        return place, Cells(names, codes.astype(np.int64), counts)
+        return place, Cells(names, codes, counts)  # codes in half the memory where they fit
 
 
 def bounded(left: csr_array, right: csr_array) -> Iterator[slice]:
@@ -122,10 +127,10 @@ def bounded(left: csr_array, right: csr_array) -> Iterator[slice]:
 
     A product has at most as many numbers as terms are added for it.
     """
-    terms = np.cumsum(left.astype(np.bool_).astype(np.float64) @ np.diff(right.indptr))
+    terms = np.concatenate([[0], np.cumsum(np.diff(right.indptr)[left.indices], dtype=np.int64)])[left.indptr[1:]]
     start = 0
     while start < left.shape[0]:
-        before = 0.0 if start == 0 else float(terms[start - 1])
+        before = 0 if start == 0 else int(terms[start - 1])
         stop = max(start + 1, int(np.searchsorted(terms, before + _TERMS, side="right")))
         yield slice(start, stop)
         start = stop
@@ -162,21 +167,30 @@ def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.i
     return place, first
 
 
-def ranked(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ranked(codes: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct codes in order, and the place of each among them; by counting where they are not far apart.
 
     >>> distinct, place = ranked(np.array([7, 3, 7]))
     >>> distinct.tolist(), place.tolist()
     ([3, 7], [1, 0, 1])
     """
-    codes = codes.astype(np.int64)
-    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
-    if least < 0 or most > _APART * len(codes):
-        distinct, place = np.unique(codes, return_inverse=True)
+    wide: Integers = codes.astype(np.int64)
+    least, most = int(wide.min(initial=0)), int(wide.max(initial=0))
+    if least < 0 or most > _APART * len(wide):
+        distinct, place = np.unique(wide, return_inverse=True)
         return distinct, place.ravel()
     there = np.zeros(most + 1, np.bool_)
-    there[codes] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+    there[wide] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[wide]
+
+
+def narrow(places: NDArray[np.int64], many: int) -> Places:
+    """Places among so ``many``, in the narrowest type that has them: of millions of rows they are kept for long.
+
+    >>> narrow(np.array([0, 255]), 256).dtype, narrow(np.array([0, 256]), 257).dtype
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return places.astype(np.min_scalar_type(max(0, many - 1)))
 
 
 def dense(table: csr_array) -> Floats:

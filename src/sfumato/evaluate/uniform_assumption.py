@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import ToldSets
 from sfumato.domains.sets.regions import SetRegions
-from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.evidence import Evidence, ranked
 from sfumato.release.shown import Floats, Integers, Shown, Values
 
 Booleans = NDArray[np.bool_]
@@ -184,17 +184,13 @@ def column(shown: Shown, name: str) -> Column | None:
     """One attribute of a release; None for one that it does not have."""
     if name in shown.attributes:
         at = shown.attributes.index(name)
-        (starts, start), (stops, stop) = (
-            np.unique(edge[:, at], return_inverse=True) for edge in (shown.starts, shown.stops)
-        )
-        found, place = np.unique(start.ravel() * max(1, len(stops)) + stop.ravel(), return_inverse=True)
-        first, last = starts[found // max(1, len(stops))], stops[found % max(1, len(stops))]
+        first, last, place = _distinct(shown, at)
         regions = _told(shown, name, first, last)
         if regions is not None and shown.form == "exact":
             holds = _holds(regions, shown.sets[name].domain)
-            return Column(first, last, None, place.ravel(), exact=True, regions=regions, holds=holds)
+            return Column(first, last, None, place, exact=True, regions=regions, holds=holds)
         one = regions is None and bool(np.all(last - first == 1))
-        return Column(first, last, None, place.ravel(), exact=one, regions=regions)
+        return Column(first, last, None, place, exact=one, regions=regions)
     if name not in shown.values:
         return None
     values = shown.values[name]
@@ -202,6 +198,16 @@ def column(shown: Shown, name: str) -> Column | None:
     return Column(
         over.starts, over.stops, over.shares, values.pool, regions=_told(shown, name, over.starts, over.stops)
     )
+
+
+def _distinct(shown: Shown, at: int) -> tuple[Integers, Integers, Integers]:
+    """The distinct ranges of one attribute in order, as starts and stops, and each row's."""
+    starts, start = ranked(shown.starts[:, at])
+    if shown.form == "exact":  # a code each: its end says nothing more
+        return starts, starts + 1, start
+    stops, stop = ranked(shown.stops[:, at])
+    found, place = ranked(start * max(1, len(stops)) + stop)
+    return starts[found // max(1, len(stops))], stops[found % max(1, len(stops))], place
 
 
 def _told(shown: Shown, name: str, starts: Integers, stops: Integers) -> SetRegions | None:

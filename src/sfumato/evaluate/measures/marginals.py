@@ -12,7 +12,7 @@ from sfumato.domains.domain import Grid
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.errors import UsageError
-from sfumato.evaluate.evidence import Evidence, dense
+from sfumato.evaluate.evidence import Evidence, Places, dense, narrow
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
 from sfumato.evaluate.uniform_assumption import Column, column, exact
 from sfumato.release.shown import Floats, Integers, Shown
@@ -29,7 +29,7 @@ class _Spread:
     """
 
     shares: Floats | csr_array  # (distinct, bins or nodes)
-    place: Integers  # (rows,)
+    place: Places  # (rows,)
     over: csr_array | None = None  # (nodes, bins)
 
     @property
@@ -192,12 +192,14 @@ def _spread(shown: Shown, name: str, edges: Integers, *, sets: bool) -> _Spread:
         alike = np.diff(edges) / edges[-1 - sets]
         if sets:
             alike[-1] = 0.0  # a code is taken to be
-        return _Spread(alike[None, :], np.zeros(len(shown), np.int64))
+        return _Spread(alike[None, :], np.zeros(len(shown), np.uint8))
     if found.regions is not None:
         return _spread_sets(found, found.regions, edges)
     over = _over_bins(found.starts, found.stops, edges)
     table = over if found.shares is None else csr_array(found.shares @ over)
-    return _Spread(dense(table) if table.shape[0] * table.shape[1] <= _FULL else table, found.place)
+    return _Spread(
+        dense(table) if table.shape[0] * table.shape[1] <= _FULL else table, narrow(found.place, table.shape[0])
+    )
 
 
 def _over_bins(starts: Integers, stops: Integers, edges: Integers) -> csr_array:
@@ -220,7 +222,8 @@ def _spread_sets(found: Column, regions: SetRegions, edges: Integers) -> _Spread
     bins = np.arange(int(many.sum())) + np.repeat(begin - np.cumsum(many) + many, many)
     share = np.diff(edges)[bins] / np.repeat(nodes[:, 1] - nodes[:, 0], many)
     over = csr_array((share, (np.repeat(np.arange(len(nodes)), many), bins)), shape=(len(nodes), len(edges) - 1))
-    return _Spread(held if found.shares is None else csr_array(found.shares @ held), found.place, over)
+    shares = held if found.shares is None else csr_array(found.shares @ held)
+    return _Spread(shares, narrow(found.place, shares.shape[0]), over)
 
 
 def _distance(sides: Sequence[Shown], spreads: Sequence[Sequence[_Spread]]) -> float:

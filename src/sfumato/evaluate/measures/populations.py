@@ -26,8 +26,9 @@ from scipy.sparse import csr_array
 
 from sfumato.domains.sets.cut import Sets
 from sfumato.errors import InfeasibleError
-from sfumato.evaluate.evidence import Evidence, alike
+from sfumato.evaluate.evidence import Evidence, Places, alike, narrow
 from sfumato.evaluate.measures.large_nodes import Range, edges_of, large_held, large_nodes
+from sfumato.evaluate.measures.suffixes import Rows, Suffixes
 from sfumato.progress import Progress, silent
 from sfumato.study.attribute import Attribute
 
@@ -174,78 +175,72 @@ def mine(
 class _Inside:
     """One attribute: codes as atoms, the places between the edges of nodes, and the nodes as ranges of atoms."""
 
-    atoms: Integers  # (rows,)
     limits: Integers  # (nodes, 2): the atoms of a node are those after one and up to the other
 
     @classmethod
-    def of(cls, codes: Integers, ranges: Integers) -> "_Inside":
+    def of(cls, codes: Integers, ranges: Integers) -> "tuple[_Inside, Places]":
+        """The nodes, and each row's atom."""
         edges = edges_of(ranges)
-        return cls(np.searchsorted(edges, codes, side="right"), np.searchsorted(edges, ranges))
+        atoms = narrow(np.searchsorted(edges, codes, side="right"), len(edges) + 1)
+        return cls(np.searchsorted(edges, ranges)), atoms
 
-    def records(self, rows: Integers, sizes: Floats) -> Floats:
-        """How many records of the rows are in each node."""
+    def records(self, atoms: Places, sizes: Floats) -> Floats:
+        """How many records of rows with these atoms and sizes are in each node."""
         below = np.zeros(int(self.limits.max()) + 2)
-        np.cumsum(np.bincount(self.atoms[rows], sizes, len(below))[: len(below) - 1], out=below[1:])
+        np.cumsum(np.bincount(atoms, sizes, len(below))[: len(below) - 1], out=below[1:])
         found: Floats = below[self.limits[:, 1] + 1] - below[self.limits[:, 0] + 1]
         return found
 
-    def within(self, rows: Integers, node: int) -> Integers:
-        """Those of the rows that are in a node."""
+    def within(self, atoms: Places, node: int) -> Floats:
+        """1 for atoms that are in a node, 0 for others."""
         after, last = self.limits[node].tolist()
-        atoms = self.atoms[rows]
-        kept: Integers = rows[(atoms > after) & (atoms <= last)]
-        return kept
-
-    def take(self, rows: Integers) -> "_Inside":
-        """The same for some rows."""
-        return _Inside(self.atoms[rows], self.limits)
+        found: Floats = ((atoms > after) & (atoms <= last)).astype(np.float64)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Held:
     """One attribute of sets: atoms are the patterns of nodes that sets contain."""
 
-    atoms: Integers  # (rows,)
     nodes: csr_array  # (nodes, patterns), 1 where sets of a pattern contain the node
 
     @classmethod
-    def of(cls, sets: Sets, codes: Integers, ranges: Integers) -> "_Held":
+    def of(cls, sets: Sets, codes: Integers, ranges: Integers) -> "tuple[_Held, Places]":
+        """The nodes, and each row's atom."""
         contains = sets.contain(ranges[:, 0], ranges[:, 1])
         pattern, first = alike(list(np.packbits(contains, axis=0).astype(np.int64)), len(sets))
-        return cls(pattern[codes], csr_array(contains[:, first].astype(np.float64)))
+        return cls(csr_array(contains[:, first].astype(np.float64))), narrow(pattern, len(first))[codes]
 
-    def records(self, rows: Integers, sizes: Floats) -> Floats:
-        """How many records of the rows contain each node."""
-        return np.asarray(self.nodes @ np.bincount(self.atoms[rows], sizes, self.nodes.shape[1]))
+    def records(self, atoms: Places, sizes: Floats) -> Floats:
+        """How many records of rows with these atoms and sizes contain each node."""
+        return np.asarray(self.nodes @ np.bincount(atoms, sizes, self.nodes.shape[1]))
 
-    def within(self, rows: Integers, node: int) -> Integers:
-        """Those of the rows whose sets contain a node."""
-        patterns = np.zeros(self.nodes.shape[1], np.bool_)
-        patterns[self.nodes.indices[self.nodes.indptr[node] : self.nodes.indptr[node + 1]]] = True
-        kept: Integers = rows[patterns[self.atoms[rows]]]
-        return kept
-
-    def take(self, rows: Integers) -> "_Held":
-        """The same for some rows."""
-        return _Held(self.atoms[rows], self.nodes)
+    def within(self, atoms: Places, node: int) -> Floats:
+        """1 for atoms whose sets contain a node, 0 for others."""
+        patterns = np.zeros(self.nodes.shape[1])
+        patterns[self.nodes.indices[self.nodes.indptr[node] : self.nodes.indptr[node + 1]]] = 1.0
+        found: Floats = patterns[atoms]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
     """Depth first: a population that is not large has no large one below it, and each looks at its own records alone.
 
-    Codes are seen as atoms, which no node tells apart; records with the same atoms are one row.
+    Codes are seen as atoms, which no node tells apart; records with the same atoms of all attributes that are still to
+    come are one row.
     """
 
     columns: list[_Inside | _Held]
-    sizes: Floats  # (rows,) records
+    suffixes: Suffixes
+    rows: Rows
     least: float
 
     @classmethod
-    def of(cls, columns: Sequence["_Inside | _Held"], counts: Integers, least: float) -> "_Search":
-        place, first = alike([column.atoms for column in columns], len(counts))  # far fewer than distinct codes
-        sizes = np.bincount(place, weights=counts, minlength=len(first)).astype(np.float64)
-        return cls([column.take(first) for column in columns], sizes, least)
+    def of(cls, columns: Sequence["tuple[_Inside | _Held, Places]"], counts: Integers, least: float) -> "_Search":
+        atoms = [atoms for _, atoms in columns]
+        suffixes, rows = Suffixes.of(atoms, np.zeros(len(counts), np.uint8), counts.astype(np.float64))
+        return cls([column for column, _ in columns], suffixes, rows, least)
 
     def run(self, deepest: int) -> _Found | None:
         """Populations with at most ``deepest`` predicates, as `Populations` has them; None if they are too many."""
@@ -253,13 +248,16 @@ class _Search:
         parent: list[int] = []
         attribute: list[int] = []
         first = [0]
-        todo = [(-1, -1, np.arange(len(self.sizes)), 0, 0)]  # of the parent's rows those in a node
+        todo = [(-1, -1, self.rows, 0, 0)]  # of the parent's rows those in a node
         while todo:
             above, last, rows, inside, depth = todo.pop()
             if above >= 0:
-                rows = self.columns[last].within(rows, inside)
+                share = self.columns[last].within(self.suffixes.kinds[last][rows.group], inside)
+                rows = self.suffixes.merge(rows, last, share)
             for place in range(last + 1, len(self.columns)):
-                records = self.columns[place].records(rows, self.sizes[rows])
+                if place > last + 1:
+                    rows = self.suffixes.merge(rows, place - 1)
+                records = self.columns[place].records(self.suffixes.kinds[place][rows.group], rows.amount)
                 large = np.flatnonzero(records >= self.least)
                 if not len(large):
                     continue

@@ -1,6 +1,6 @@
 """Utility loss: how wrong one would be about the sensitive values of large populations (Li & Li, KDD 2009, 4.2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,10 +12,11 @@ from sfumato.domains.divergence import jensen_shannon
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.evaluate.equivalence_classes import by_row
-from sfumato.evaluate.evidence import Evidence, alike, dense
+from sfumato.evaluate.evidence import Evidence, Places, alike, narrow, ranked
 from sfumato.evaluate.measures.large_nodes import edges_of
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
 from sfumato.evaluate.measures.populations import Populations, large_populations
+from sfumato.evaluate.measures.suffixes import Rows, Suffixes
 from sfumato.evaluate.uniform_assumption import column, exact
 from sfumato.release.shown import Shown
 from sfumato.study.attribute import Attribute
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 
 _MOST = 50_000_000  # numbers in a table of all populations by all sensitive values
 _FULL = 5_000_000  # numbers up to which such a table is held as a whole
+_REGIONS = 1_000  # that are not worth going without
 _TOGETHER = 2_000_000  # numbers of such a table that are compared at once
 
 
@@ -100,38 +102,91 @@ def _losses(evidence: Evidence, attribute: Attribute, found: Populations, min_su
     """JS(P_y, P̂_y) of each population y.
 
     Values that no record of the table has are one value: P_y is 0 there, so each adds ½·P̂_y·log 2, together as apart.
+    The rows of the table and those of the release are not held at the same time, unless it is done one by one.
     """
-    sides = [_true_amounts(evidence, attribute, found), _shown_amounts(evidence, attribute, found)]
     over = _over_codes(evidence, attribute)
-    if len(found) * over.shape[1] > _FULL or max(len(side.lies[0].place) for side in sides) * over.shape[1] > _FULL:
+    if len(found) * over.shape[1] > _FULL:
+        sides = [true_amounts(evidence, attribute, found), shown_amounts(evidence, attribute, found)]
         return _one_by_one(found, sides, over)
     key = f"populations {min_sup!r} of {attribute.name}"
     if key not in evidence.kept:
-        evidence.kept[key] = _normal(spread(found, sides[0].lies, sides[0].records))
+        evidence.kept[key] = _normal(spread(found, true_amounts(evidence, attribute, found)))
     truth: Floats = np.pad(evidence.kept[key], ((0, 0), (0, 1)))
-    guessed = _normal(spread(found, sides[1].lies, sides[1].records))
+    guessed = _normal(spread(found, shown_amounts(evidence, attribute, found)))
     return _apart(truth, np.asarray(guessed @ over))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Amounts:
+class Amounts:
     """The rows of the table or a release: where they lie, and how many records have which value or range of values."""
 
-    lies: list["_Lies"]
-    records: csr_array  # (rows, values or ranges)
+    overlaps: list[Floats]  # for each attribute of the trie (nodes, kinds): the share of each kind of region in a node
+    suffixes: Suffixes
+    rows: Rows
+    flat: list[Places]  # for each attribute where each group stands in a table of kinds by values
+    whole: Floats  # (values or ranges,)
+
+    @classmethod
+    def of(
+        cls, lies: Iterable["_Lies"], found: Populations, at: tuple[Integers, Places], amount: Floats, width: int
+    ) -> "Amounts":
+        """How much there is ``at`` some rows of some values; rows lie somewhere in each attribute of the trie."""
+        row, value = at
+        overlaps, kinds = [], []
+        for lie, *ends in zip(lies, found.starts, found.stops, strict=True):
+            kind, overlap = lie.alike(*ends)
+            overlaps.append(overlap)
+            kinds.append(narrow(kind, overlap.shape[1])[row])
+        suffixes, rows = Suffixes.of(kinds, value, amount)
+        flat = [
+            narrow(kind.astype(np.int64) * width + value, overlap.shape[1] * width)
+            for kind, value, overlap in zip(suffixes.kinds, suffixes.values, overlaps, strict=True)
+        ]
+        return cls(
+            overlaps, suffixes, rows, flat, np.bincount(value, weights=amount, minlength=width).astype(np.float64)
+        )
+
+    @property
+    def width(self) -> int:
+        """How many values or ranges there are."""
+        return len(self.whole)
+
+    def families(self, found: Populations) -> Iterator[tuple[int, Rows]]:
+        """Each family with the rows of its parent, as groups of the family's attribute.
+
+        Depth first, with the rows of one path alone: those of all siblings would be many times a table.
+        """
+        below, places = found.families(), found.attribute.tolist()
+        todo = [(-1, -1, self.rows)]  # of the rows, as groups of the attribute, those in the population's last node
+        while todo:
+            above, at, rows = todo.pop()
+            if above >= 0:
+                share = self.overlaps[at][found.node[above]][self.suffixes.kinds[at][rows.group]]
+                rows = self.suffixes.merge(rows, at, share)
+            for family in below[above]:
+                for passed in range(at + 1, places[family]):
+                    rows = self.suffixes.merge(rows, passed)
+                at = places[family] - 1
+                yield family, rows
+                numbers = range(int(found.first[family]), int(found.first[family + 1]))
+                todo += [(number, places[family], rows) for number in numbers if below[number]]
 
 
-def _true_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> _Amounts:
-    place, people = evidence.people
+def true_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+    """The records of the table, over the values that occur in it."""
+    place, _ = evidence.people
     codes, of, _ = evidence.occurring(attribute.name)
-    amounts = csr_array((evidence.raw.counts.astype(np.float64), (place, of)), shape=(len(people), len(codes)))
-    return _Amounts([_lies(exact(evidence), name, 0) for name in found.attributes], amounts)
+    lies = (_lies(exact(evidence), name, 0) for name in found.attributes)
+    return Amounts.of(lies, found, (place, of), evidence.raw.counts.astype(np.float64), len(codes))
 
 
-def _shown_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> _Amounts:
+def shown_amounts(evidence: Evidence, attribute: Attribute, found: Populations) -> Amounts:
+    """What the release has, over its ranges of values."""
     shown = evidence.shown
-    lies = [_lies(shown, name, evidence.view.domain(name).size) for name in found.attributes]
-    return _Amounts(lies, by_row(shown, attribute.name).shares)
+    lies = (_lies(shown, name, evidence.view.domain(name).size) for name in found.attributes)
+    table = by_row(shown, attribute.name).shares
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    return Amounts.of(lies, found, (row, table.indices), table.data, table.shape[1])
 
 
 def _over_codes(evidence: Evidence, attribute: Attribute) -> csr_array:
@@ -148,15 +203,14 @@ def _over_codes(evidence: Evidence, attribute: Attribute) -> csr_array:
     return csr_array((share, (ranges, columns)), shape=(len(over.starts), len(codes) + 1))
 
 
-def _one_by_one(found: Populations, sides: Sequence[_Amounts], over: csr_array) -> Floats:
+def _one_by_one(found: Populations, sides: Sequence[Amounts], over: csr_array) -> Floats:
     """The same a population at a time, where a table of all populations by all values would be too large."""
     turn = csr_array(over.T)
-    whole = [np.asarray(side.records.sum(axis=0), np.float64).ravel() for side in sides]
     losses = np.zeros(len(found))
-    for (number, true), (_, guessed) in zip(*(each_population(found, s.lies, s.records) for s in sides), strict=True):
+    for (number, true), (_, guessed) in zip(*(each_population(found, side) for side in sides), strict=True):
         p, q = (
-            of / of.sum() if of.sum() > 0 else every / max(float(every.sum()), np.finfo(float).tiny)
-            for of, every in zip((true, guessed), whole, strict=True)
+            of / of.sum() if of.sum() > 0 else side.whole / max(float(side.whole.sum()), np.finfo(float).tiny)
+            for of, side in zip((true, guessed), sides, strict=True)
         )
         losses[number] = jensen_shannon(np.append(p, 0.0)[None, :], (turn @ q)[None, :])[0]
     return losses
@@ -202,70 +256,37 @@ def _lies(shown: Shown, name: str, size: int) -> _Lies:
     return _Lies(found.starts, found.stops, found.place, found.regions)
 
 
-def spread(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Floats:
-    """How much of each column of ``amounts`` falls into each population, and into all records at the end.
+def spread(found: Populations, amounts: Amounts) -> Floats:
+    """How much of each value falls into each population, and into all records at the end.
 
-    ``lies`` says where the rows lie in each attribute of the trie. Down the trie: a row's share of a population is that
-    of the parent times the overlap of its region with one node more. Below one population the rows with the same region
-    of the next attribute are added up, and a whole family is one product of matrices. Rows without a share are dropped
-    on the way.
+    Down the trie: a row's share of a population is that of the parent times the overlap of its region with one node
+    more. Below one population the rows with the same region of the next attribute are added up, and a whole family is
+    one product of matrices. Rows without a share are dropped on the way, and those that no later attribute tells apart
+    are merged.
     """
-    kinds = [lie.alike(*ends) for lie, ends in zip(lies, zip(found.starts, found.stops, strict=True), strict=True)]
-    overlaps = [each for _, each in kinds]
-    kind, first = alike([place for place, _ in kinds], amounts.shape[0])  # rows alike towards every node as one
-    together = csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))), shape=(len(first), len(kind)))
-    regions, mass = [place[first] for place, _ in kinds], dense(csr_array(together @ amounts))
-    width = mass.shape[1]
-    columns = np.arange(width)
+    width = amounts.width
     result = np.zeros((len(found) + 1, width))
-    result[-1] = mass.sum(axis=0)
-    below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
-    todo: list[tuple[int, Integers, Floats, Floats | None]] = [(-1, np.arange(len(mass)), mass, None)]
-    while todo:
-        above, rows, held, share = todo.pop()
-        if share is not None:  # of the parent's rows those with a share: made here, so that few are held at once
-            kept = np.flatnonzero(share)
-            rows, held = rows[kept], held[kept] * share[kept, None]
-        for family in below[above]:
-            begin, end = firsts[family], firsts[family + 1]
-            region = regions[places[family]][rows]
-            overlap = overlaps[places[family]][found.node[begin:end]]
-            flat = ((region * width)[:, None] + columns).ravel()
-            sums = np.bincount(flat, weights=held.ravel(), minlength=overlap.shape[1] * width)
-            result[begin:end] = overlap @ sums.reshape(-1, width)
-            todo += [
-                (number, rows, held, overlap[number - begin][region]) for number in range(begin, end) if below[number]
-            ]
+    result[-1] = amounts.whole
+    for family, rows in amounts.families(found):
+        at, begin, end = int(found.attribute[family]), int(found.first[family]), int(found.first[family + 1])
+        overlap = amounts.overlaps[at][found.node[begin:end]]
+        flat = amounts.flat[at][rows.group]
+        if overlap.shape[1] > _REGIONS + 2 * len(flat):  # few of them are left
+            there, kind = ranked(flat // width)
+            overlap, flat = overlap[:, there], kind * width + flat % width
+        sums = np.bincount(flat, weights=rows.amount, minlength=overlap.shape[1] * width)
+        result[begin:end] = overlap @ sums.reshape(-1, width)
     return result
 
 
-def each_population(found: Populations, lies: Sequence[_Lies], amounts: csr_array) -> Iterator[tuple[int, Floats]]:
-    """The same one population after the other, as its number and its amounts: nothing is held of all of them.
-
-    Depth first, with the rows of the populations on one path alone: those of all siblings would be many times a table.
-    """
-    kinds = [lie.alike(*ends) for lie, ends in zip(lies, zip(found.starts, found.stops, strict=True), strict=True)]
-    below, firsts, places = found.families(), found.first.tolist(), found.attribute.tolist()
-
-    def inside(above: int, rows: Integers, held: Floats) -> Iterator[tuple[int, Integers, Floats]]:
-        for family in below[above]:
-            place, overlap = kinds[places[family]]
-            for number in range(firsts[family], firsts[family + 1]):
-                share = held * overlap[found.node[number]][place[rows]]
-                kept = np.flatnonzero(share)
-                yield number, rows[kept], share[kept]
-
-    start = np.arange(amounts.shape[0])
-    path = [inside(-1, start, np.ones(len(start)))]
-    while path:
-        following = next(path[-1], None)
-        if following is None:
-            path.pop()
-            continue
-        number, rows, share = following
-        yield number, np.asarray(amounts[rows].T @ share)
-        if below[number]:
-            path.append(inside(number, rows, share))
+def each_population(found: Populations, amounts: Amounts) -> Iterator[tuple[int, Floats]]:
+    """The same one population after the other, as its number and its amounts: nothing is held of all of them."""
+    for family, rows in amounts.families(found):
+        at = int(found.attribute[family])
+        kind, value = amounts.suffixes.kinds[at][rows.group], amounts.suffixes.values[at][rows.group]
+        for number in range(int(found.first[family]), int(found.first[family + 1])):
+            share = rows.amount * amounts.overlaps[at][found.node[number]][kind]
+            yield number, np.bincount(value, weights=share, minlength=amounts.width).astype(np.float64)
 
 
 def _normal(amounts: Floats) -> Floats:
