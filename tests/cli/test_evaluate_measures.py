@@ -13,7 +13,7 @@ from tests.cli.test_partition import study  # noqa: F401 - a fixture
 
 @pytest.fixture
 def bundle(study, run):  # noqa: F811 - the fixture
-    assert run("release", study, "k5", "--out", "out").code == 0
+    assert run("release", study, "k5", "--out", "out", "--no-report").code == 0
     return study
 
 
@@ -41,7 +41,7 @@ def test_a_measure_that_does_not_apply_says_why(bundle, run):
     text = bundle.read_text(encoding="utf-8").replace("role: sensitive", "role: insensitive")
     text = text.replace("role: class", "role: insensitive")
     bundle.write_text(text.split("releases:")[0] + "releases:\n  k5: {method: mondrian, k: 5}\n", encoding="utf-8")
-    assert run("release", bundle, "k5", "--out", "other").code == 0
+    assert run("release", bundle, "k5", "--out", "other", "--no-report").code == 0
     found = run("evaluate", "measures", "other", "--against", bundle, "--only", "ploss")
     assert found.code == 0
     assert "ploss does not apply: no attribute is sensitive" in found.out
