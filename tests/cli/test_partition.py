@@ -30,20 +30,25 @@ releases:
 RELEASES = ("k5", "both", "cut", "levels", "buckets", "tables")
 
 
-@pytest.fixture
-def study(tmp_path, monkeypatch):
+def clinic(folder):
+    """Write the study and its table into a folder."""
     from sfumato.methods import FullDomain
 
-    monkeypatch.chdir(tmp_path)
     jobs, ills = ("Engineer", "Lawyer", "Dancer", "Writer"), ("flu", "asthma", "none")
-    with (tmp_path / "clinic.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / "clinic.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["id", "age", "job", "ill", "pay", "town", "note"])
         for n in range(120):
             pay, town = ("low", "high")[n % 5 > 2], ("Ulm", "Bonn")[n % 2]
             rows.writerow([f"p{n}", 20 + n * 7 % 40, jobs[n % 4], ills[n % 3], pay, town, f"secret {n}"])
-    (tmp_path / "study.yaml").write_text(STUDY.replace("LEVELS", FullDomain.name), encoding="utf-8")
-    return tmp_path / "study.yaml"
+    (folder / "study.yaml").write_text(STUDY.replace("LEVELS", FullDomain.name), encoding="utf-8")
+    return folder / "study.yaml"
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return clinic(tmp_path)
 
 
 @pytest.mark.parametrize("name", RELEASES)
