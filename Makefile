@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 CODE   := $(wildcard src tests tools bench papers)
 
+# Compiled modules are kept, whatever is usual here: tests start many interpreters, and each would compile all of ours.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check fix bench slow accuracy reproduce lock lint format-check ruff types layers
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from tests.error_rates import Guard
+from tests.kept import keep
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,6 +40,14 @@ def _working_folder(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sfumato.workflow.steps.outcome.working_folder", working_folder)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _kept():
+    """What is the same in every test is worked out once."""
+    with pytest.MonkeyPatch.context() as patch:
+        keep(patch)
         yield
 
 

@@ -64,7 +64,7 @@ def test_a_table_in_memory_becomes_a_release(folder):
 
 def test_the_next_folder_is_a_free_one():
     people = study()
-    first, second = (people.release(sf.ContingencyTable(epsilon="0.1")) for _ in range(2))
+    first, second = (people.release(sf.ContingencyTable(epsilon="0.1"), report=False) for _ in range(2))
     assert [p.folder.name for p in (first, second)] == ["contingency-1", "contingency-2"]
 
 
@@ -81,10 +81,10 @@ def test_a_name_is_not_a_path_in_python_either(name, folder):
 
 def test_budgets_hold_in_python_too():
     people = study()
-    people.release("dp", out="first")
+    people.release("dp", out="first", report=False)
     assert not people.plan(sf.DiffGen(epsilon="0.6")).fits
     with pytest.raises(BudgetError, match=r"0\.5 is left of the study's 1"):
-        people.release(sf.DiffGen(epsilon="0.6"), out="second")
+        people.release(sf.DiffGen(epsilon="0.6"), out="second", report=False)
     assert not Path("second").exists()
 
 
@@ -99,7 +99,9 @@ def test_a_declared_release_keeps_its_own_purpose():
 
 
 def test_how_parameters_were_chosen_is_in_the_guarantee():
-    published = study().release(sf.DiffGen(epsilon=1, h=1), chosen="chosen on the raw table", purpose="few")
+    published = study().release(
+        sf.DiffGen(epsilon=1, h=1), chosen="chosen on the raw table", purpose="few", report=False
+    )
     assert "ε does not cover that choice" in published.open().guarantee
     with pytest.raises(UsageError, match="use one of: fixed in advance"):
         study().recipe(sf.DiffGen(epsilon=1), chosen="by magic")
@@ -107,7 +109,9 @@ def test_how_parameters_were_chosen_is_in_the_guarantee():
 
 def test_a_seed_repeats_the_noise_and_takes_the_promise_away():
     method = sf.ContingencyTable(epsilon=1)
-    tables = [study(ledger="memory:").release(method, out=f"s{n}", insecure_seed=4).open() for n in range(2)]
+    tables = [
+        study(ledger="memory:").release(method, out=f"s{n}", insecure_seed=4, report=False).open() for n in range(2)
+    ]
     assert tables[0].to_arrow() == tables[1].to_arrow()
     assert tables[0].guarantee.startswith("none")
 

@@ -71,14 +71,14 @@ def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
 
 
 def test_verify_as_a_word_and_as_an_option(dated, run):
-    run("release", dated, "one")
+    run("release", dated, "one", "--no-report")
     assert run("ledger", dated, "verify").out == "the ledger verifies\n"
     assert run("ledger", dated, "--verify").out.endswith("the ledger verifies\n")
     assert run("ledger", dated, "verify", "--json").json["verified"] is True
 
 
 def test_an_exported_ledger_can_be_checked_elsewhere(dated, run):
-    run("release", dated, "one")
+    run("release", dated, "one", "--no-report")
     run("ask", dated, "age > 30", "--epsilon", "0.1")
     found = run("ledger", dated, "export").json
     rows = [chain.Row(**row) for row in found["rows"]]
@@ -95,7 +95,7 @@ def test_an_exported_ledger_can_be_checked_elsewhere(dated, run):
 
 
 def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
-    run("release", dated, "one")
+    run("release", dated, "one", "--no-report")
     run("ask", dated, "age > 30", "--epsilon", "0.25")
     (dated.parent / "people.ledger.sqlite").unlink()
     found = run("ledger", dated, "verify", "--json")
@@ -124,7 +124,7 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
 
 
 def test_a_lost_ledger_does_not_show_a_full_budget(dated, run):
-    run("release", dated, "one")
+    run("release", dated, "one", "--no-report")
     for ending in ("sqlite", "head"):
         (dated.parent / f"people.ledger.{ending}").unlink()
     shown = run("ledger", dated)
@@ -144,7 +144,7 @@ def test_a_lost_ledger_does_not_show_a_full_budget(dated, run):
 
 @pytest.mark.parametrize("headed", [True, False])
 def test_adopting_without_a_head_says_what_is_not_counted(dated, run, headed):
-    run("release", dated, "one")
+    run("release", dated, "one", "--no-report")
     run("ask", dated, "age > 30", "--epsilon", "0.25")
     (dated.parent / "people.ledger.sqlite").unlink()
     if not headed:

@@ -88,7 +88,7 @@ def test_a_receiver_is_told_of_the_sample_and_can_check_the_cap(study, run):
     planned = run("plan", study, "cap").out
     assert "80 % of the records are drawn at random" in planned and "rare records look expected" in planned
     assert "Records may be suppressed" in planned and "The cap takes attributes to be independent" in planned
-    assert run("release", study, "cap", "--out", "out").code == 0
+    assert run("release", study, "cap", "--out", "out", "--no-report").code == 0
     bundle = study.parent / "out" / "bundle"
     manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["sampled"] == "0.8"
@@ -105,7 +105,7 @@ def test_a_receiver_is_told_of_the_sample_and_can_check_the_cap(study, run):
 
 
 def test_a_seeded_sample_promises_nothing(study, run):
-    assert run("release", study, "cap", "--out", "out", "--insecure-seed", "1").code == 0
+    assert run("release", study, "cap", "--out", "out", "--insecure-seed", "1", "--no-report").code == 0
     manifest = json.loads((study.parent / "out" / "bundle" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["guarantee"] == "none (seeded for testing)"
     assert run("verify", "out").code == 0
@@ -121,7 +121,7 @@ def test_a_population_comes_from_shares_or_from_people_and_goes_into_the_manifes
     ):
         with_parameters(study, f"population: {file}")
         assert f"those of '{file}'" in run("plan", study, "r").out
-        assert run("release", study, "r", "--out", f"out-{file}").code == 0
+        assert run("release", study, "r", "--out", f"out-{file}", "--no-report").code == 0
         bundle = folder / f"out-{file}" / "bundle"
         promises = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["privacy"]["models"]
         assert "shares" not in promises[0]["parameters"] and promises[1]["parameters"]["shares"] == shares

@@ -80,7 +80,7 @@ def test_a_seeded_release_warns_and_promises_nothing(study, run):
 
 
 def test_a_changed_bundle_does_not_verify(study, run):
-    run("release", study, "table", "--out", "out")
+    run("release", study, "table", "--out", "out", "--no-report")
     with (study.parent / "out" / "bundle" / "data.csv").open("a", encoding="utf-8") as file:
         file.write("more\n")
     found = run("verify", "out")
@@ -91,7 +91,7 @@ def test_a_changed_bundle_does_not_verify(study, run):
 
 
 def test_a_query_that_cannot_be_read_says_where(study, run):
-    run("release", study, "table", "--out", "out")
+    run("release", study, "table", "--out", "out", "--no-report")
     found = run("query", "out", "job = Artist and jop = Lawyer")
     assert found.code == 2
     assert "▶jop" in found.err
@@ -101,7 +101,7 @@ def test_a_query_that_cannot_be_read_says_where(study, run):
 
 def test_an_empty_ledger_and_a_changed_one(study, run):
     assert "no release yet; ε = 0 is spent, 2 is left" in run("ledger", study).out
-    run("release", study, "table")
+    run("release", study, "table", "--no-report")
     book = study.parent / "people.ledger.sqlite"
     with sqlite3.connect(book) as file:
         tables = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

@@ -2,19 +2,30 @@
 
 import io
 import re
+import shutil
 
 import pytest
 from rich.console import Console
 
+import sfumato as sf
 from sfumato.cli import show
 from sfumato.evaluate.measures import MEASURES
-from tests.cli.test_partition import study  # noqa: F401 - a fixture
+from tests.cli.test_partition import clinic, study  # noqa: F401 - a fixture
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clinic")
+    sf.Study.load(clinic(folder)).release("k5", out=folder / "out", report=False)
+    return folder
 
 
 @pytest.fixture
-def bundle(study, run):  # noqa: F811 - the fixture
-    assert run("release", study, "k5", "--out", "out").code == 0
-    return study
+def bundle(made_once, tmp_path, monkeypatch):
+    """A copy of one's own: the study, its table, and a release of it."""
+    shutil.copytree(made_once, tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    return tmp_path / "own" / "study.yaml"
 
 
 def test_a_release_is_measured(bundle, run):
@@ -41,7 +52,7 @@ def test_a_measure_that_does_not_apply_says_why(bundle, run):
     text = bundle.read_text(encoding="utf-8").replace("role: sensitive", "role: insensitive")
     text = text.replace("role: class", "role: insensitive")
     bundle.write_text(text.split("releases:")[0] + "releases:\n  k5: {method: mondrian, k: 5}\n", encoding="utf-8")
-    assert run("release", bundle, "k5", "--out", "other").code == 0
+    assert run("release", bundle, "k5", "--out", "other", "--no-report").code == 0
     found = run("evaluate", "measures", "other", "--against", bundle, "--only", "ploss")
     assert found.code == 0
     assert "ploss does not apply: no attribute is sensitive" in found.out

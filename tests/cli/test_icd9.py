@@ -26,7 +26,7 @@ def test_the_command_writes_a_file_that_a_study_can_name(tmp_path, run):
     )
     study = sf.Study.load(tmp_path / "study.yaml")
     assert all(report.fits for report in study.check())
-    done = study.release("dp", out=tmp_path / "out")
+    done = study.release("dp", out=tmp_path / "out", report=False)
     assert verify_bundle(done.bundle).ok
     assert done.open().query("diagnosis contains '250.*'").count >= 0
 

@@ -59,7 +59,7 @@ def test_release_and_ledger(study, run):
 
 
 def test_verify_and_query(study, run):
-    made = run("release", study, "table", "--out", "out", "--json").json
+    made = run("release", study, "table", "--out", "out", "--json", "--no-report").json
     found = run("verify", "out", "--sha256", made["sha256"], "--json")
     assert found.code == 0
     assert found.json["ok"] is True

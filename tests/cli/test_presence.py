@@ -77,14 +77,14 @@ def test_every_region_holds_enough_people(folder, run, method):
 
 def test_a_receiver_without_the_population_cannot_check(folder, run):
     path = study(folder)
-    assert run("release", str(path), "present", "--out", "out").code == 0
+    assert run("release", str(path), "present", "--out", "out", "--no-report").code == 0
     done = run("verify", "out")
     assert done.code == 8 and "--population FILE" in done.out
 
 
 def test_another_population_breaks_the_promise(folder, run):
     path = study(folder)
-    assert run("release", str(path), "present", "--out", "out").code == 0
+    assert run("release", str(path), "present", "--out", "out", "--no-report").code == 0
     people = pc.read_csv("people.csv")
     pc.write_csv(people.slice(0, 1500), "few.csv")
     done = run("verify", "out", "--population", "few.csv")
@@ -94,7 +94,7 @@ def test_another_population_breaks_the_promise(folder, run):
 def test_a_purpose_counts_those_it_selects(folder, run):
     """Everybody knows that only the north takes part: were all counted, a share could be above what is promised."""
     path = study(folder)
-    assert run("release", str(path), "north", "--out", "out").code == 0
+    assert run("release", str(path), "north", "--out", "out", "--no-report").code == 0
     rows = sf.Release.open("out").to_arrow().to_pylist()
     groups = Counter(row["age"] for row in rows)
     north = [person for person in pc.read_csv("people.csv").to_pylist() if person["town"] in "AB"]
@@ -136,7 +136,7 @@ def test_people_beyond_the_bounds_live_in_no_region(folder, run, method):
     pc.write_csv(pa.table({"age": [59] * 10 + [30] * 90 + [80] * 900, "town": ["A"] * 1000}), "people.csv")
     pc.write_csv(pa.table({"age": [59] * 10 + [30] * 20, "town": ["A"] * 30, "ill": ["no"] * 30}), "patients.csv")
     path = study(folder, method)
-    assert run("release", str(path), "present", "--out", "out").code == 0
+    assert run("release", str(path), "present", "--out", "out", "--no-report").code == 0
     rows = sf.Release.open("out").to_arrow().to_pylist()
     for (age, town), patients in Counter((row["age"], row["town"]) for row in rows).items():
         living = sum(inside({"age": age, "town": town}, {"age": n, "town": "A"}) for n in [59] * 10 + [30] * 90)
@@ -173,7 +173,7 @@ def test_only_the_name_of_public_statistics_leaves(folder, run):
     (folder / "shares.csv").write_text("attribute,value,share\ntown,A,0.4\ntown,B,0.3\ntown,C,0.2\ntown,D,0.1\n")
     path = study(folder)
     path.write_text(f"{path.read_text()}  capped: {{method: capped-confidence, population: {folder / 'shares.csv'}}}\n")
-    assert run("release", str(path), "capped", "--out", "out").code == 0
+    assert run("release", str(path), "capped", "--out", "out", "--no-report").code == 0
     texts = {file.name: file.read_text() for file in (folder / "out" / "bundle").glob("*.[jm]*")}
     assert json.loads(texts["manifest.json"])["method"]["parameters"]["population"] == "shares.csv"
     assert not any(str(folder) in text for text in texts.values())
@@ -183,7 +183,7 @@ def test_only_the_name_of_public_statistics_leaves(folder, run):
 def test_a_population_that_nothing_compares_with_is_refused(folder, run):
     path = study(folder)
     path.write_text(path.read_text() + "  plain: {method: mondrian, k: 5}\n")
-    assert run("release", str(path), "plain", "--out", "out").code == 0
+    assert run("release", str(path), "plain", "--out", "out", "--no-report").code == 0
     done = run("verify", "out", "--population", "people.csv")
     assert done.code == 2 and "compares with no population" in done.err
     given = ("--promise", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")

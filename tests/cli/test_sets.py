@@ -60,8 +60,8 @@ def clinic(tmp_path, monkeypatch, records):
     return tmp_path
 
 
-def published(run, study, name):
-    made = run("release", study, name, "--out", name, "--json")
+def published(run, study, name, *options):
+    made = run("release", study, name, "--out", name, "--json", *options)
     assert made.code == 0, made.err
     assert run("verify", name).code == 0
     release = Release.open(name)
@@ -81,7 +81,7 @@ def test_check_and_plan_know_sets(clinic, run, records):
 
 @pytest.mark.parametrize(("study", "name"), [("study.yaml", "full"), ("study.yaml", "k3"), ("dp.yaml", "dp")])
 def test_a_release_is_measured(clinic, run, records, study, name):
-    _, rows = published(run, study, name)
+    _, rows = published(run, study, name, "--no-report")
     found = run("evaluate", "measures", name, "--against", study, "--json")
     assert found.code == 0, found.err
     said = {one["name"]: one for one in found.json["measures"]}
@@ -99,7 +99,7 @@ def test_a_release_is_measured(clinic, run, records, study, name):
 
 @pytest.mark.parametrize(("study", "name"), [("study.yaml", "full"), ("dp.yaml", "dp")])
 def test_people_are_looked_up(clinic, run, records, study, name):
-    _, rows = published(run, study, name)
+    _, rows = published(run, study, name, "--no-report")
     people = plain.linked(rows, records)
     found = run("evaluate", "link", name, "--against", study, "--json").json
     assert found["people"] == SIZE
@@ -117,7 +117,7 @@ def test_people_are_looked_up(clinic, run, records, study, name):
 
 
 def test_two_releases_are_intersected(clinic, run, records):
-    alone = [plain.linked(published(run, "study.yaml", name)[1], records) for name in ("full", "k3")]
+    alone = [plain.linked(published(run, "study.yaml", name, "--no-report")[1], records) for name in ("full", "k3")]
     found = run("evaluate", "intersect", "full", "k3", "--against", "study.yaml", "--k", "4", "--json")
     assert found.code == 0, found.err
     both = [(a[1], b[1]) for a, b in zip(*alone, strict=True) if a[0] > 0 and b[0] > 0]
@@ -130,7 +130,7 @@ def test_two_releases_are_intersected(clinic, run, records):
 
 @pytest.mark.parametrize(("study", "name"), [("study.yaml", "full"), ("study.yaml", "k3"), ("dp.yaml", "dp")])
 def test_a_bundle_is_asked_what_sets_contain(clinic, run, study, name):
-    _, rows = published(run, study, name)
+    _, rows = published(run, study, name, "--no-report")
     for text, wish in (("codes contains 31", plain.UNDER["31"]), ("codes contains 1*", plain.UNDER["1*"])):
         guess = sum(row.weight * plain.chance(row.codes, wish) for row in rows)
         assert run("query", name, text, "--json").json["count"] == pytest.approx(guess)
@@ -151,7 +151,7 @@ def test_releases_are_compared(clinic, run):
     assert found.code == 0, found.err
     points = found.json["points"]
     assert len(points) == 3 and found.json["failures"] == []
-    published(run, "study.yaml", "full")
+    published(run, "study.yaml", "full", "--no-report")
     measured = run("evaluate", "measures", "full", "--against", "study.yaml", "--only", "ploss,uloss", "--json").json[
         "measures"
     ]

@@ -76,7 +76,7 @@ def broken(published, raw, quasi, sensitive, rate, domains, trees):
 
 def released(study, rate, distortion, folder):
     opened = Study(study, ledger=MemoryLedger())  # else there would be one beside the packaged table
-    table = opened.release(ConfidenceCap(rate=rate, distortion=distortion), out=folder).open().to_pandas()
+    table = opened.release(ConfidenceCap(rate=rate, distortion=distortion), out=folder, report=False).open().to_pandas()
     kept = table[~table["suppressed"].astype(bool)] if "suppressed" in table else table
     return len(table), kept
 

@@ -43,7 +43,9 @@ def study(source, *, unit="record", budget=2, time="compas_screening_date"):
 
 def spend(opened, folder, *asked):
     for number, (purpose, epsilon) in enumerate(asked):
-        opened.release(sf.DiffGen(epsilon=epsilon, h=3), purpose=purpose, out=folder / f"{purpose}-{number}")
+        opened.release(
+            sf.DiffGen(epsilon=epsilon, h=3), purpose=purpose, out=folder / f"{purpose}-{number}", report=False
+        )
     return opened.ledger.spent("compas")
 
 

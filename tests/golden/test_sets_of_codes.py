@@ -22,7 +22,7 @@ def test_readmission_with_diagnosis_sets(tmp_path, tree):
     study = diabetes.study(tmp_path, tree=tree)
     method = sf.DiffGen(epsilon=1)
     began = time.process_time()
-    release = study.release(method, out=tmp_path / "out").open()
+    release = study.release(method, out=tmp_path / "out", report=False).open()
     found = study.worth(method, runs=1)
     assert time.process_time() - began < 20  # of a processor; a busy machine takes longer by the clock
     assert verify_bundle(tmp_path / "out").ok
@@ -39,6 +39,8 @@ def test_readmission_with_diagnosis_sets(tmp_path, tree):
 def test_market_baskets(tmp_path):
     table = retail.baskets()
     assert len(table) == 88_162
-    release = retail.study(table).release(sf.DiffGen(epsilon=1, h=6, score="gini"), out=tmp_path / "out").open()
+    release = (
+        retail.study(table).release(sf.DiffGen(epsilon=1, h=6, score="gini"), out=tmp_path / "out", report=False).open()
+    )
     assert verify_bundle(tmp_path / "out").ok
     assert release.cuts["items"].total >= 2**100

@@ -59,7 +59,7 @@ def study(role="quasi_identifier", level=2, **fields):
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory):
     place = tmp_path_factory.mktemp("releases")
-    return {name: study().release(method, out=place / name).open() for name, method in METHODS.items()}
+    return {name: study().release(method, out=place / name, report=False).open() for name, method in METHODS.items()}
 
 
 def labelled(row, names):
@@ -124,7 +124,12 @@ def forms():
 def test_every_form_of_raw_codes_is_taken(releases, form):
     encoder = releases["full-domain"].encoder()
     assert np.array_equal(encoder.transform(forms()[form]), encoder.transform(forms()["text"]))
-    counts = study().release(sf.ContingencyTable(epsilon=100, threshold=1), out=f"out-{id(form)}").open().encoder()
+    counts = (
+        study()
+        .release(sf.ContingencyTable(epsilon=100, threshold=1), out=f"out-{id(form)}", report=False)
+        .open()
+        .encoder()
+    )
     assert np.array_equal(counts.transform(forms()[form]), counts.transform(forms()["text"]))
 
 
@@ -145,7 +150,7 @@ def test_a_single_column_of_lists_of_one_length_is_no_third_dimension(folder):
             },
         }
     )
-    encoder = alone.release(sf.FullDomain(k=3), out="out").open().encoder()
+    encoder = alone.release(sf.FullDomain(k=3), out="out", report=False).open().encoder()
     assert (
         encoder.transform([[["15", "31"]], [["16", "32"]]]).tolist()
         == encoder.transform([["15;31"], ["32;16"]]).tolist()
@@ -153,7 +158,9 @@ def test_a_single_column_of_lists_of_one_length_is_no_third_dimension(folder):
 
 
 def test_sets_joined_from_columns_are_found_in_those():
-    release = study(columns=["code_0", "code_1", "code_2"]).release(METHODS["full-domain"], out="out").open()
+    release = (
+        study(columns=["code_0", "code_1", "code_2"]).release(METHODS["full-domain"], out="out", report=False).open()
+    )
     source = study().declared.source
     joined = release.encoder().transform(source.drop_columns(["codes"]))
     lists = pa.table({"ward": WARDS, "codes": pa.array([sorted(codes)[:3] for codes in CODES], pa.list_(pa.string()))})
@@ -164,7 +171,7 @@ def test_codes_outside_follow_the_rule_of_the_domain(releases):
     encoder, names = releases["full-domain"].encoder(), list(releases["full-domain"].features.names)
     strange = encoder.transform(pa.table({"ward": ["a", "a"], "codes": ["zz", "15;zz"]}))
     assert [labelled(row, names) for row in strange] == [None, None]  # such a record takes no part
-    kept = study(outside="keep", level=1).release(sf.FullDomain(k=4, suppress="0.3"), out="out").open()
+    kept = study(outside="keep", level=1).release(sf.FullDomain(k=4, suppress="0.3"), out="out", report=False).open()
     found = kept.encoder().transform(pa.table({"ward": ["a"] * 3, "codes": ["15;zz", "15", None]}))
     assert [labelled(row, list(kept.features.names)) for row in found][1:] == ["1*", "(none)"]
 
@@ -202,7 +209,7 @@ def results(tmp_path_factory):
                 },
             }
         )
-        encoder = wide.release(sf.Mondrian(k=2), out=place / str(columns)).open().encoder()
+        encoder = wide.release(sf.Mondrian(k=2), out=place / str(columns), report=False).open().encoder()
         for result in check_estimator(encoder, on_fail=None, on_skip=None):
             found.setdefault(result["check_name"], {})[columns] = (result["status"], result["exception"])
     return found
@@ -232,7 +239,7 @@ def test_it_passes_scikit_learn_s_checks_where_they_apply(results):
 )
 def test_queries_ask_what_sets_contain(method):
     buckets = method.name in ("bucketization", "anatomy")
-    release = study("sensitive" if buckets else "quasi_identifier").release(method, out="out").open()
+    release = study("sensitive" if buckets else "quasi_identifier").release(method, out="out", report=False).open()
     rows = _lines(release)
     for text, wish in (
         ("codes contains 31", plain.UNDER["31"]),
@@ -282,7 +289,7 @@ def test_samples_have_a_code_under_each_node(releases):
 
 
 def test_names_of_sets_that_are_none_of_the_codes_are_found(folder):
-    study().release(METHODS["mondrian"], out="out")
+    study().release(METHODS["mondrian"], out="out", report=False)
     path = folder / "out" / "bundle" / "manifest.json"
     content = json.loads(path.read_text())
     [told] = [a for a in content["attributes"] if a["name"] == "codes"]

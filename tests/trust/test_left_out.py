@@ -52,8 +52,10 @@ def study(source=None, **more):
 
 
 VERBS = {
-    "release": lambda s, out, **more: s.release(sf.DiffGen(epsilon=1, h=2), out=out, **more),
-    "a release of groups": lambda s, out, **more: s.release(sf.Mondrian(k=2, suppress=0), out=out, **more),
+    "release": lambda s, out, **more: s.release(sf.DiffGen(epsilon=1, h=2), out=out, report=False, **more),
+    "a release of groups": lambda s, out, **more: s.release(
+        sf.Mondrian(k=2, suppress=0), out=out, report=False, **more
+    ),
     "ask": lambda s, _, **more: s.ask("paid >= 2000", epsilon=1, **more),
     "ask by": lambda s, _, **more: s.ask(by="paid", epsilon=1, **more),
     "learn": lambda s, out, **more: s.learn(DiffPC45(1, depth=2), out=out, **more),
@@ -88,9 +90,9 @@ def test_the_study_sets_the_limit(tmp_path, limit, refused):
     opened = study(most_invalid=limit)
     if refused:
         with pytest.raises(SourceError, match=r"At most 0\.98 may be left out"):
-            opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+            opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
     else:
-        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
         assert done.left_out.share == Fraction(99, 100)
         assert "99 % of the records (198 of 200) have a missing or invalid value" in done.warnings[0]
 
@@ -100,7 +102,7 @@ def test_a_purist_decides_nothing_on_raw_records(tmp_path, monkeypatch):
     monkeypatch.setattr("sfumato.tables.coded.count_left_out", None)
     monkeypatch.setattr("sfumato.workflow.steps.left_out_guard.count_left_out", None)
     opened = study(most_invalid="unchecked")
-    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
     assert done.left_out is None and done.warnings == ()
     plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
     assert plan.left_out is None and "`most_invalid: unchecked`" in plan.sentences[-1]
@@ -150,7 +152,7 @@ def test_a_plan_needs_no_table():
 def test_a_plan_does_not_use_up_a_stream(tmp_path):
     opened = study(table(readable=ROWS).to_reader())
     assert "can be read only once" in opened.plan(sf.DiffGen(epsilon=1, h=2)).sentences[-1]
-    opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
 
 
 def test_nothing_of_it_is_published(tmp_path):
@@ -223,7 +225,7 @@ def test_a_plan_and_a_release_tell_of_values_that_are_misread(tmp_path, words):
     assert plan.left_out.left_out == 0 and plan.left_out.replaced["paid"].share >= Fraction(99, 100)
     opened = misread(words, most_invalid=1)
     assert any(words in said for said in opened.plan(sf.DiffGen(epsilon=1, h=2)).sentences)
-    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out")
+    done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
     assert any(words in said for said in done.warnings)
     assert not any(b"of the values of" in file.read_bytes() for file in done.bundle.iterdir())
 
@@ -233,14 +235,14 @@ def test_what_really_is_missing_may_be_kept(tmp_path, method):
     """Blanks, nulls and declared marks are no misread values, however many there are."""
     written = [None, "", " ", "5"] * (ROWS // 4)
     source = table().set_column(0, "paid", pa.array(written))
-    done = misread("not readable and kept as missing", source).release(method, out=tmp_path / "out")
+    done = misread("not readable and kept as missing", source).release(method, out=tmp_path / "out", report=False)
     assert done.left_out.replaced == {} and not any("of the values" in said for said in done.warnings)
 
 
 def test_a_few_replaced_values_are_told_and_fewer_are_not(tmp_path):
     for readable, told in ((ROWS - 2, False), (ROWS - 3, True)):
         opened = misread("not readable and kept as missing", table(readable=readable))
-        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / str(readable))
+        done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / str(readable), report=False)
         assert any("1.5 % of the values of 'paid' (3 of 200)" in said for said in done.warnings) == told
         assert done.left_out.replaced["paid"].unreadable == ROWS - readable
 
@@ -248,4 +250,4 @@ def test_a_few_replaced_values_are_told_and_fewer_are_not(tmp_path):
 def test_a_release_of_groups_names_the_format_of_numbers_it_cannot_read(tmp_path):
     opened = study(paid={"missing": "error"})
     with pytest.raises(SourceError, match=r"declare how they are written \(`format`\)"):
-        opened.release(sf.Mondrian(k=2, suppress=0), out=tmp_path / "out")
+        opened.release(sf.Mondrian(k=2, suppress=0), out=tmp_path / "out", report=False)

@@ -39,7 +39,7 @@ def budget(path):
 
 
 def spend(path, epsilon=1):
-    return opened(path).release(sf.ContingencyTable(epsilon=epsilon))
+    return opened(path).release(sf.ContingencyTable(epsilon=epsilon), report=False)
 
 
 def ask(path, epsilon=1):
@@ -70,7 +70,7 @@ def test_without_its_head_the_bundles_notice(study):
     with pytest.raises(VerifyError, match="does not know 1 release"):
         ask(study)
     with pytest.raises(VerifyError, match="does not know 1 release"):
-        opened(study).release("groups")
+        opened(study).release("groups", report=False)
     assert "THE LEDGER HAS LOST ENTRIES" in opened(study).plan(sf.ContingencyTable(epsilon=1)).sentences[0]
     assert "THE LEDGER HAS LOST ENTRIES" in opened(study).plan("groups").sentences[0]
 
@@ -122,8 +122,8 @@ def test_another_ledger_in_the_study_is_another_account_and_is_noticed(study):
 def test_releases_that_are_adopted_count_as_spent_again(tmp_path):
     study = spanned(tmp_path)
     before = opened(study)
-    first = before.release("dp")
-    before.release("groups")
+    first = before.release("dp", report=False)
+    before.release("groups", report=False)
     before.ask("", epsilon=1)
     paid, entries = before.ledger.spent("clinic"), before.ledger.entries("clinic")
     for name in (LEDGER, HEAD):
@@ -138,7 +138,7 @@ def test_releases_that_are_adopted_count_as_spent_again(tmp_path):
     assert opened(study).ledger.spent("clinic") == paid - 1, "nothing tells of the question: its head is gone, too"
     assert opened(study).verify_ledger() == ()
     assert opened(study).adopt_releases("again") == []
-    opened(study).release("dp")
+    opened(study).release("dp", report=False)
 
 
 def test_what_head_and_bundles_know_is_counted_once(study):
@@ -153,11 +153,11 @@ def test_what_head_and_bundles_know_is_counted_once(study):
 
 
 def test_a_release_elsewhere_is_noticed_by_the_next_one_beside_it(study, tmp_path):
-    opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "one")
+    opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "one", report=False)
     for name in (LEDGER, HEAD):
         (study.parent / name).unlink()
     with pytest.raises(VerifyError, match="does not know 1 release"):
-        opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "two")
+        opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "two", report=False)
     assert not (tmp_path / "elsewhere" / "two").exists()
     assert len(opened(study).adopt_releases("moved", folders=[tmp_path / "elsewhere"])) == 1
 
@@ -181,7 +181,7 @@ def test_a_second_study_beside_one_that_has_spent_is_warned_of(study, shared):
     other.write_text(study.read_text(encoding="utf-8").replace("name: clinic", "name: other"), encoding="utf-8")
     said = "other studies have spent privacy budget"
     assert not any(said in sentence for sentence in opened(other).plan(sf.ContingencyTable(epsilon=1)).sentences)
-    opened(study).release("groups")
+    opened(study).release("groups", report=False)
     assert not any(said in warning for warning in spend(other).warnings), "groups cost nothing"
     assert any(f"{said} here: 'other'" in sentence for sentence in opened(study).plan("groups").sentences)
     if shared:  # the ledger itself tells

@@ -20,7 +20,7 @@ HUGE = "1000000"  # so much ε that the noise is 0: what is published are the tr
 
 
 def released(opened, method, out, purpose=None):
-    done = opened.release(method, out=out, purpose=purpose)
+    done = opened.release(method, out=out, purpose=purpose, report=False)
     assert verify_bundle(done.bundle).ok
     return done
 
@@ -72,8 +72,8 @@ def test_plan_manifest_and_readme_say_span_and_filter_in_words(tmp_path, method)
 
 def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_span(tmp_path):
     opened = study()
-    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
-    opened.release(sf.ContingencyTable(epsilon="1.5"), out=tmp_path / "b", purpose="thirteen")
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve", report=False)
+    opened.release(sf.ContingencyTable(epsilon="1.5"), out=tmp_path / "b", purpose="thirteen", report=False)
     assert opened.ledger.spent("clinic") == Fraction(3, 2)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
     assert (plan.left, plan.fits) == (Fraction(3, 2), True)
@@ -87,14 +87,14 @@ def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_
     )
     plan = opened.plan(sf.Mondrian(k=5), purpose="twelve")
     assert any("1.5 of 2 is left now over [2012-01-01" in sentence for sentence in plan.sentences)
-    done = opened.release(sf.ContingencyTable(epsilon="0.25"), out=tmp_path / "c")
+    done = opened.release(sf.ContingencyTable(epsilon="0.25"), out=tmp_path / "c", report=False)
     assert (done.left, opened.ledger.spent("clinic")) == (Fraction(1, 4), Fraction(7, 4))
 
 
 def test_persons_get_no_discount(tmp_path):
     opened = study(unit={"person": "who", "at_most": 2})
-    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
-    done = opened.release(sf.ContingencyTable(epsilon="1"), out=tmp_path / "b", purpose="thirteen")
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve", report=False)
+    done = opened.release(sf.ContingencyTable(epsilon="1"), out=tmp_path / "b", purpose="thirteen", report=False)
     assert (opened.ledger.spent("clinic"), done.left) == (Fraction(3, 2), Fraction(1, 2))
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
     assert (plan.left, plan.fits) == (Fraction(1, 2), False)
@@ -104,7 +104,7 @@ def test_persons_get_no_discount(tmp_path):
 def test_a_request_over_what_is_left_fails_before_anything_is_read(tmp_path):
     opened = study(source="there/is/no/such/table.csv")
     with pytest.raises(BudgetError, match=r"asks for ε = 3 over \[2012-01-01, 2013-01-01\), and 2 is left"):
-        opened.release(sf.ContingencyTable(epsilon=3), out=tmp_path / "a", purpose="twelve")
+        opened.release(sf.ContingencyTable(epsilon=3), out=tmp_path / "a", purpose="twelve", report=False)
     with pytest.raises(BudgetError, match="asks for ε = 3, and 2 is left"):
         opened.ask("age > 30", epsilon=3)
     assert list(tmp_path.iterdir()) == []
@@ -113,7 +113,7 @@ def test_a_request_over_what_is_left_fails_before_anything_is_read(tmp_path):
 def test_a_span_by_another_way_to_read_the_time_gets_no_discount(tmp_path):
     """Were the format changed, a record could be in both spans: the two add up."""
     opened = study()
-    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve")
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "a", purpose="twelve", report=False)
     entry = opened.ledger.entries("clinic")[0]
     assert entry.span == Span("day as %d/%m/%Y", entry.span.start, entry.span.stop)
     other = Span("day as %m/%d/%Y", *(entry.span.stop.replace(year=year) for year in (2014, 2015)))
@@ -131,11 +131,11 @@ def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
 
     def warned(purpose, name):
         plan = opened.plan(sf.Mondrian(k=5), purpose=purpose)
-        done = opened.release(sf.Mondrian(k=5), out=tmp_path / name, purpose=purpose)
+        done = opened.release(sf.Mondrian(k=5), out=tmp_path / name, purpose=purpose, report=False)
         assert set(others(done)) <= set(plan.sentences)
         return "".join(others(done))
 
-    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "dp")
+    opened.release(sf.ContingencyTable(epsilon="0.5"), out=tmp_path / "dp", report=False)
     assert warned("twelve", "a") == ""
     assert warned("thirteen", "b") == "", "other records"
     day = f"{opened.ledger.entries('clinic')[-1].at:%Y-%m-%d}"
@@ -149,8 +149,8 @@ def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
 
 def test_people_may_be_in_releases_of_different_days(tmp_path):
     opened = study(unit={"person": "who", "at_most": 1})
-    assert others(opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve")) == []
-    (warning,) = others(opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen"))
+    assert others(opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve", report=False)) == []
+    (warning,) = others(opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen", report=False))
     assert warning.startswith("it may hold the same people as entry 1 ('twelve'")
 
 
@@ -166,12 +166,12 @@ def test_a_filter_on_a_domain_read_off_the_data_is_refused(tmp_path):
     }  # fmt: skip
     opened = sf.Study.from_mapping(fields)
     with pytest.raises(StudyError, match="the domain of 'age' was read off the data"):
-        opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old")
+        opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old", report=False)
     fields["attributes"]["age"] = {"role": "sensitive", "type": "integer", "bounds": [0, 99]}
     opened = sf.Study.from_mapping(fields)
     with pytest.raises(StudyError, match=r"selects records by the sensitive 'age'"):
-        opened.release(sf.Mondrian(k=2), out=tmp_path / "a", purpose="old")
-    opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old")
+        opened.release(sf.Mondrian(k=2), out=tmp_path / "a", purpose="old", report=False)
+    opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old", report=False)
 
 
 TEXT = """\

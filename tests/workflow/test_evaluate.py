@@ -56,7 +56,7 @@ def study(**changes):
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_bundle_shows_what_its_draft_shows(name, tmp_path):
     clinic = study()
-    made = clinic.release(METHODS[name], out=tmp_path / "out")
+    made = clinic.release(METHODS[name], out=tmp_path / "out", report=False)
     read = evidence_of_bundle(clinic.declared, made.bundle)
     drafted = evidence_of_draft(clinic.declared, None, made.draft)
     assert read.records == drafted.records == RECORDS
@@ -75,7 +75,7 @@ def test_a_bundle_shows_what_its_draft_shows(name, tmp_path):
 
 def test_a_purpose_is_measured_on_its_attributes(tmp_path):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), purpose="few", out=tmp_path / "out")
+    made = clinic.release(sf.Mondrian(k=7), purpose="few", out=tmp_path / "out", report=False)
     read = evidence_of_bundle(clinic.declared, made.bundle)
     assert [a.name for a in read.view.attributes] == ["job", "ill", "pay"]
     assert read.view == measuring_view(clinic.declared, "few")
@@ -85,14 +85,14 @@ def test_a_purpose_is_measured_on_its_attributes(tmp_path):
 @pytest.mark.usefixtures("seeded")
 def test_all_records_of_a_person_are_measured(tmp_path):
     people = study(privacy={"unit": {"person": "id", "at_most": 2}, "budget": 4})
-    made = people.release(sf.ContingencyTable(epsilon=2), purpose="few", out=tmp_path / "out")
+    made = people.release(sf.ContingencyTable(epsilon=2), purpose="few", out=tmp_path / "out", report=False)
     assert evidence_of_bundle(people.declared, made.bundle).records == RECORDS
     assert isinstance(people.measure(made.folder)["ploss"], Reading)
 
 
 def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     assert list(clinic.measure(made, only=["uloss", "ploss"])) == ["uloss", "ploss"]
     assert list(clinic.measure(made, only="ploss")) == ["ploss"]
     few = clinic.measure(str(made.bundle), only=[UtilityLoss(min_sup=0.4)])["uloss"]
@@ -103,7 +103,7 @@ def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
 
 def test_a_release_is_given_as_a_folder_as_it_was_published_or_opened(tmp_path):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     opened = sf.Release.open(made.bundle)
     assert clinic.measure(opened, only="ploss") == clinic.measure(made.folder, only="ploss")
     assert clinic.attack_link(opened) == clinic.attack_link(made)
@@ -128,7 +128,7 @@ def test_losses_come_first():
     ],
 )
 def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
-    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     fields = {**FIELDS["attributes"], name: {**FIELDS["attributes"][name], **change}}
     if change.get("role") == "identifier":
         fields[name] = change
@@ -137,7 +137,7 @@ def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
 
 
 def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
-    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     ward = study(name="ward")
     for asking in (ward.measure, ward.attack_link, lambda one: ward.attack_intersect(one, made)):
         with pytest.raises(StudyError, match=r"the bundle is of the study 'clinic', not of 'ward'; .*--was clinic"):
@@ -148,8 +148,8 @@ def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
 
 def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
     clinic, ward = study(), study(name="ward")
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
-    new = ward.release(sf.Mondrian(k=9), out=tmp_path / "new")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
+    new = ward.release(sf.Mondrian(k=9), out=tmp_path / "new", report=False)
     assert ward.measure(made, was="clinic") == clinic.measure(made)
     assert ward.attack_link(made, was="clinic") == clinic.attack_link(made)
     assert ward.attack_intersect(made, new, was="clinic").people == RECORDS, "one of each name"
@@ -161,7 +161,7 @@ def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
 
 def test_what_an_attribute_is_called_for_does_not_change_its_domain(tmp_path):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     told = replace(clinic.declared.attributes["age"], description="in years")
     declared = replace(clinic.declared, attributes={**clinic.declared.attributes, "age": told})
     assert evidence_of_bundle(declared, made.bundle).records == RECORDS
@@ -169,7 +169,7 @@ def test_what_an_attribute_is_called_for_does_not_change_its_domain(tmp_path):
 
 def test_nothing_measured_goes_into_the_bundle(tmp_path):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out")
+    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
     clinic.measure(made)
     assert before == {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}

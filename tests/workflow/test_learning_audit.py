@@ -73,6 +73,7 @@ def test_a_plan_refuses_what_learning_would(clinic):
 # --- the audit, with seeds: fewer runs than a sure verdict on real noise needs ---
 
 
+@pytest.mark.slow  # tests/cli/test_learn.py asks for fewer runs each time
 @pytest.mark.usefixtures("seeded")
 def test_an_honest_tree_is_consistent(clinic, tmp_path):
     """Real noise is audited in tests/interactive/test_growing.py.

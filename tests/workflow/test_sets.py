@@ -50,7 +50,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def released(method, **fields):
-    published = study(**fields).release(method, out="out")
+    published = study(**fields).release(method, out="out", report=False)
     assert verify_bundle("out").ok
     return published.open()
 
@@ -217,7 +217,7 @@ def test_methods_on_groups_need_a_level():
     with pytest.raises(StudyError, match="declare it: `level: 1`"):
         study().plan(sf.Mondrian(k=5))
     with pytest.raises(StudyError, match="declare it: `level: 1`"):
-        study().release(sf.Mondrian(k=5), out="out")
+        study().release(sf.Mondrian(k=5), out="out", report=False)
 
 
 def test_codes_of_sets_keep_their_dictionary_in_another_process():
@@ -315,9 +315,9 @@ def test_a_release_of_some_records_counts_their_sets():
     }
     clinic = sf.Study.from_mapping(mapping)
     young = AGES < 40
-    release = clinic.release(sf.ContingencyTable(epsilon=100_000), purpose="young", out="counts").open()
+    release = clinic.release(sf.ContingencyTable(epsilon=100_000), purpose="young", out="counts", report=False).open()
     assert release.query("codes contains 1*").count == pytest.approx((HELD[:, :3].any(axis=1) & young).sum(), abs=1e-6)
-    groups = clinic.release(sf.Mondrian(k=5), purpose="young", out="groups").open()
+    groups = clinic.release(sf.Mondrian(k=5), purpose="young", out="groups", report=False).open()
     assert len(groups.to_arrow()) == young.sum()
     mapping["purposes"] = {"ones": {"attributes": ["age", "sick"], "where": {"codes": ["1*"]}}}
     with pytest.raises((StudyError, UsageError), match="'codes' has sets of codes"):

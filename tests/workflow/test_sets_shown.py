@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
 
 def shown_alone(clinic, method, out="out"):
     """Release, verify, and check all names; the release and the texts that it shows."""
-    release = clinic.release(method, out=out).open()
+    release = clinic.release(method, out=out, report=False).open()
     assert verify_bundle(out).ok
     texts = texts_of(release)
     tree = release.domains["codes"].taxonomy
@@ -180,7 +180,9 @@ def test_a_cap_holds_as_well_where_most_sets_are_not_named():
             },
         }
     )
-    release = clinic.release(sf.ConfidenceCap(rate="0.9", attribute="ill", distortion="1"), out="out").open()
+    release = clinic.release(
+        sf.ConfidenceCap(rate="0.9", attribute="ill", distortion="1"), out="out", report=False
+    ).open()
     assert verify_bundle("out").ok and "1*" in texts_of(release)
 
 
@@ -221,4 +223,6 @@ def test_a_set_is_not_put_in_order_and_has_no_given_shares(folder):
                 getattr(study(RARE), doing)(sf.Mondrian(k=5, ordered=ordered))
     (folder / "people.csv").write_text('attribute,value,share\ncodes,"31, HIV",0.1\n')
     with pytest.raises(StudyError, match="shares are given for 'codes'"):
-        study(RARE).release(sf.ConfidenceCap(rate="0.5", attribute="sick", population="people.csv"), out="out")
+        study(RARE).release(
+            sf.ConfidenceCap(rate="0.5", attribute="sick", population="people.csv"), out="out", report=False
+        )

@@ -196,7 +196,7 @@ NAMES = ("records-over-confidence", "confidence-excess")
 @pytest.mark.usefixtures("seeded")
 def test_a_release_that_caps_confidence_has_none_above_it(population, tmp_path):
     study = sf.Study.from_mapping(STUDY)
-    made = study.release(sf.ConfidenceCap(rate="0.8", population=population), out=tmp_path / "out")
+    made = study.release(sf.ConfidenceCap(rate="0.8", population=population), out=tmp_path / "out", report=False)
     of_draft = measure(evidence_of_draft(study.declared, None, made.draft), NAMES)
     of_bundle = measure(evidence_of_bundle(study.declared, made.bundle), NAMES)
     for name in NAMES:
@@ -218,7 +218,7 @@ def test_a_release_that_caps_confidence_has_none_above_it(population, tmp_path):
 @pytest.mark.usefixtures("seeded")
 def test_every_form_of_release_is_measured(method, tmp_path):
     study = sf.Study.from_mapping(STUDY)
-    made = study.release(method, out=tmp_path / "out")
+    made = study.release(method, out=tmp_path / "out", report=False)
     evidence = evidence_of_draft(study.declared, None, made.draft)
     agree(evidence)
     assert all(isinstance(one, Reading) for one in measure(evidence, NAMES).values())

@@ -37,10 +37,10 @@ def chosen(bundle):
 
 @pytest.mark.parametrize("name", ["groups", "noise"])
 def test_plan_and_release_warn_after_a_sweep_and_not_before(clinic, name):
-    assert not warned(clinic.plan(name).sentences) and not warned(clinic.release(name).warnings)
+    assert not warned(clinic.plan(name).sentences) and not warned(clinic.release(name, report=False).warnings)
     sf.frontier(clinic, SIZES, workers=1)
     [planned] = warned(clinic.plan(name).sentences)
-    made = clinic.release(name)
+    made = clinic.release(name, report=False)
     assert warned(made.warnings) == [planned] and "for the whole study" in planned
     assert chosen(made.bundle) == "fixed in advance", "the owner's word stands"
     files = [file for file in made.bundle.iterdir() if file.suffix in {".json", ".md"}]
@@ -50,9 +50,9 @@ def test_plan_and_release_warn_after_a_sweep_and_not_before(clinic, name):
 def test_who_says_so_and_another_purpose_are_not_warned(clinic):
     sf.frontier(clinic, SIZES, workers=1)
     for name in ("told", "other"):
-        assert not warned(clinic.plan(name).sentences) and not warned(clinic.release(name).warnings)
+        assert not warned(clinic.plan(name).sentences) and not warned(clinic.release(name, report=False).warnings)
     sf.frontier(clinic, SIZES, workers=1, purpose="few")
     assert "for purpose 'few'" in warned(clinic.plan("other").sentences)[0]
-    assert warned(clinic.release(sf.Mondrian(k=50)).warnings)
-    made = clinic.release(sf.Mondrian(k=50), chosen=RAW)
+    assert warned(clinic.release(sf.Mondrian(k=50), report=False).warnings)
+    made = clinic.release(sf.Mondrian(k=50), chosen=RAW, report=False)
     assert not warned(made.warnings) and chosen(made.bundle) == RAW

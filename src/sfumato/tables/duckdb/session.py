@@ -18,7 +18,7 @@ from sfumato.errors import SfumatoError, SourceError, UsageError
 from sfumato.tables.engine import Limits
 from sfumato.tables.guard import guarded
 
-_numbers = itertools.count(1)
+_numbers = itertools.count(1)  # for connections that are not ours: several sessions may share one
 
 
 def identifier(name: str) -> str:
@@ -50,6 +50,8 @@ class DuckSession:
         self._lock = threading.RLock()
         self._made: list[tuple[str, str]] = []
         self._own = connection is None
+        # From one on in a connection of our own, so that the same question is the same SQL each time a table is opened.
+        self._numbers = itertools.count(1) if self._own else _numbers
         self._open = True
         tidy = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._tidy = tidy
@@ -108,7 +110,7 @@ class DuckSession:
                 self._tidy()
 
     def _new(self, kind: str) -> str:
-        name = f"sfumato_{next(_numbers)}"
+        name = f"sfumato_{next(self._numbers)}"
         self._made.append((kind, name))
         return name
 
