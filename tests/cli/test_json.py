@@ -126,12 +126,12 @@ def test_an_error_has_one_shape_in_both_forms(study, run, args, code):
     assert told.code == code
     assert told.out == ""
     error = json.loads(told.err)
-    assert set(error) == {"problem", "fix", "code"}
-    assert error["code"] == code
+    assert set(error) == {"problem", "fix", "code", "exit_code"}
+    assert error["exit_code"] == code
     said = run(*args)
     assert said.code == code
     assert said.out == ""
-    assert said.err == f"error: {error['problem']}.\n  To fix: {error['fix']}.\n"
+    assert said.err == f"error: {error['problem']}.\n  To fix: {error['fix']}. [{error['code']}]\n"
 
 
 def test_worth(study, run):

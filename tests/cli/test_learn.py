@@ -23,7 +23,7 @@ def test_a_model_is_learnt_written_and_paid_for(tmp_path, run):
     assert told["model"]["parameters"]["depth"] == 5
     broke = run("learn", study, "--epsilon", "1", "--json")
     assert broke.code == 5
-    assert json.loads(broke.out or broke.err)["code"] == 5
+    assert json.loads(broke.out or broke.err)["exit_code"] == 5
 
 
 def test_without_a_file_it_says_that_the_model_is_lost(tmp_path, run):

@@ -79,7 +79,7 @@ def test_a_refusal_says_asked_left_who_spent_it_and_what_would_fit(ledger):
     ledger.reserve(draft("0.25", purpose="teaching", who="ben"), budget=ONE)
     with pytest.raises(BudgetError) as refusal:
         ledger.reserve(draft("0.5"), budget=ONE)
-    assert str(refusal.value) == (
+    assert f"{refusal.value.problem}. To fix: {refusal.value.fix}." == (
         "the release asks for ε = 0.5, and 0.25 is left of the study's 1; spent by: "
         "entry 1 ('research' by anna, 2026-11-03, ε = 0.5, opened); "
         "entry 2 ('teaching' by ben, 2026-11-03, ε = 0.25, opened). To fix: ask for ε = 0.25 or less."

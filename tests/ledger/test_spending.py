@@ -117,7 +117,7 @@ def test_a_refusal_names_what_is_left_over_the_span_who_spent_it_and_what_would_
     ledger.reserve(draft("0.5", span=span(8, 12)), budget=ONE)
     with pytest.raises(BudgetError) as refusal:
         ledger.reserve(draft("0.5", span=span(2, 6)), budget=ONE)
-    assert str(refusal.value) == (
+    assert f"{refusal.value.problem}. To fix: {refusal.value.fix}." == (
         "the release asks for ε = 0.5 over [2013-01-03, 2013-01-07), and 0.25 is left of the study's 1 there; "
         "spent by: entry 1 ('research' by anna, 2026-11-03, ε = 0.75 over [2013-01-01, 2013-01-05), opened). "
         "To fix: ask for ε = 0.25 or less; or keep to [2013-01-05, 2013-01-07), where it fits."

@@ -21,7 +21,9 @@ def main() -> None:
         if "--json" in sys.argv:
             sys.stderr.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
         else:
-            sys.stderr.write(f"error: {error.problem}.\n  To fix: {error.fix}.\n")
+            sys.stderr.write(
+                f"error: {error.problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n"
+            )
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:

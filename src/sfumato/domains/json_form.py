@@ -185,7 +185,7 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
             number_formats=_number_formats(data.get("number_formats", [])),
         )
     except StudyError as error:
-        raise _broken(error.problem) from None
+        raise _broken(f"a grid is wrong: {error.problem}") from None
 
 
 def _refuse_bounds(unit: str, lower: Fraction, upper: Fraction, step: Fraction) -> None:
@@ -240,7 +240,7 @@ def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:
             declared=_of(data, "declared", bool),
         )
     except (StudyError, InternalError) as error:
-        raise _broken(error.problem) from None
+        raise _broken(f"a domain of sets is wrong: {error.problem}") from None
 
 
 def _above_0(data: Mapping[str, Any], field: str) -> int | None:
@@ -284,5 +284,7 @@ def _refuse_strangers(data: Mapping[str, Any], known: set[str]) -> None:
         raise _broken(f"a domain or cut has a field '{strangers[0]}'")
 
 
-def _broken(problem: str) -> VerifyError:
-    return VerifyError(problem[:300], "get the file again from who published it, or use the version that wrote it")
+def _broken(problem: str, *, code: str = "") -> VerifyError:
+    return VerifyError(
+        problem[:300], "get the file again from who published it, or use the version that wrote it", code=code
+    )

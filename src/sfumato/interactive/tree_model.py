@@ -134,5 +134,5 @@ def _whole(value: object) -> int:
     return value
 
 
-def _broken(problem: str) -> VerifyError:
-    return VerifyError(f"the model cannot be read: {problem}", "get it again from who published it")
+def _broken(problem: str, *, code: str = "") -> VerifyError:
+    return VerifyError(f"the model cannot be read: {problem}", "get it again from who published it", code=code)

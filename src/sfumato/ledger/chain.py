@@ -241,10 +241,11 @@ def _refuse_broken(rows: Sequence[Row]) -> None:
         raise _broken(found[0])
 
 
-def _broken(what: str) -> VerifyError:
+def _broken(what: str, *, code: str = "") -> VerifyError:
     return VerifyError(
         f"the ledger does not verify: {what}",
         "restore it from a backup; without one, move it away and run `sfumato ledger STUDY adopt`",
+        code=code,
     )
 
 

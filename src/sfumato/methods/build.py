@@ -28,14 +28,14 @@ def build(recipe: Recipe) -> Method:
         return _built(recipe)
     except StudyError as error:
         place = recipe.place_of(error.problem, *error.names if isinstance(error, _AboutError) else ())
-        raise StudyError(f"{place}{error.problem}", error.fix) from None
+        raise StudyError(f"{place}{error.problem}", error.fix, code=error.code) from None
 
 
 class _AboutError(StudyError):
     """An error about one parameter."""
 
-    def __init__(self, problem: str, fix: str, name: str) -> None:
-        super().__init__(problem, fix)
+    def __init__(self, problem: str, fix: str, code: str = "", *, name: str = "") -> None:
+        super().__init__(problem, fix, code)
         self.names = (name,)
 
 
@@ -48,7 +48,7 @@ def _built(recipe: Recipe) -> Method:
             raise _AboutError(
                 f"method '{recipe.method}' has no parameter '{name}'",
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
-                name,
+                name=name,
             )
     for name, value in recipe.parameters.items():
         refuse_strange(value, name, others=tuple(MODELS.values()))
@@ -61,7 +61,7 @@ def _built(recipe: Recipe) -> Method:
             raise _AboutError(
                 f"{field.name} of release '{recipe.name}' is {'empty' if value is None else 'no single value'}",
                 f"write one value, as in `{field.name}: {str(field.default).lower()}`, or leave it out",
-                field.name,
+                name=field.name,
             )
     with refuse_misunderstood(f"release '{recipe.name}'"):
         return cast("Method", kind(**given))

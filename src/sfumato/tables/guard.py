@@ -6,7 +6,6 @@ the cause or context of ours either: a log that prints chains of exceptions woul
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import duckdb
@@ -22,70 +21,71 @@ ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, EOFError, 
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 
 # What an engine says, in lower case -> what we say, and what to do. The first that fits wins.
-_SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+_SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
     (
         ("no space left", "max_temp_directory_size", "disk quota", "disk full"),
-        "the disk is full",
-        "free some space, also where temporary files go (TMPDIR)",
+        SourceError("the disk is full", "free some space, also where temporary files go (TMPDIR)"),
     ),
     (
         ("could not set lock", "conflicting lock"),
-        "another process has the file open",
-        "close the other program, or copy the file",
+        SourceError("another process has the file open", "close the other program, or copy the file"),
     ),
     (
         ("disabled by configuration", "disabled through configuration"),
-        "it reads other files, which a source may not",
-        "name those files as the source, or make a table of what the view shows",
+        SourceError(
+            "it reads other files, which a source may not",
+            "name those files as the source, or make a table of what the view shows",
+        ),
     ),
-    (("permission denied", "read-only file system"), "access is not permitted", "check the permissions of the path"),
+    (
+        ("permission denied", "read-only file system"),
+        SourceError("access is not permitted", "check the permissions of the path"),
+    ),
     (
         ("no such file", "no files found", "cannot open file", "does not exist"),
-        "a file or table is not there",
-        "check the path and the table's name",
+        SourceError("a file or table is not there", "check the path and the table's name"),
     ),
     (
         ("expected number of columns",),
-        "a record has more or fewer fields than the first line has names",
-        "give all records as many fields, and quote those with a delimiter; or set `delimiter`, `quote` under `source`",
+        SourceError(
+            "a record has more or fewer fields than the first line has names",
+            "give all records as many fields, and quote those with a delimiter; or set `delimiter`, `quote` under "
+            "`source`",
+        ),
     ),
     (
         ("unterminated quote", "quote should be followed", "unquoted value"),
-        "a quoted field is never closed, or goes on after its closing quote",
-        "close every quote, and write a quote inside a quoted field twice, or set `quote` under `source`",
+        SourceError(
+            "a quoted field is never closed, or goes on after its closing quote",
+            "close every quote, and write a quote inside a quoted field twice, or set `quote` under `source`",
+        ),
     ),
     (
         ("maximum line size", "line size"),
-        "a record is longer than the reader's limit",
-        "look for a quote that is never closed; else convert the file to Parquet",
+        SourceError(
+            "a record is longer than the reader's limit",
+            "look for a quote that is never closed; else convert the file to Parquet",
+        ),
     ),
     (
         ("unicode", "utf-8", "utf8"),
-        "some text is not valid UTF-8",
-        "save the file as UTF-8, or set `encoding` under `source`",
+        SourceError("some text is not valid UTF-8", "save the file as UTF-8, or set `encoding` under `source`"),
     ),
     (
         ("csv error", "magic bytes", "parquet", "not a valid duckdb", "thrift", "snappy", "gzip", "corrupt"),
-        "the file is damaged, or is not in the format its name says",
-        "write it again from where it came, or give it the right ending",
+        SourceError(
+            "the file is damaged, or is not in the format its name says",
+            "write it again from where it came, or give it the right ending",
+        ),
     ),
     (
         ("mismatch", "schema"),
-        "the files do not have the same columns and types",
-        "make them alike, or read one of them",
+        SourceError("the files do not have the same columns and types", "make them alike, or read one of them"),
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What kind of failure it was, and what to do about it."""
-
-    problem: str
-    fix: str
-
-
-def classify(error: BaseException) -> Failure:
+def classify(error: BaseException) -> SourceError:
     """The kind of an engine's failure; nothing of its text but a line number is kept.
 
     >>> classify(PermissionError(13, "Permission denied", "x.csv")).problem
@@ -93,12 +93,13 @@ def classify(error: BaseException) -> Failure:
     """
     text = str(error).lower()
     line = _LINE.search(str(error))
-    for words, problem, fix in _SIGNS:
+    for words, kind in _SIGNS:
         if any(word in text for word in words):
-            return Failure(f"{problem} (line {line.group(1)})" if line else problem, fix)
+            where = f" (line {line.group(1)})" if line else ""
+            return SourceError(f"{kind.problem}{where}", kind.fix, code=kind.code)
     if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
-        return Failure("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
-    return Failure(
+        return SourceError("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
+    return SourceError(
         f"the engine failed ({type(error).__name__}; its own words are held back, they may quote records)",
         "check that the table can be read with another tool; if it can, this is our bug: please report it",
     )
@@ -115,4 +116,4 @@ def guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = Sou
     # Outside the except block: here the engine's error is no longer the context of what is raised.
     if failure is None:
         raise KeyboardInterrupt
-    raise error(f"{doing} failed: {failure.problem}", failure.fix)
+    raise error(f"{doing} failed: {failure.problem}", failure.fix, code=failure.code)

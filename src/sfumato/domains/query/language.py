@@ -91,11 +91,11 @@ class QueryError(UsageError):
     bare = ""
 
 
-def query_error(text: str, at: int, problem: str, fix: str) -> QueryError:
+def query_error(text: str, at: int, problem: str, fix: str, *, code: str = "") -> QueryError:
     """An error that points at a place in the query."""
     start, stop = max(at - 40, 0), at + 40
     shown = f"{'…' if start else ''}{text[start:at]}▶{text[at:stop]}{'…' if stop < len(text) else ''}"
-    error = QueryError(f"{problem}, at character {at + 1} of the query: {shown}", fix)
+    error = QueryError(f"{problem}, at character {at + 1} of the query: {shown}", fix, code=code)
     error.bare = problem
     return error
 
@@ -213,8 +213,8 @@ class _Parser:
         fix = f"put '{token.text}' in quotes if it is a name or value" if self._reserved(token) else f"write {wanted}"
         return self._error(token.at, f"{wanted} was expected and {found} found", fix)
 
-    def _error(self, at: int, problem: str, fix: str) -> UsageError:
-        return query_error(self._text, at, problem, fix)
+    def _error(self, at: int, problem: str, fix: str, *, code: str = "") -> UsageError:
+        return query_error(self._text, at, problem, fix, code=code)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -163,7 +163,7 @@ def _entries(tree: object, above: str) -> Iterator[tuple[str, object]]:
         raise TaxonomyError(
             f"below {_named(above)} stands the single name '{tree}'",
             f"write a list, also for one value: [{tree}]",
-            (above,),
+            labels=(above,),
         )
 
 
@@ -182,7 +182,7 @@ def _label(label: object, above: str) -> str:
         raise TaxonomyError(
             f"a node below {_named(above)} has an empty label",
             "give it a name; for records without a value use the attribute's `missing` instead",
-            (above,),
+            labels=(above,),
         )
     return text
 
@@ -196,7 +196,7 @@ def _roots(labels: list[str]) -> TaxonomyError:
     return TaxonomyError(
         f"the taxonomy has {len(labels)} roots: {named}",
         "put them below one root, such as 'Any'; if the first line of the file is a header, remove it",
-        tuple(labels[:5]),
+        labels=tuple(labels[:5]),
     )
 
 
@@ -219,18 +219,20 @@ def _check_below(node: Node, above: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for label in (child.label for child in node.children):
         if label in seen:
-            raise TaxonomyError(f"'{label}' stands twice below '{node.label}'", "write it once", (label,))
+            raise TaxonomyError(f"'{label}' stands twice below '{node.label}'", "write it once", labels=(label,))
         seen.add(label)
         if label in above:
             loop = " > ".join((*above[above.index(label) :], node.label, label))
             raise TaxonomyError(
-                f"'{label}' stands above itself (a cycle): {loop}", "write each node once, below one parent", (label,)
+                f"'{label}' stands above itself (a cycle): {loop}",
+                "write each node once, below one parent",
+                labels=(label,),
             )
         if label == node.label and len(node.children) > 1:
             raise TaxonomyError(
                 f"'{label}' stands below itself, beside other values",
                 f"give the inner one another name, such as 'other {label}'",
-                (label,),
+                labels=(label,),
             )
 
 
@@ -279,7 +281,7 @@ def _refuse_leaves_with_children(paths: list[tuple[str, ...]], top: _Branch) -> 
             raise TaxonomyError(
                 f"'{path[-1]}' is a leaf in one row and stands above '{next(iter(here))}' in another",
                 f"give the leaf another name, such as 'other {path[-1]}', or take it out",
-                (path[-1],),
+                labels=(path[-1],),
             )
 
 

@@ -191,7 +191,7 @@ def _refuse_twins(labels: Sequence[str], parents: Sequence[int]) -> None:
                 raise TaxonomyError(
                     f"'{label}' stands at two places: below '{above[0]}' and below '{above[1]}'",
                     "keep one of them, or rename one",
-                    (label,),
+                    labels=(label,),
                 )
         else:
             seen[label] = node

@@ -250,7 +250,9 @@ def refuse_hopeless(
         if not suppression:
             raise
         raise InfeasibleError(
-            error.problem, f"{error.fix}, or use `full-domain`, which also tries to suppress records for it"
+            error.problem,
+            f"{error.fix}, or use `full-domain`, which also tries to suppress records for it",
+            code=error.code,
         ) from None
 
 

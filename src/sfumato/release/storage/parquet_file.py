@@ -73,5 +73,5 @@ def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: Parquet
             left -= refuse_large_pages(file, chunk, most=left)
 
 
-def _broken(problem: str) -> VerifyError:
-    return VerifyError(problem, "get the bundle again")
+def _broken(problem: str, *, code: str = "") -> VerifyError:
+    return VerifyError(problem, "get the bundle again", code=code)

@@ -130,5 +130,5 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _broken(problem: str) -> VerifyError:
-    return VerifyError(problem, "get the bundle again")
+def _broken(problem: str, *, code: str = "") -> VerifyError:
+    return VerifyError(problem, "get the bundle again", code=code)

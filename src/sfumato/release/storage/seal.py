@@ -59,6 +59,6 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
             raise InternalError(f"a value of type {type(value).__name__} was to go into the manifest")
 
 
-def broken(problem: str) -> VerifyError:
+def broken(problem: str, *, code: str = "") -> VerifyError:
     """A bundle that is not what it says it is."""
-    return VerifyError(printable(problem, 1_000), "get the bundle again from who published it")
+    return VerifyError(printable(problem, 1_000), "get the bundle again from who published it", code=code)

@@ -56,8 +56,8 @@ class _Here:
     def __init__(self, name: str, fields: AttributeFields, places: Places, load: LoadTaxonomy) -> None:
         self.name, self.fields, self.places, self.load = name, fields, places, load
 
-    def error(self, field: str, problem: str, fix: str) -> StudyError:
-        return self.places.error(("attributes", self.name, field), problem, fix)
+    def error(self, field: str, problem: str, fix: str, *, code: str = "") -> StudyError:
+        return self.places.error(("attributes", self.name, field), problem, fix, code=code)
 
 
 def _refuse_what_does_not_fit(here: _Here) -> None:

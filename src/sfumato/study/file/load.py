@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -217,9 +217,9 @@ def _read(where: str, study: Study, *, by: str | None) -> str:
         selected(where, study.attributes)
     except QueryError as error:  # the query language speaks to the command line too
         problem = error.problem if by is None else f"the filter by '{by}': {error.bare}"
-        raise StudyError(problem, error.fix) from None
+        raise StudyError(problem, error.fix, code=error.code) from None
     except UsageError as error:
-        raise StudyError(error.problem, error.fix) from None
+        raise StudyError(error.problem, error.fix, code=error.code) from None
     return where
 
 
@@ -264,26 +264,27 @@ def _first(errors: list[ErrorDetails], places: Places) -> StudyError:
         return places.lines[places.known(error["loc"])] if places.lines else 0, error["type"] == "missing"
 
     error = min(errors, key=place)
-    problem, fix = _words(error)
-    return places.error(error["loc"], problem, fix)
+    found = _error_of(error)
+    return places.error(error["loc"], found.problem, found.fix, code=found.code)
 
 
-def _words(error: ErrorDetails) -> tuple[str, str]:
+def _error_of(error: ErrorDetails) -> StudyError:
+    """What is wrong with one field, without the place."""
     path, kind = error["loc"], error["type"]
     name = str(path[-1])
     if kind == "study":
-        return str(error["ctx"]["problem"]), str(error["ctx"]["fix"])
+        return cast("StudyError", error["ctx"]["error"])
     if kind == "missing" and name == "role":
-        return f"'{path[-2]}' has no role", f"give it one of: {', '.join(ROLES)}; or take '{path[-2]}' out"
+        return StudyError(f"'{path[-2]}' has no role", f"give it one of: {', '.join(ROLES)}; or take '{path[-2]}' out")
     if kind == "missing":
-        return f"the field '{name}' is missing{_inside(path)}", f"add `{name}: …`"
+        return StudyError(f"the field '{name}' is missing{_inside(path)}", f"add `{name}: …`")
     if kind == "extra_forbidden":
         fields = list(_model_at(path).model_fields)
-        return (
+        return StudyError(
             f"there is no field '{name}'{_inside(path)}",
             f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
         )
-    return f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file"
+    return StudyError(f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file")
 
 
 def _inside(path: Sequence[str | int]) -> str:

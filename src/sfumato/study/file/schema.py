@@ -39,9 +39,13 @@ class Type(StrEnum):
     SET = "set"
 
 
-def _wrong(problem: str, fix: str) -> PydanticCustomError:
-    # The texts go in as context: braces in what people typed must not be read as a template.
-    return PydanticCustomError("study", "{problem}", {"problem": problem, "fix": fix})
+def _wrong(problem: str, fix: str, *, code: str = "") -> PydanticCustomError:
+    return _carried(StudyError(problem, fix, code=code))
+
+
+def _carried(error: StudyError) -> PydanticCustomError:
+    """An error of ours that goes through Pydantic whole, as context: what people typed is never read as a template."""
+    return PydanticCustomError("study", "an error of the study", {"error": error})
 
 
 def _text(value: object) -> str:
@@ -92,7 +96,7 @@ def _budget(value: object) -> Fraction:
     try:
         return parse_epsilon(value if isinstance(value, Fraction) else _text(value))
     except StudyError as error:
-        raise _wrong(error.problem, error.fix) from None
+        raise _carried(error) from None
 
 
 def _most_invalid(value: object) -> Fraction | None:

@@ -59,7 +59,7 @@ def _placed(error: TaxonomyError, name: str, lines: Sequence[int]) -> TaxonomyEr
     """The same error with the file and the lines where what is wrong stands, the first few of them."""
     shown = [str(line) for line in lines[:_SHOWN]]
     where = f", line{'s' * (len(shown) > 1)} {' and '.join(shown)}" if shown else ""
-    return TaxonomyError(f"{name}{where}: {error.problem}", error.fix)
+    return TaxonomyError(f"{name}{where}: {error.problem}", error.fix, code=error.code)
 
 
 def _nested_lines(tree: object, places: Places, labels: Sequence[str]) -> list[int]:

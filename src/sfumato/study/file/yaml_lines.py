@@ -49,9 +49,9 @@ class Places:
                 known = (*known, part)
         return known
 
-    def error(self, path: Path, problem: str, fix: str) -> StudyError:
+    def error(self, path: Path, problem: str, fix: str, *, code: str = "") -> StudyError:
         """Make an error that names the place."""
-        return StudyError(f"{self.name(path)}: {problem}", fix)
+        return StudyError(f"{self.name(path)}: {problem}", fix, code=code)
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -59,7 +59,7 @@ class Places:
         try:
             yield
         except StudyError as error:
-            raise type(error)(f"{self.name(path)}: {error.problem}", error.fix) from None
+            raise type(error)(f"{self.name(path)}: {error.problem}", error.fix, code=error.code) from None
 
 
 def parse(text: str, file: str, *, converted: frozenset[str] = frozenset()) -> tuple[object, Places]:
@@ -162,8 +162,8 @@ class _Reader:
                 return text == "true"
         return text
 
-    def error(self, node: Node, problem: str, fix: str) -> StudyError:
-        return StudyError(f"{self.file}, line {_line(node)}: {problem}", fix)
+    def error(self, node: Node, problem: str, fix: str, *, code: str = "") -> StudyError:
+        return StudyError(f"{self.file}, line {_line(node)}: {problem}", fix, code=code)
 
 
 def _line(node: Node) -> int:

@@ -4,27 +4,18 @@ What an error or a plan says of a guess is decided by the line of names, which i
 is named tells that the file holds a byte that is not UTF-8 (see `tables.csv.dialect`). Both are for the owner.
 """
 
-from typing import NamedTuple
-
 from sfumato.errors import SourceError
 from sfumato.tables import SourceTable
 
 
-class Guess(NamedTuple):
-    """Why a private release of a table is refused, and what to declare."""
-
-    problem: str
-    fix: str
-
-
-def find_guess(table: SourceTable) -> Guess | None:
-    """What of the way a table is written is declared nowhere and not told by its line of names."""
+def find_guess(table: SourceTable) -> SourceError | None:
+    """Why a private release is refused: how the table is written is not declared, nor told by its line of names."""
     guessed = [what for what in table.read_as.get("guessed", "").split(", ") if what]
     if not guessed:
         return None
     fields = ", ".join(f"{what}: {_show(table.read_as[what])}" for what in guessed)
     it = "it" if len(guessed) == 1 else "them"
-    return Guess(
+    return SourceError(
         f"the {', '.join(guessed)} of {table.name} had to be guessed from its records, so one record could change how "
         "all the others are read, and no ε would cover that",
         f"declare {it} in the study: `source: {{path: …, {fields}}}`, if that is right, or save the table as Parquet",
@@ -35,7 +26,7 @@ def refuse_guesses(table: SourceTable) -> None:
     """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
     guess = find_guess(table)
     if guess is not None:
-        raise SourceError(guess.problem, guess.fix)
+        raise guess
 
 
 def _show(value: str) -> str:

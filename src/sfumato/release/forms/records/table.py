@@ -296,5 +296,5 @@ def _refuse_told(rows: pa.Table, suppressed: str | None) -> None:
             raise _unfit(name, "has a value in a suppressed record")
 
 
-def _unfit(name: str, problem: str) -> VerifyError:
-    return VerifyError(f"'{name}' {problem}", "get the bundle again")
+def _unfit(name: str, problem: str, *, code: str = "") -> VerifyError:
+    return VerifyError(f"'{name}' {problem}", "get the bundle again", code=code)
