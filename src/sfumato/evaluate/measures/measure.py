@@ -1,15 +1,18 @@
 """What every measure says of itself, and the registry that finds it by name."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.registry import Registry
+from sfumato.wording import sentence
 
 Kind = Literal["privacy loss", "utility loss", "risk", "utility"]
 Better = Literal["lower", "higher"]
+Speed = Literal["quick", "medium", "slow"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +30,22 @@ class Refused:
     reason: str
 
 
-class Measure(Protocol):
+class Measure(ABC):
     """A number about a release: a frozen dataclass of its parameters, all with defaults.
 
+    A measure declares everything about itself on its class; there is no list elsewhere to add it to.
     ``bounds`` are the least and the largest value it can have, None where there is no bound. ``unit`` is what the
     number counts, in a word ("nats", "records", "share"). ``summary`` says in one sentence what it is and what a high
     one means.
+
+    The owner's report takes the measures that are affordable at the size of the table. ``speed`` is `quick` for a
+    measure that is affordable at any size, `medium` (the default) for one that is so up to some ten thousand distinct
+    records, `slow` for one that is so up to a few thousand. ``wide`` says that time or memory grow with the number of
+    distinct records × sensitive values (by default they do not). ``attack`` says that the number comes from an attack
+    that is run, not from a formula (the default); the report lists attacks in a section of their own.
     """
+
+    __slots__ = ()
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -42,14 +54,21 @@ class Measure(Protocol):
     better: ClassVar[Better]
     bounds: ClassVar[tuple[float | None, float | None]]
     unit: ClassVar[str]
+    speed: ClassVar[Speed] = "medium"
+    wide: ClassVar[bool] = False
+    attack: ClassVar[bool] = False
 
+    @abstractmethod
     def refuses(self, evidence: Evidence) -> str | None:
         """Why it does not apply to this release, in words; None if it does."""
-        ...
 
+    @abstractmethod
     def read(self, evidence: Evidence) -> Reading:
         """The number."""
-        ...
+
+    def means(self, value: float) -> str:  # noqa: ARG002 - a measure may use it
+        """A sentence that says what this value means; by default the summary."""
+        return f"{sentence(self.summary)}."
 
 
 MEASURES: Registry[type[Any]] = Registry("measure", UsageError)
