@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, ClassVar, Literal
 
 from sfumato.errors import UsageError
@@ -22,12 +23,20 @@ class Reading:
     value: float
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def as_json(self) -> dict[str, Any]:
+        """The number and its details as plain values; infinite numbers as none."""
+        return {"value": _plain(self.value), "details": _plain(dict(self.details)), "refused": None}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
     """Why a measure does not apply to a release, in words."""
 
     reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The reason, in the shape of a reading."""
+        return {"value": None, "details": {}, "refused": self.reason}
 
 
 class Measure(ABC):
@@ -70,6 +79,18 @@ class Measure(ABC):
         """A sentence that says what this value means; by default the summary."""
         return f"{sentence(self.summary)}."
 
+    def as_json(self) -> dict[str, Any]:
+        """What the measure is, as plain values."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "kind": self.kind,
+            "better": self.better,
+            "bounds": list(self.bounds),
+            "unit": self.unit,
+            "summary": self.summary,
+        }
+
 
 MEASURES: Registry[type[Any]] = Registry("measure", UsageError)
 
@@ -85,3 +106,14 @@ def range_words(measure: Measure | type[Any]) -> str:
     if low is None:
         return "any number" if high is None else f"up to {high:.4g}"
     return f"{low:.4g} or more" if high is None else f"{low:.4g} to {high:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: arrays as lists, numbers that are not finite as none."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
