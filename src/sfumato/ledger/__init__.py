@@ -4,6 +4,7 @@ from sfumato.ledger.heads import ENDING, accounts_that_paid, lost_entries_error
 from sfumato.ledger.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
 from sfumato.ledger.open import open_ledger
 from sfumato.ledger.spending import RECORD, Stretch, spent_by, stretches
+from sfumato.ledger.summary import LedgerSummary
 
 __all__ = [
     "ENDING",
@@ -11,6 +12,7 @@ __all__ = [
     "Adoption",
     "Entry",
     "Ledger",
+    "LedgerSummary",
     "NewEntry",
     "RaisedBudget",
     "Stretch",

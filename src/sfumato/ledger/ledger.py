@@ -11,16 +11,17 @@ spent, because noise may have been drawn and seen. ε never comes back, not on f
 entries is at all times at least what was really spent.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from sfumato.errors import BudgetError, InternalError
-from sfumato.ledger.spending import RECORD, spent_by, touching
-from sfumato.study.budget import show
+from sfumato.ledger.spending import RECORD, span_json, spent_by, touching
+from sfumato.study.budget import exact_text, show
 from sfumato.study.span import Span
 
 State: TypeAlias = Literal["opened", "done", "failed", "adopted"]
@@ -97,6 +98,34 @@ class Entry:
         if self.covers and sum(self.covers.values()) == self.epsilon:
             return self.covers
         return {self.adopts or self.hash: self.epsilon}
+
+    @property
+    def release(self) -> str:
+        """What the release, question or model is called in its study."""
+        return str(json.loads(self.recipe).get("name", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry as plain values."""
+        return {
+            "id": self.id,
+            "at": self.at.isoformat(),
+            "who": self.who,
+            "state": self.state,
+            "release": self.release,
+            "purpose": self.purpose,
+            "method": self.method,
+            "promise": self.promise,
+            "epsilon": exact_text(self.epsilon),
+            "unit": self.unit,
+            **span_json(self.span),
+            "where": self.where,
+            "recipe": self.recipe,
+            "bundle": self.bundle,
+            "hash": self.hash,
+            "budget": exact_text(self.budget),
+            "adopts": self.adopts,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +209,15 @@ class RaisedBudget:
     before: Fraction
     after: Fraction
     entry: Entry | None
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "from": show(self.before),
+            "to": show(self.after),
+            "entry": None if self.entry is None else self.entry.id,
+            "at": None if self.entry is None else self.entry.at.isoformat(),
+        }
 
 
 def raised_budgets(entries: Sequence[Entry], now: Fraction | None = None) -> list[RaisedBudget]:

@@ -23,8 +23,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from sfumato.study.budget import show
 from sfumato.study.span import Span, atoms
 
 RECORD = "record"
@@ -59,6 +60,20 @@ class Stretch:
 
     span: Span | None
     spent: Fraction
+
+    def as_json(self, budget: Fraction | None) -> dict[str, Any]:
+        """The atom as plain values, with what is left of a budget on its records."""
+        left = None if budget is None else show(budget - self.spent)
+        return {**span_json(self.span), "spent": show(self.spent), "left": left}
+
+
+def span_json(span: Span | None) -> dict[str, str | None]:
+    """The time attribute, the first day and the day after the last as plain values; none without a span."""
+    return {
+        "time": None if span is None else span.of,
+        "start": None if span is None else span.start.isoformat(),
+        "stop": None if span is None else span.stop.isoformat(),
+    }
 
 
 def spent_by(entries: Sequence[Costly], over: Span | None = None) -> Fraction:

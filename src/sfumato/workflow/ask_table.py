@@ -38,7 +38,7 @@ from sfumato.privacy.models import DifferentialPrivacy
 from sfumato.progress import Progress, silent
 from sfumato.release.guarantee import NO_GUARANTEE
 from sfumato.study.attribute import Attribute, Role, observed
-from sfumato.study.budget import show
+from sfumato.study.budget import exact_text, show
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection, selected
 from sfumato.study.study import Study
@@ -91,6 +91,22 @@ class Answer:
         """The expected error in words."""
         each = "" if self.question.by is None else "each "
         return f"{each}within ±{self.within:,} with {100 * SURE:.0f} %"
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "question": self.question.text,
+            "by": self.question.by,
+            "span": self.question.span,
+            "count": self.count,
+            "counts": None if self.question.by is None else self.counts,
+            "within": self.within,
+            "confidence": SURE,
+            "deviation": self.deviation,
+            "epsilon": show(self.question.epsilon),
+            "left": exact_text(self.left),
+            "entry": self.entry,
+        }
 
 
 def ask(

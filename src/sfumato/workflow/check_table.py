@@ -56,6 +56,18 @@ class ModelCheck:
         """Whether every group keeps the promise."""
         return not self.broken
 
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain values."""
+        return {
+            "model": self.model,
+            "ok": self.ok,
+            "broken": self.broken,
+            "records": self.records,
+            "best": self.best,
+            "worst": list(self.worst),
+            "values": list(self.values),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableCheck:
@@ -72,6 +84,18 @@ class TableCheck:
     def ok(self) -> bool:
         """Whether every promise is kept in every group."""
         return all(model.ok for model in self.models)
+
+    def as_json(self) -> dict[str, Any]:
+        """The findings as plain values."""
+        return {
+            "ok": self.ok,
+            "records": self.records,
+            "suppressed": self.suppressed,
+            "groups": self.groups,
+            "smallest": self.smallest,
+            "largest": self.largest,
+            "models": [model.as_json() for model in self.models],
+        }
 
 
 def verify_table(

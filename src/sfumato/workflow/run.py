@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import BudgetError, SfumatoError
 from sfumato.evaluate.learning.accuracy import Comparison
@@ -17,6 +18,7 @@ from sfumato.methods import build
 from sfumato.privacy.models import peopled
 from sfumato.progress import Progress, silent
 from sfumato.release.verify import verify_bundle
+from sfumato.study.budget import exact_text
 from sfumato.study.recipe import Recipe, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.workflow.accuracy import worth
@@ -40,6 +42,22 @@ class Ran:
     failure: SfumatoError | None = None
     worth: Comparison | None = None
     why_not: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome as plain values."""
+        done = self.published
+        return {
+            "release": self.recipe.name,
+            "purpose": self.recipe.purpose,
+            "bundle": None if done is None else str(done.bundle),
+            "epsilon": None if done is None else exact_text(done.epsilon),
+            "left": None if done is None else exact_text(done.left),
+            "verified": self.verified,
+            "failure": None if self.failure is None else str(self.failure),
+            "accuracy": None if self.worth is None else self.worth.as_json(),
+            "why_not": self.why_not or None,
+            "warnings": [] if done is None else list(done.warnings),
+        }
 
 
 def run_study(

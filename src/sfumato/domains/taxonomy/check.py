@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.domains.taxonomy.tree import Taxonomy
 
@@ -25,6 +26,12 @@ class Comparison:
     def fits(self) -> bool:
         """Whether every value is a leaf."""
         return not self.missing
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "fits": self.fits, "missing": self.missing, "extra": self.extra, "proposals": dict(self.proposals)
+        }  # fmt: skip
 
 
 def compare(taxonomy: Taxonomy, values: Iterable[str]) -> Comparison:

@@ -16,13 +16,14 @@ from sfumato.domains.boxes import Boxes
 from sfumato.errors import StudyError
 from sfumato.evaluate.equivalence_classes import alike, by_row
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.privacy.groups.expected_confidence import expected_confidence
 from sfumato.privacy.groups.parameters import TOLERANCE, exact
 from sfumato.privacy.groups.shares import Distribution, given_by
 from sfumato.privacy.models import CappedConfidence
 from sfumato.privacy.models.capped_confidence import chance_of, refuse_others, replaced, rules_of
 from sfumato.release.shown import OverRanges
+from sfumato.wording import share_words
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -81,7 +82,7 @@ class _Kinds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Confidence:
+class _Confidence(Measure):
     """Of every published record: β · #s/|E| against 1 − (1 − Pr(t'))ⁿ.
 
     E are the published records, or noisy counts, with the same quasi-identifiers as they are published. n is how many
@@ -95,6 +96,7 @@ class _Confidence:
     kind: ClassVar[Kind] = "privacy loss"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    speed: ClassVar[Speed] = "quick"
     attribute: str | None = None
     cap: CappedConfidence | None = None
 
@@ -199,6 +201,13 @@ class RecordsOverConfidence(_Confidence):
     )
     unit: ClassVar[str] = "share"
 
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            f"For {share_words(value)} of the published records, an adversary infers the sensitive value with more "
+            "confidence than public statistics give (capped confidence requires 0 %)."
+        )
+
     def read(self, evidence: Evidence) -> Reading:
         """The share, how many records, and how many the criterion cannot bind."""
         pairs, shown = self._pairs(evidence), evidence.shown
@@ -226,6 +235,15 @@ class ConfidenceExcess(_Confidence):
         "how much surer one may be of the worst record's value than public statistics make one anyway; 0: of none"
     )
     unit: ClassVar[str] = "probability"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        if value <= 0:
+            return "An adversary infers no sensitive value with more confidence than public statistics give."
+        return (
+            "For the record with the largest excess, the adversary's confidence in its sensitive value exceeds the "
+            f"confidence that public statistics give by {share_words(value)} (difference of the two probabilities)."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The largest difference, with the two confidences behind it."""
