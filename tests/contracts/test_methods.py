@@ -176,7 +176,7 @@ def test_a_recipe_can_be_made_from_it_and_it_from_the_recipe(kind, epsilon):
 def test_only_epsilon_has_to_be_given(kind):
     required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     assert required == ["epsilon"]
-    with pytest.raises(StudyError, match=r"gives no epsilon\. To fix: add `epsilon: …` to it"):
+    with pytest.raises(StudyError, match=r"has no epsilon\. To fix: add `epsilon: …` to it"):
         build(Recipe(name="dp", method=kind.name))
     assert kind.summary and kind.summary[0].islower() and not kind.summary.endswith(".")
     assert kind.__doc__

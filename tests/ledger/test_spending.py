@@ -171,7 +171,7 @@ def test_a_question_that_does_not_fit_is_told_the_days_where_it_does():
     with pytest.raises(BudgetError, match=told):
         ledger.reserve(replace(question, span=span(2, 6)), budget=ONE)
     ledger.reserve(replace(question, span=span(4, 8)), budget=ONE)
-    with pytest.raises(BudgetError, match="nothing more fits"):
+    with pytest.raises(BudgetError, match="the budget is spent"):
         ledger.reserve(question, budget=ONE)
     with pytest.raises(StudyError, match=r"write two days, .*: 2004-01-01..2010-01-01 or"):
         Span.read("t", "2013")

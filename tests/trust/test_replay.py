@@ -672,6 +672,6 @@ def test_without_budget_or_epsilon_nothing_is_released(tmp_path):
         released(path, tmp_path / "out")
     path.write_text(text, encoding="utf-8")
     bare = recipe(h=3)
-    with pytest.raises(StudyError, match="gives no epsilon"):
+    with pytest.raises(StudyError, match="has no epsilon"):
         released(path, tmp_path / "out", what=type(bare)(name="dp", method="diffgen", parameters={"h": 3}))
     assert not (tmp_path / "out").exists()

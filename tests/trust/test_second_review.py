@@ -42,7 +42,7 @@ def of_sets(values):
 
 def test_a_private_tree_refuses_sets_before_anything_is_spent():
     study = of_sets(["31", "15;16"] * 20)
-    with pytest.raises(StudyError, match="cannot ask for sets of codes"):
+    with pytest.raises(StudyError, match="cannot split on sets of codes"):
         study.learn(sf.DiffPC45(epsilon="1", depth=1))
     assert not study.ledger.entries(study.name)
 

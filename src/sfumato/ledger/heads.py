@@ -162,7 +162,7 @@ class HeadFiles:
             except OSError as error:
                 raise PublishError(
                     f"the head of the ledger cannot be kept in '{path}' ({error.strerror or 'no reason given'})",
-                    "make its folder writable, and room on the disk: it is what notices that a ledger was lost",
+                    "make its folder writable, and free space on the disk: a lost ledger is detected by it",
                 ) from None
 
 

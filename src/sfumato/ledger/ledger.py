@@ -201,14 +201,14 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
     if budget is None:
         raise BudgetError(
             f"the study '{draft.study}' declares no budget, and this release asks for ε = {show(draft.epsilon)}",
-            "declare the total with `budget:` in the study; it is the most that all its releases may cost together",
+            "declare the total with `budget:` in the study: it bounds the sum of ε over all its releases",
         )
     others = {entry.unit for entry in entries if entry.epsilon is not None} - {draft.unit}
     if others:
         raise BudgetError(
             f"the study '{draft.study}' has spent ε for the unit '{', '.join(sorted(others))}', and this release "
-            f"counts by '{draft.unit}': the two cannot be added up",
-            "keep the privacy unit of the releases that are out, or start a study of another name",
+            f"has the unit '{draft.unit}': the two cannot be added up",
+            "keep the privacy unit of the earlier releases, or start a study of another name",
         )
     left = budget - spent_by(entries, draft.span)
     if draft.epsilon > left:
@@ -235,8 +235,8 @@ def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: 
     if elsewhere:
         return elsewhere.removeprefix("; or ")
     return (
-        "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
-        "this weakens the promise to everyone in the table"
+        "the budget is spent: use a bundle that is published already, or raise the study's budget knowing that "
+        "this weakens the guarantee for everyone in the table"
     )
 
 

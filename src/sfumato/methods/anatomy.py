@@ -85,7 +85,7 @@ class Anatomy(Grouping):
         self.check(view)
         return Forecast(
             sentences=(
-                f"a bucket has {self.l} records with different sensitive values, and now and then a few more",
+                f"a bucket has {self.l} records with different sensitive values, and some buckets have a few more",
                 *worded(self.models),
                 LINKED,
             ),
@@ -115,7 +115,7 @@ class Anatomy(Grouping):
         return self.drafted(view, done, facts={"groups": buckets, "suppressed": 0})
 
     def _refuse_uneven(self, sensitive: Attribute, view: View, cells: Cells) -> None:
-        """The table must be eligible: as a single bucket it would have to keep the promise."""
+        """The table must be eligible: as a single bucket it would have to satisfy the model."""
         try:
             refuse_hopeless(view, cells, self.models)
         except InfeasibleError as error:

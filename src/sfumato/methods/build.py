@@ -55,7 +55,7 @@ def _built(recipe: Recipe) -> Method:
     given = {name: _read(name, value) for name, value in recipe.parameters.items()}
     lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
     if lacking:
-        raise StudyError(f"release '{recipe.name}' gives no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
+        raise StudyError(f"release '{recipe.name}' has no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
     for field in fields(kind):
         if isinstance(field.default, (str, int)) and _holds_many_or_nothing(value := given.get(field.name, 0)):
             raise _AboutError(
@@ -90,7 +90,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Whole numbers may come as text, since study files are read without rounding; a promise becomes models."""
+    """Whole numbers may come as text, since study files are read without rounding; `promise` becomes models."""
     if name == PROMISE:
         return parse_models(value)
     text = str(value)

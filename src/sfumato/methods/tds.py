@@ -1,4 +1,4 @@
-"""TDS: top-down specialization for classification under a promise (Fung, Wang & Yu, ICDE 2005)."""
+"""TDS: top-down specialization for classification under privacy models (Fung, Wang & Yu, ICDE 2005)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,12 +43,12 @@ class Tds(Promising):
 
     Paper -> here: specialization v → child(v) -> `Candidate`, anonymity A -> the size of the smallest group. Score is
     InfoGain/AnonyLoss, AnonyLoss being by how much the smallest group shrinks, or InfoGain where it does not. A
-    specialization must be valid (all groups keep the promise after it) and beneficial (InfoGain above 0). The split
+    specialization must be valid (all groups satisfy the models after it) and beneficial (InfoGain above 0). The split
     point of a number is the one with the largest InfoGain. We differ:
 
-    - Any models, not k alone. For monotone models a specialization that breaks the promise is given up for good: cuts
-      only get finer, and if it kept the promise in finer groups, merging those would keep it too. With other models
-      it is tried again.
+    - Any models, not k alone. For monotone models a specialization that violates one is given up for good: cuts only
+      get finer, and if finer groups satisfied it, the groups that result from merging them would, too. With other
+      models it is tried again.
     - InfoGain never changes (it looks at one attribute and the class), and AnonyLoss is at least what it was by the
       smallest group the candidate had made when last counted, so candidates are counted best bound first and only
       until no other can win. The choices are those of the paper.
@@ -76,12 +76,13 @@ class Tds(Promising):
         names = quoted(attribute.name for attribute in view.quasi)
         free = [attribute.name for attribute in view.quasi if attribute.numerical]
         first = (
-            f"{names} start as one region each, and are made more specific as long as all groups keep the promise: "
-            f"what tells most about '{target_of(view).name}' for the least shrinking of the smallest group comes first"
+            f"{names} start fully generalised and are specialized while all groups satisfy the privacy model: the "
+            f"largest information gain about '{target_of(view).name}' per record that the smallest group loses comes "
+            "first"
         )
         sentences = [first]
         if free:
-            sentences.append(f"{quoted(free)} are split where it tells most about the class")
+            sentences.append(f"{quoted(free)} are split where the information gain about the class is largest")
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:

@@ -57,7 +57,7 @@ def set_rules(attributes: Iterable[Attribute]) -> list[str]:
                 label = domain.taxonomy.leaves[domain.other]
                 found.append(f"a code of '{attribute.name}' that its taxonomy lacks counts as '{label}'")
             if domain.level is not None:
-                found.append(f"of '{attribute.name}' nothing is told below level {domain.level} of its taxonomy")
+                found.append(f"nothing below level {domain.level} of the taxonomy of '{attribute.name}' is published")
             if domain.most is not None and (domain.separator or not domain.columns):
-                found.append(f"of more than {domain.most} codes in '{attribute.name}' the first are taken")
+                found.append(f"of more than {domain.most} codes in '{attribute.name}' the first {domain.most} are used")
     return found

@@ -43,7 +43,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
     ),
     (
         ("no such file", "no files found", "cannot open file", "does not exist"),
-        SourceError("a file or table is not there", "check the path and the table's name"),
+        SourceError("a file or table does not exist", "check the path and the table's name"),
     ),
     (
         ("expected number of columns",),
@@ -100,7 +100,7 @@ def classify(error: BaseException) -> SourceError:
     if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
         return SourceError("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
     return SourceError(
-        f"the engine failed ({type(error).__name__}; its own words are held back, they may quote records)",
+        f"the engine failed ({type(error).__name__}; its message is withheld because it may quote records)",
         "check that the table can be read with another tool; if it can, this is our bug: please report it",
     )
 

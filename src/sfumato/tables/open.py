@@ -61,7 +61,7 @@ def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, priv
         scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
         if scheme is None:
             return _open_files(source, declared, folder, limits, private=private)
-        _refuse_csv_fields(declared, "it is no CSV file")
+        _refuse_csv_fields(declared, "it is not a CSV file")
         return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
     _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
@@ -73,7 +73,7 @@ def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, priv
 def _refuse_csv_fields(declared: Source, why: str) -> None:
     if declared.written:
         raise SourceError(
-            f"the source has `{declared.written[0]}`, and {why}", "take it out: only CSV files are written so"
+            f"the source has `{declared.written[0]}`, and {why}", "remove it: it applies to CSV files only"
         )
 
 

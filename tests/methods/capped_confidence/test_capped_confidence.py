@@ -227,7 +227,7 @@ def test_a_table_of_one_is_refused_with_a_way_out():
         ({"rate": 0}, "the rate is 0"),
         ({"rate": "much"}, "which is no number"),
         ({"distortion": 2}, "the distortion is 2"),
-        ({"levels": 3}, "levels is no mapping"),
+        ({"levels": 3}, "levels is not a mapping"),
         ({"levels": {"q": "0.5"}}, "lowest level of 'q'"),
         ({"population": {"q": 3}}, "population is no mapping"),
         ({"population": {"q": {"f": 3}}}, "share of 'f' of 'q' is 3"),
@@ -263,7 +263,7 @@ def test_what_does_not_fit_the_view_is_refused_before_any_work(given_, problem):
 
 def test_a_file_of_a_population_is_opened_by_a_release_alone():
     view = partition_view(q=SEX)
-    with pytest.raises(StudyError, match="a method opens none"):
+    with pytest.raises(StudyError, match="a method does not open files"):
         ConfidenceCap(population="people.csv").draft(view, cells_of(view, [(0, 0, 0)]))
 
 

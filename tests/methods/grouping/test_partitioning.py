@@ -139,7 +139,7 @@ def test_suppression_is_asked_again_when_the_table_has_changed():
 def test_a_broken_promise_at_the_end_is_our_bug():
     view = partition_view(age=grid(0, 9))
     partition = by_quasi(view, [(1, 0, 0)] * 3 + [(2, 0, 0)])
-    with pytest.raises(InternalError, match=r"1 groups of the finished partition break k-anonymity \(k = 2\)"):
+    with pytest.raises(InternalError, match=r"1 groups of the finished partition violate k-anonymity \(k = 2\)"):
         finished(view, partition, (KAnonymity(k=2),))
 
 
@@ -168,5 +168,5 @@ def test_what_no_table_can_keep_is_refused_with_the_largest_that_it_can():
         refuse_hopeless(view, cells, (KAnonymity(k=3),))
     with pytest.raises(InfeasibleError, match="set l to 2 or less"):
         refuse_hopeless(view, cells, (DistinctLDiversity(l=3),))
-    with pytest.raises(InfeasibleError, match="no record takes part"):
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
         refuse_hopeless(view, cells_of(view, []), (KAnonymity(k=1),))

@@ -192,7 +192,7 @@ class ToldSets:
     def by_tree(cls, domain: SetDomain, tree: Taxonomy) -> "ToldSets":
         """Nodes of a tree of sets; refuses one of other codes, or of a deeper level."""
         if domain.level is not None and tree.depth > domain.level:
-            raise VerifyError("sets are told below their level", "get the bundle again")
+            raise VerifyError("sets are published below their declared level", "get the bundle again")
         places = TreePlaces(domain, tree)
         return cls(domain, places, *places.regions())
 

@@ -38,12 +38,12 @@ class ConfidenceCap(Grouping):
     """Sampling and local recoding under a cap (Sattar, Li, Ding, Liu & Vincent 2014, Algorithm 1).
 
     A share ``rate`` (β) of the records is drawn at random. Every record starts with its exact values, or at the least
-    generalisation asked for (`at_least` of an attribute, ``levels``). As long as its value is told with more confidence
-    than public statistics give (`CappedConfidence`), its attribute with the largest left domain size is generalised
-    one step. A record is suppressed if it would need a distortion above ``distortion`` (δ'), or fails with nothing
-    left to generalise. ``population`` are the public statistics: {attribute: {value: share}}, or (in a study) a file
-    with the columns `attribute, value, share` or a table of people; without it, the table's own shares. ``rules`` are
-    known correlations, see `CappedConfidence`.
+    generalisation asked for (`at_least` of an attribute, ``levels``). As long as its value can be inferred with more
+    confidence than public statistics give (`CappedConfidence`), its attribute with the largest left domain size is
+    generalised one step. A record is suppressed if it would need a distortion above ``distortion`` (δ'), or fails with
+    nothing left to generalise. ``population`` are the public statistics: {attribute: {value: share}}, or (in a study) a
+    file with the columns `attribute, value, share` or a table of people; without it, the table's own shares. ``rules``
+    are known correlations, see `CappedConfidence`.
 
     The cap is kept twice: by those statistics, and by the shares that the release itself shows, which is what anybody
     can recompute from it. Where the two differ, a record climbs until it keeps both.
@@ -62,7 +62,9 @@ class ConfidenceCap(Grouping):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = "a random part of the records, none told with more confidence than public statistics give"
+    summary: ClassVar[str] = (
+        "a random sample, generalised until no value can be inferred with more confidence than public statistics give"
+    )
     needs: ClassVar[Needs] = Needs(private=False, random=True)
     form: ClassVar[str] = "generalised"
     suppress: ClassVar[str] = "1"  # records may always be suppressed
@@ -83,9 +85,9 @@ class ConfidenceCap(Grouping):
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
-        """What is promised of the release: the cap by the shares it shows, and by a population that is given.
+        """What holds in the release: the cap by the shares it shows, and by a population that is given.
 
-        The table's own shares are no parameter of a promise: to publish them would tell more than the records do.
+        The table's own shares are no parameter of a model: to publish them would tell more than the records do.
         """
         own = CappedConfidence(rate=self.rate, attribute=self.attribute, rules=self.rules)
         if not isinstance(self.population, Mapping):
@@ -96,7 +98,7 @@ class ConfidenceCap(Grouping):
         """Refuse a view without quasi-identifiers or sensitive attributes, and levels, shares or rules it has not."""
         if not view.quasi:
             raise StudyError(
-                "the release has no quasi-identifier, so every group is the whole table",
+                "the release has no quasi-identifier, so the whole table is one equivalence class",
                 "give the attributes others may know of a person `role: quasi_identifier`",
             )
         for model in self.models:
@@ -118,8 +120,8 @@ class ConfidenceCap(Grouping):
         sentences = []
         if rate < 1:
             sentences.append(
-                f"{show(100 * rate)} % of the records are drawn at random, and no others are published: counts of the "
-                f"release are to be divided by {show(rate)}"
+                f"{show(100 * rate)} % of the records are drawn at random and only those are published: divide counts "
+                f"of the release by {show(rate)} to scale them to the table"
             )
         least = [
             f"{a.name} (level {levels[place].number})"
@@ -127,14 +129,14 @@ class ConfidenceCap(Grouping):
             if (place := beginning(a, levels := levels_of(a), self.levels.get(a.name, 0)))
         ]
         sentences.append(
-            f"a record is generalised a step at a time until it keeps the cap, as far as a distortion of "
+            f"a record is generalised step by step until it satisfies the cap, up to a distortion of "
             f"{self.distortion}; one that would need more is suppressed"
         )
         if least:
-            sentences.append(f"these begin above their exact values: {', '.join(least)}")
+            sentences.append(f"these attributes start at a generalised level: {', '.join(least)}")
         sentences.append(self._source_in_words(view))
         if self.rules:
-            sentences.append(f"{len(self.rules)} rules stand in place of independence for the records they match")
+            sentences.append(f"{len(self.rules)} rules replace the independence assumption for the records they match")
         limits = CappedConfidence.limits
         sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
@@ -145,7 +147,7 @@ class ConfidenceCap(Grouping):
         context = context or Context()
         if isinstance(self.population, str):
             raise StudyError(
-                "the population is a file, and a method opens none",
+                "the population is a file, and a method does not open files",
                 "release it through a study, or give the shares: {attribute: {value: share}}",
             )
         models = self.models
@@ -226,7 +228,7 @@ class ConfidenceCap(Grouping):
             touched = climb.raise_up(failing)
         if not climb.published:
             raise InfeasibleError(
-                "every record would have to be suppressed: as a whole they are too few for what they tell",
+                "every record would have to be suppressed: there are too few records for what they would disclose",
                 "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
             )
 
@@ -252,15 +254,15 @@ class ConfidenceCap(Grouping):
             return f"public statistics are those of '{self.population}', and shares of it are published in the manifest"
         given = [name for name in names if name in (self.population or {})]
         own = [name for name in names if name not in given]
-        told = (
+        sentences = (
             [f"public statistics are given for {', '.join(given)}, and are published in the manifest"] if given else []
         )
         if own:
-            told.append(
+            sentences.append(
                 f"the statistics of {', '.join(own)} are estimated from the same table: rare records look expected "
                 "because they are in it"
             )
-        return "; ".join(told)
+        return "; ".join(sentences)
 
 
 def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
@@ -295,7 +297,7 @@ def _shown(view: View, climb: Climb) -> Chances:
 
 def _levels(given: object) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        raise StudyError("levels is no mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
+        raise StudyError("levels is not a mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
     found = {}
     for name, level in given.items():
         number = exact(level, f"the lowest level of '{name}'")

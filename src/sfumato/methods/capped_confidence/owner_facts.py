@@ -1,4 +1,4 @@
-"""What the owner is told of a release under a cap: how far records had to go, which were lost, how close it was."""
+"""What the owner learns about a release under a cap: how far records had to go, which were lost, how close it was."""
 
 from typing import Any
 

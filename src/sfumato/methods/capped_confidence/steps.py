@@ -122,8 +122,8 @@ def beginning(attribute: Attribute, levels: Sequence[Level], lowest: int) -> int
     name = attribute.name
     if not 0 <= lowest <= levels[-1].number:
         raise StudyError(
-            f"'{name}' is to be published at level {lowest} or above",
-            f"its levels go from 0 (as it is) to {levels[-1].number} (one value for all)",
+            f"'{name}' cannot be published at level {lowest} or above",
+            f"choose a level from 0 (exact values) to {levels[-1].number} (one value for all)",
         )
     place = max(n for n, level in enumerate(levels) if level.number <= lowest)
     narrow = narrowest(attribute)

@@ -95,7 +95,7 @@ class DiffGen(PrivateMethod):
         if self.h == "auto":
             sentences.append(
                 f"h is chosen from a noisy number of records (ε/{SHARE_OF_SIZE} of the budget) so that groups stay "
-                "large against the noise"
+                "large compared with the noise"
             )
             low, high = 1, None
         else:

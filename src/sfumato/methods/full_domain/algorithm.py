@@ -41,13 +41,13 @@ from sfumato.study.view import View
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
 class FullDomain(Promising):
-    """The node of the generalisation lattice with the least loss among those that keep the promise.
+    """The node of the generalisation lattice with the least loss among those that satisfy the privacy models.
 
     Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
     al., 2012, in ARX) search the lattice. Here boxes of nodes are bounded from below and dropped together; `box_search`
     has the argument that what is left is optimal. Loss is that of `release.region_loss.general_loss`.
 
-    Groups that break the promise are suppressed, as long as no more than the share ``suppress`` of the records is lost
+    Groups that violate a model are suppressed, as long as no more than the share ``suppress`` of the records is lost
     by it. ``levels`` sets bounds: ``{age: [1, 3], sex: 0}`` publishes age at level 1, 2 or 3 and sex as it is;
     `lattice` says what a level is. With a ``time_limit`` in seconds the best node so far is taken, and the facts say
     how far from the optimum it can be. Of equal losses the one with more groups is taken, then the first in the order
@@ -80,7 +80,7 @@ class FullDomain(Promising):
     def bounds(self) -> dict[str, Bounds]:
         """The lowest and highest level of the attributes that have bounds."""
         if not isinstance(self.levels, Mapping):
-            raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
+            raise StudyError("levels is not a mapping", "write `levels: {age: [1, 3]}`")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
 
     def check(self, view: View) -> None:
@@ -104,12 +104,12 @@ class FullDomain(Promising):
         share = share_of(self.suppress, "suppress")
         sentences = [
             f"each quasi-identifier is published at one level of its taxonomy, the same for all records: {choices}",
-            f"of {lattice.size:,} combinations of levels the one with the least loss is taken that keeps the promise",
+            f"of {lattice.size:,} combinations of levels, the one of least loss that satisfies the model is chosen",
         ]
         if share:
-            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed for it")
+            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed")
         if self.seconds is not None:
-            sentences.append(f"after {self.seconds:g} seconds the best combination so far is taken")
+            sentences.append(f"after {self.seconds:g} seconds the best combination found so far is used")
         return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"nodes": lattice.size})
 
     def draft(
@@ -235,19 +235,20 @@ def _infeasible(search: Search, promises: Promises, cells: Cells, found: Found) 
     """Why nothing was found, and the largest parameter for which something would be."""
     if not found.complete:
         return InfeasibleError(
-            "the time was over before a level was found that keeps the promise", "raise `time_limit`, or leave it out"
+            "the time limit was reached before a level was found that satisfies the privacy model",
+            "raise `time_limit`, or leave it out",
         )
     sizes = np.sort(search.tables.table(search.lattice.top).totals)
     smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
     largest = int(sizes[smaller <= search.allowed].max())
     if largest >= promises.least:
         refuse_hopeless(promises.view, cells, promises.models)
-    way_out = f"set k to {largest} or less" if largest < promises.least else "ask for less"
+    way_out = f"set k to {largest} or less" if largest < promises.least else "relax the privacy model"
     more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
     if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
         more.append("allow higher `levels`")
     return InfeasibleError(
-        f"no level of generalisation keeps {' and '.join(title(model) for model in promises.models)} "
+        f"no level of generalisation satisfies {' and '.join(title(model) for model in promises.models)} "
         f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
         ", or ".join([way_out, *more]),
     )

@@ -24,7 +24,7 @@ class Promises:
 
     @cached_property
     def least(self) -> int:
-        """No group of fewer records keeps the promises; a larger one may or may not."""
+        """No group of fewer records satisfies the models; a larger one may or may not."""
         return max(int(getattr(model, "k", 1)) for model in self.models)
 
     @cached_property
@@ -34,7 +34,7 @@ class Promises:
 
     @cached_property
     def monotone(self) -> bool:
-        """Whether merging groups that keep the promises keeps them, on a table that stays the same."""
+        """Whether merging groups that satisfy the models gives groups that do, as long as the table does not change."""
         return monotone(self.models)
 
     @cached_property
@@ -55,12 +55,12 @@ class Promises:
         *,
         people: Integers | None = None,
     ) -> NDArray[np.bool_]:
-        """Which groups are left when those that break a promise are suppressed; every group has a record.
+        """Which groups are left when those that violate a model are suppressed; every group has a record.
 
         ``people`` has how many of the population live in the region of each.
 
         A model may compare groups with the published table, which changes as groups are left out: it is asked again
-        until those that are left all hold, as `suppress_broken` does. It ends, since groups only leave.
+        until those that are left all hold, as `suppress_broken` does. It ends, since their number only falls.
         """
         changing = relative(self.models)
         kept = np.ones(groups, dtype=np.bool_)
@@ -90,7 +90,7 @@ class Promises:
         table: Mapping[str, ValueTotals] | None = None,
         people: Integers | None = None,
     ) -> NDArray[np.bool_]:
-        """Whether each group keeps all promises, compared with ``table``, or with the groups together."""
+        """Whether each group satisfies all models, compared with ``table``, or with the groups together."""
         found = Statistics.of(group, weights, sensitive, self.domains, groups=groups, table=table, population=people)
         return all_hold(self.models, found)
 

@@ -1,4 +1,4 @@
-"""What all methods share that put records into groups: the promise, suppression, and the check at the end.
+"""What all methods share that put records into groups: privacy models, suppression, and the check at the end.
 
 Groups are labels of cells here, `SUPPRESSED` for none. No method trusts its own bookkeeping: the last step asks the
 models about the finished partition.
@@ -41,7 +41,7 @@ Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `pr
 
 
 def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
-    """The models that a method is asked to keep: all of them at once.
+    """The models that a method has to satisfy, all of them at once: k-anonymity for ``k``, and those of ``promise``.
 
     >>> promised(5, {"t-closeness": "0.2"})[0]
     KAnonymity(k=5)
@@ -111,18 +111,18 @@ class Grouping:
 
 
 class Promising(Grouping):
-    """A grouping method whose promise is ``k``, or models, or both."""
+    """A grouping method whose privacy models are given by ``k``, by ``promise``, or by both."""
 
     k: int | None
     promise: Promise
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
-        """The promises, all of which hold."""
+        """The privacy models, all of which hold in a draft."""
         return promised(self.k, self.promise)
 
     def read_promise(self) -> None:
-        """Store the promise beside ``k`` as models: part of a method's birth."""
+        """Store ``promise`` as models: part of a method's birth."""
         object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
 
 
@@ -151,13 +151,13 @@ def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
 
 
 def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False) -> None:
-    """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on.
+    """Refuse, before any work, a view that has nothing to group by, or that a model cannot be applied to.
 
     ``people`` says whether the method can count a population in the regions that it makes.
     """
     if not view.quasi:
         raise StudyError(
-            "the release has no quasi-identifier, so every group is the whole table",
+            "the release has no quasi-identifier, so the whole table is one equivalence class",
             "give the attributes others may know of a person `role: quasi_identifier`",
         )
     models = tuple(models)
@@ -165,30 +165,30 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
         model.check(view)
     if regional(models):
         raise StudyError(
-            "the promise is about the regions of all groups at once, and this method cannot search for it",
+            "the privacy model is about the regions of all groups at once, and this method cannot search for it",
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
-            "`sfumato evaluate max-k` for the k at which Mondrian keeps it",
+            "`sfumato evaluate max-k` for the k at which Mondrian satisfies it",
         )
     if counts_people(models) and not people:
         raise StudyError(
-            "the promise compares groups with the people of a population, and this method cannot count those",
+            "the privacy model compares groups with the people of a population, and this method cannot count those",
             "use `method: full-domain`, or `mondrian`",
         )
     if len(peopled(models)) > 1:
-        raise StudyError("promises of one release compare with two populations", "name the same one in both")
+        raise StudyError("privacy models of one release compare with two populations", "name the same one in both")
 
 
 def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None:
     """Refuse to suppress records of groups whose people are counted.
 
     How many records are suppressed can be seen, and so can who of the population lives in no published region. If ten
-    records are suppressed and ten people live there, all of them are known to be in the table, whatever was promised of
-    the published groups.
+    records are suppressed and ten people live there, all of them are known to be in the table, whatever holds in the
+    published groups.
     """
     if suppress and counts_people(models):
         raise StudyError(
-            "the promise is about who is in the table, and suppressed records would tell it of people who live in no "
-            "published region",
+            "the privacy model is about who is in the table, and suppressed records would disclose it for people who "
+            "live in no published region",
             "leave `suppress` out",
         )
 
@@ -198,7 +198,7 @@ def refuse_least_width(view: View, method: str) -> None:
     limited = [attribute.name for attribute in view.quasi if attribute.at_least is not None]
     if limited:
         raise StudyError(
-            f"'{method}' cannot keep the `at_least` of {', '.join(repr(name) for name in limited)}",
+            f"'{method}' cannot guarantee the `at_least` of {', '.join(repr(name) for name in limited)}",
             "use `tds` or `full-domain`, or give the attribute a coarser `step` in place of `at_least`",
         )
 
@@ -208,7 +208,7 @@ def class_of(view: View) -> Attribute:
     found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
     if len(found) != 1:
         raise StudyError(
-            f"the method looks at the class, and the release has {len(found) or 'none'}",
+            f"the method needs one class attribute, and the release has {len(found) or 'none'}",
             "give one attribute `role: class`",
         )
     return found[0]
@@ -239,9 +239,9 @@ def refuse_hopeless(
     suppression: bool = False,
     boxes: Boxes | None = None,
 ) -> None:
-    """Refuse a table without records, and a promise that it breaks even as one group (in the region of ``boxes``)."""
+    """Refuse a table without records, and a model that it violates even as one group (in the region of ``boxes``)."""
     if not len(cells):
-        raise InfeasibleError("no record takes part in the release", "check the table, and what the study leaves out")
+        raise InfeasibleError("no record is left to release", "check the table, and which records the study leaves out")
     models = tuple(models)
     whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
     try:
@@ -277,10 +277,10 @@ def in_order(view: View, cells: Cells) -> Cells:
 
 
 def suppress_broken(view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int) -> Partition | None:
-    """Suppress the records of groups that break the promise, until all that are left keep it; None above ``limit``.
+    """Suppress the records of groups that violate a model, until all that are left satisfy it; None above ``limit``.
 
-    Suppression changes the table that some models compare with, so groups are asked again until none breaks its
-    promise. Groups only leave, so it ends.
+    Suppression changes the table that some models compare with, so groups are checked again until none violates a
+    model. The number of groups only falls, so it ends.
     """
     models = tuple(models)
     while True:
@@ -307,19 +307,19 @@ def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> 
     number[order] = np.arange(len(order))
     done = Partition(partition.cells, number[group], Boxes(boxes.attributes, boxes.starts[order], boxes.stops[order]))
     if not len(order):
-        raise InfeasibleError("every record would have to be suppressed", "ask for less, or generalise more")
+        raise InfeasibleError("every record would have to be suppressed", "relax the privacy model, or generalise more")
     refuse_broken(view, done, models)
     return done
 
 
 def refuse_broken(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
-    """The last check: every group of the finished partition keeps every promise."""
+    """The last check: every group of the finished partition satisfies every model."""
     models = tuple(models)
     statistics = statistics_of(view, partition, models)
     for model in models:
         broken = int((~model.holds(statistics)).sum())
         if broken:
-            raise InternalError(f"{broken} groups of the finished partition break {title(model)}")
+            raise InternalError(f"{broken} groups of the finished partition violate {title(model)}")
 
 
 def merge_alike(partition: Partition) -> Partition:
@@ -334,7 +334,7 @@ def merge_alike(partition: Partition) -> Partition:
 
 
 def worded(models: Iterable[GroupModel]) -> list[str]:
-    """The promises as sentences of a forecast."""
+    """The guarantees of the models as sentences of a forecast."""
     return [f"{said[:1].lower()}{said[1:].removesuffix('.')}" for said in (model.sentence() for model in models)]
 
 

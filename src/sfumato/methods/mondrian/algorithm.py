@@ -1,4 +1,4 @@
-"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, while every part satisfies the promise."""
+"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, while every part satisfies the models."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,8 +40,8 @@ from sfumato.study.view import View
 ALL = "all"
 CHOICES = {
     "widest": "the attribute on which a group is widest is cut first",
-    "info_gain": "the cut that says most about the class comes first",
-    "loss": "the cut that leaves the least loss comes first",
+    "info_gain": "the cut with the largest information gain about the class comes first",
+    "loss": "the cut with the least remaining information loss comes first",
 }
 RANGES = ("tight", "partition")
 
@@ -49,29 +49,29 @@ RANGES = ("tight", "partition")
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
 class Mondrian(Promising):
-    """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any promise about groups.
+    """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any models of groups.
 
     The whole table is one group. A group is cut on the attribute on which it is widest, relative to the domain; if a
-    part would break the promise, the next attribute is tried, and a group without an allowable cut is published.
+    part would violate a model, the next attribute is tried, and a group without an allowable cut is published.
     Numbers are cut at the median; categories into the children of the lowest node above the group's values, all of
-    which must keep the promise; categories named in ``ordered`` (or all of them: ``ordered="all"``) are cut at the
+    which must satisfy the models; categories named in ``ordered`` (or all of them: ``ordered="all"``) are cut at the
     median of their order, and read as "from … to". ``strict`` parts do not overlap; relaxed ones share the records on
     the median, half to each side. ``choose="info_gain"`` is InfoGain Mondrian (LeFevre et al., KDD 2006): of all cuts
     the one with the largest information gain on the class. ``choose="loss"`` takes the cut that leaves the least loss.
 
     We differ from the paper in this: a strict cut goes to that side of the median's value that leaves the smaller part
     larger, so that for k-anonymity a group is only left whole if no cut at all is allowable. And if ``suppress`` is
-    above 0, a cut is also allowable if the parts that break the promise are few: each group may give up so large a
+    above 0, a cut is also allowable if the parts that violate a model are few: each group may give up so large a
     share of its records, and what is left of that goes to its parts.
 
-    Paper -> here: partition -> group, dimension -> axis, allowable cut -> a cut all of whose parts keep the promise.
+    Paper -> here: partition -> group, dimension -> axis, allowable cut -> a cut all of whose parts satisfy the models.
 
     >>> Mondrian(k=5).models
     (KAnonymity(k=5),)
     """
 
     name: ClassVar[str] = "mondrian"
-    summary: ClassVar[str] = "records in groups that look alike, each with a region of its own"
+    summary: ClassVar[str] = "equivalence classes by recursive partitioning, each with a region of its own"
     form: ClassVar[str] = "generalised"
     k: int | None = None
     promise: Promise = None
@@ -91,13 +91,13 @@ class Mondrian(Promising):
         object.__setattr__(self, "suppress", show(share_of(self.suppress)))
 
     def check(self, view: View) -> None:
-        """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
+        """Refuse a view without quasi-identifiers, without a class to look at, or that a model does not fit."""
         check_view(view, self.models, people=True)
         refuse_lost_people(self.models, share_of(self.suppress))
         if counts_people(self.models) and not (self.strict and self.ranges == "tight"):
             raise StudyError(
-                "the promise compares groups with people who live in their regions, and counts those in tight regions "
-                "that do not overlap",
+                "the privacy model compares groups with people who live in their regions, and counts those in tight "
+                "regions that do not overlap",
                 "leave out `strict: false` and `ranges: partition`",
             )
         refuse_least_width(view, self.name)
@@ -177,9 +177,9 @@ class Mondrian(Promising):
         middle = "at the median" if self.strict else "at the median, whose records may go to either side"
         found = [f"partitions are split while every child satisfies the privacy model; {CHOICES[self.choose]}"]
         found += [f"cut {middle}: {', '.join(halved)}"] if halved else []
-        found += [f"cut as the taxonomy says: {', '.join(grown)}"] if grown else []
+        found += [f"cut into the children of a taxonomy node: {', '.join(grown)}"] if grown else []
         if self.ranges == "tight":
-            found.append("a region reaches as far as the values of its group, and no further")
+            found.append("a region is the smallest one that covers the values of its group")
         else:
             found.append("a region is the part of the space that belongs to its group")
         share = share_of(self.suppress)

@@ -22,7 +22,7 @@ class Table:
 
     cells: Cells
     row: Integers  # which of these cells each of the view's cells is part of
-    view: View  # with the sensitive attributes that the promise looks at
+    view: View  # with the sensitive attributes that the models look at
     models: tuple[GroupModel, ...]
     against: dict[str, ValueTotals]
     strict: bool
@@ -64,7 +64,7 @@ class Table:
         return np.ascontiguousarray(self.cells.codes[:, : len(axes.sizes)].T, dtype=np.int32 if small else np.int64)
 
     def keeps(self, rows: Integers, tried: Attempt) -> Flags:
-        """Whether each child keeps the promise."""
+        """Whether each child satisfies the models."""
         if not self.against and self.view.people is None:
             return all_hold(self.models, Statistics(tried.sizes, {}, {}, {}))
         names = list(self.against)

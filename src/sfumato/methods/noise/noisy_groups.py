@@ -242,7 +242,7 @@ class Finish:
     def least_for_counts(
         self, total: int | None, classes: int, *, budget: Fraction, left: Fraction, sized: bool = False
     ) -> Fraction:
-        """The least of ``left`` that the counts can get once totals are bought, for a plan that promises no less noise.
+        """The least of ``left`` that the counts can get once totals are bought: a plan may not understate the noise.
 
         ``total`` is the most groups × classes that there can be (None: unknown); ``sized`` says that a noisy size is
         bought already.

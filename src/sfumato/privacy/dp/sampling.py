@@ -1,7 +1,7 @@
 """The only source of randomness near a private value.
 
 `SecureSource` is the operating system's generator. `InsecureSource` repeats itself from a seed: it is for tests and for
-`--insecure-seed`, a release made with it promises nothing, and the manifest says so.
+`--insecure-seed`, a release made with it has no privacy guarantee, and the manifest says so.
 """
 
 import os
@@ -17,7 +17,7 @@ class RandomSource(Protocol):
 
     @property
     def secure(self) -> bool:
-        """Whether a promise may rest on it."""
+        """Whether a guarantee may rest on it."""
         ...
 
     def bits(self, n: int) -> int:
@@ -45,7 +45,7 @@ class SecureSource:
 
 
 class InsecureSource:
-    """The same bits for the same seed: for tests only, no promise rests on it.
+    """The same bits for the same seed: for tests only, no guarantee rests on it.
 
     >>> InsecureSource(7).bits(16) == InsecureSource(7).bits(16)
     True

@@ -67,7 +67,7 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int, *, f
     ``free`` grid, widths that agree in their seven leading binary digits count as equal, which bounds the work on huge
     ones. Nodes of a taxonomy are taken one width after the other: a node then follows all that are published below it,
     so its share is the same however many values the tree has that nobody publishes (sets that are left out of a
-    release take no part in its promise).
+    release take no part in its guarantee).
 
     >>> found = shown_by(np.array([0, 2, 0]), np.array([1, 4, 4]), np.array([2, 2, 4]), 4)
     >>> found.share(np.arange(4), np.arange(4) + 1).tolist()

@@ -1,4 +1,4 @@
-"""Models: privacy promises, each in words and, where it can be, as a check on what is published."""
+"""Privacy models, each with its guarantee as a sentence and, where possible, as a check on what is published."""
 
 from sfumato.privacy.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.privacy.models.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness

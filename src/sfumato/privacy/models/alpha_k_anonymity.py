@@ -51,7 +51,7 @@ class AlphaKAnonymity(Sensitive):
             object.__setattr__(self, "values", given)
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         which = "no value" if self.values is None else f"none of {', '.join(self.values)}"
         return (
             f"Every group has at least {self.k} records, and {which} of {self._whose()} has a larger share of any "

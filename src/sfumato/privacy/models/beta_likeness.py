@@ -36,7 +36,7 @@ class BasicBetaLikeness(Sensitive):
         object.__setattr__(self, "beta", within(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         most = show(1 + exact(self.beta, "β"))
         return (
             f"No value of {self._whose()} has more than {most} times the share of a group that it has of the table "
@@ -80,7 +80,7 @@ class EnhancedBetaLikeness(Sensitive):
         object.__setattr__(self, "beta", within(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
             f"A value of {self._whose()} that has the share p of the table has at most the share "
             f"p·(1 + min({show(exact(self.beta, 'β'))}, −ln p)) of any group (enhanced β-likeness)."

@@ -72,7 +72,7 @@ class CappedConfidence(Sensitive):
     says how often s goes with a region; then its confidence stands in place of Pr(s), of several the smallest.
 
     ``shares`` gives public statistics, {attribute: {value, node or interval: share}}. For attributes without any, the
-    shares are those that the release itself shows (`privacy.groups.shares.shown_by`), so the promise can be checked
+    shares are those that the release itself shows (`privacy.groups.shares.shown_by`), so the model can be checked
     from a bundle alone and nothing more leaves than the records.
 
     Relative, and not monotone: merging groups changes what the release shows of all others, a rule that matched may
@@ -89,7 +89,7 @@ class CappedConfidence(Sensitive):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = "no record is told with more confidence than public statistics give it"
+    summary: ClassVar[str] = "no record's value can be inferred with more confidence than public statistics give it"
     checkable: ClassVar[bool] = True
     monotone: ClassVar[bool] = False
     relative: ClassVar[bool] = True
@@ -126,7 +126,7 @@ class CappedConfidence(Sensitive):
         return found if self.attribute is None else {**found, "attribute": self.attribute}
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         known = "the shares that the table itself shows" if self.shares is None else "the given shares of a population"
         rules = "" if not self.rules else f" and {len(self.rules)} known rules"
         return (
@@ -145,11 +145,11 @@ class CappedConfidence(Sensitive):
         self._rules(domains, [a.name for a in view.sensitive], [a.name for a in view.quasi])
 
     def holds(self, groups: Statistics) -> Truths:
-        """Whether each group keeps the promise for all its records."""
+        """Whether each group satisfies the model for all its records."""
         return np.asarray(self.broken_records(groups) == 0)
 
     def broken_records(self, groups: Statistics) -> Integers:
-        """How many records of each group break it: those with a value that is told too surely, of any attribute.
+        """How many records of each group violate it: those with a value of any attribute that is inferred too surely.
 
         With several attributes the records are those of the worst one: values of two attributes are counted apart, so
         how many records have both cannot be seen.
@@ -166,8 +166,8 @@ class CappedConfidence(Sensitive):
         boxes = groups.boxes
         if boxes is None:
             raise StudyError(
-                "capped confidence looks at the regions of groups, and these have none",
-                "check it on records that are published with regions; buckets tell the exact quasi-identifiers",
+                "capped confidence is defined on the regions of groups, and these groups have none",
+                "check it on records that are published with regions; buckets publish the exact quasi-identifiers",
             )
         refuse_others("shares", self.given, groups.domains)
         rules = self._rules(groups.domains, list(groups.sensitive), boxes.attributes)

@@ -37,7 +37,7 @@ class DeltaDisclosure(Sensitive):
         object.__setattr__(self, "delta", within(self.delta, "δ", 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         delta = show(exact(self.delta, "δ"))
         return (
             f"The share of every value of {self._whose()} in a group is that in the table, times a factor between "

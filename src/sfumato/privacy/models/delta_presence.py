@@ -82,7 +82,7 @@ class DeltaPresence:
         return np.asarray(kept | (groups.sizes == 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
         return (
             f"Of the people of the population in a group's region a share from {show(low)} to {show(high)} is in the "

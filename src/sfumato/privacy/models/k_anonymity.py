@@ -45,7 +45,7 @@ class KAnonymity:
         return np.asarray((groups.sizes >= self.k) | (groups.sizes == 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return f"Every group of records that look alike has at least {self.k} of them (k-anonymity)."
 
     def parameters(self) -> dict[str, Any]:

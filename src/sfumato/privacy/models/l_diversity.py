@@ -35,7 +35,7 @@ class DistinctLDiversity(Sensitive):
         object.__setattr__(self, "l", whole(self.l, "l"))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return f"Every group has at least {self.l} different values of {self._whose()} (distinct l-diversity)."
 
     def way_out(self, whole: Statistics) -> str:
@@ -74,7 +74,7 @@ class EntropyLDiversity(Sensitive):
         object.__setattr__(self, "l", within(self.l, "l", 1))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
             f"In every group the entropy of {self._whose()} is at least ln {show(exact(self.l, 'l'))}, as if that many "
             "values were equally frequent (entropy l-diversity)."
@@ -119,7 +119,7 @@ class RecursiveLDiversity(Sensitive):
         object.__setattr__(self, "l", whole(self.l, "l"))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
             f"In every group the most frequent value of {self._whose()} occurs less than {show(exact(self.c, 'c'))} "
             f"times as often as all from the {self.l}-th most frequent on together (recursive (c,l)-diversity)."
@@ -179,7 +179,7 @@ class ProbabilisticLDiversity(Sensitive):
         object.__setattr__(self, "l", within(self.l, "l", 1))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         share = show(1 / exact(self.l, "l"))
         return f"No value of {self._whose()} has a larger share of any group than {share} (probabilistic l-diversity)."
 

@@ -52,7 +52,7 @@ class TCloseness(Sensitive):
             )
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
             f"In every group the distribution of {self._whose()} is at most {show(exact(self.t, 't'))} away from that "
             f"in the table, by the {DISTANCES[self.distance].words} (t-closeness)."

@@ -50,7 +50,7 @@ class Template(Sensitive):
         return cast("Mapping[str, Fraction]", self.bounds)
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         each = ", ".join(f"{value} {show(h)}" for value, h in self._shares.items())
         return f"Of {self._whose()}, these values have at most these shares of every group: {each} (template)."
 

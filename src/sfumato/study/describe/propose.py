@@ -1,7 +1,7 @@
 """Propose a study: a role for each column that can be placed, with the reason, and its domain marked `observed`.
 
 There is no default role. A column that nothing speaks for is left out, and said to be; free text never gets a role
-that leaves the house.
+that is published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -132,7 +132,7 @@ def propose(
         known[time[0]] = (Role.TIME, time[1])
     person = person_of(profile.columns)
     if person is not None:
-        known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: the privacy unit goes by it")
+        known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: it defines the privacy unit")
     if chosen := _target(profile.columns, target):
         known[chosen[0]] = (Role.CLASS, chosen[1])
     return Proposal(
@@ -190,7 +190,7 @@ def _role(column: ColumnProfile) -> Verdict:
 def _says_nothing(column: ColumnProfile) -> Verdict | None:
     if present(column) == 0:
         return None, "it is empty"
-    return (None, "all records have the same value, so it tells nothing") if constant(column) else None
+    return (None, "all records have the same value, so it carries no information") if constant(column) else None
 
 
 def _looks_identifying(column: ColumnProfile) -> Verdict | None:
@@ -217,7 +217,7 @@ def _free_text(column: ColumnProfile) -> Verdict | None:
     if column.kind != "text":
         return None
     if near_unique(column):
-        return Role.IDENTIFIER, f"{_own(column)} a text of its own"
+        return Role.IDENTIFIER, f"{_own(column)} a unique text"
     return None, "it is free text, which can name people: it is published only if you list its values by hand"
 
 
@@ -231,7 +231,7 @@ def _date(column: ColumnProfile) -> Verdict | None:
 
 def _named_sensitive(column: ColumnProfile) -> Verdict | None:
     word = named_like(column, SENSITIVE)
-    return (Role.SENSITIVE, f"its name says '{word}', which people keep to themselves") if word else None
+    return (Role.SENSITIVE, f"its name says '{word}', which people usually keep confidential") if word else None
 
 
 def _named_demographic(column: ColumnProfile) -> Verdict | None:
@@ -241,7 +241,7 @@ def _named_demographic(column: ColumnProfile) -> Verdict | None:
 
 def _one_each(column: ColumnProfile) -> Verdict | None:
     if column.kind in ("integer", "category") and near_unique(column) and not reads_as_amount(column):
-        return Role.IDENTIFIER, f"{_own(column)} a value of its own"
+        return Role.IDENTIFIER, f"{_own(column)} a unique value"
     return None
 
 

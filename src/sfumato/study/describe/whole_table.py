@@ -35,11 +35,11 @@ def time_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
         return None
     chosen = min(dates, key=lambda column: column.missing)  # the first of equals
     if len(dates) == 1:
-        return chosen.name, "it is a date: spans can go by it"
+        return chosen.name, "it is a date: spans can be defined by it"
     why = "the first date that every record has" if chosen.missing == 0 else "the date that most records have"
     return (
         chosen.name,
-        f"of {len(dates)} dates {why}: spans can go by one only, so choose another if it is not this one",
+        f"of {len(dates)} dates {why}: spans can be defined by one only, so choose another if it is not this one",
     )
 
 

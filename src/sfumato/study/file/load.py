@@ -165,7 +165,7 @@ def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Plac
         if study.attributes[wanted].role is Role.IDENTIFIER:
             raise places.error(
                 place, f"purpose '{name}' asks for '{wanted}', which identifies people",
-                "take it out: identifiers never leave",
+                "take it out: identifiers are never released",
             )  # fmt: skip
         if wanted in purpose.attributes[:number]:
             raise places.error(place, f"purpose '{name}' asks for '{wanted}' twice", "write it once")
@@ -284,7 +284,7 @@ def _error_of(error: ErrorDetails) -> StudyError:
             f"there is no field '{name}'{_inside(path)}",
             f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
         )
-    return StudyError(f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file")
+    return StudyError(f"'{name}' is invalid here ({error['msg']})", "see the documentation of the study file")
 
 
 def _inside(path: Sequence[str | int]) -> str:

@@ -3,7 +3,7 @@
 Every field is read as text. Coding decides what a number is, by the study, and no engine's guess about types or
 headers can change what a record says.
 
-For the owner (`describe`, `check`, releases that promise k-anonymity and the like) a file is looked at, and what does
+For the owner (`describe`, `check`, releases under k-anonymity and the like) a file is looked at, and what does
 not fit fails with its line. For a differentially private release nothing is taken from the records: the study and the
 line of names decide, and `csv_records` says how records are read then, and why that is private. Two things are still
 looked up in the whole file, before any ε is spent: whether all of it is UTF-8 where no `encoding` is declared, and

@@ -25,7 +25,7 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, monotone: bool, grant:
     (L∞). ``monotone`` claims that it changes all scores in the same direction, none up while another goes down; the
     caller answers for that.
 
-    Returns the 0-based index. Never worse in expectation than the exponential mechanism with the same promise. With an
+    Returns the 0-based index. Never worse in expectation than the exponential mechanism with the same ε. With an
     insecure source we run permute-and-flip ourselves: visit the indices in random order and take the first that
     passes a coin of probability exp(-(max - score)/b), which is [G ≥ max - score] for a geometric G of rate 1/b.
     """
