@@ -32,7 +32,7 @@ EPSILONS = st.sampled_from(["0.05", "1/3", "1", "7.5"])
 class Untouchable:
     """A counter that must not be asked."""
 
-    def margins(self, attributes, by):
+    def marginals(self, attributes, by):
         raise AssertionError("the table was looked at")
 
     def cells(self, cuts):
@@ -67,8 +67,8 @@ def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
     of, codes = table
     _, accountant = run(kind(epsilon=epsilon), of, codes)
     assert accountant.left == 0
-    assert sum(spend.epsilon for spend in accountant.receipt) == Fraction(epsilon)
-    assert all(spend.mechanism for spend in accountant.receipt), "the receipt says by what"
+    assert sum(spend.epsilon for spend in accountant.breakdown) == Fraction(epsilon)
+    assert all(spend.mechanism for spend in accountant.breakdown), "the budget breakdown says by what"
 
 
 @EVERY

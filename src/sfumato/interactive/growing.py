@@ -272,8 +272,8 @@ class _Growth:
         points = {}
         for number, grant in zip(able, grants, strict=True):
             node = self._nodes[number]
-            margin = self._records.margin(name, node.rows)
-            points[number] = split_point(margin, node.regions[name], self._score, grant=grant, source=self._source)
+            marginal = self._records.marginal(name, node.rows)
+            points[number] = split_point(marginal, node.regions[name], self._score, grant=grant, source=self._source)
         return points
 
     def _parts(self, number: int, name: str, ranges: Sequence[Range]) -> Integers:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from sfumato.errors import BudgetError, InternalError
-from sfumato.ledger.spending import RECORD, spent_by, touching
+from sfumato.ledger.spending import RECORD, entries_over, total_spent
 from sfumato.study.budget import show
 from sfumato.study.span import Span
 
@@ -210,17 +210,17 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
             f"has the unit '{draft.unit}': the two cannot be added up",
             "keep the privacy unit of the earlier releases, or start a study of another name",
         )
-    left = budget - spent_by(entries, draft.span)
+    left = budget - total_spent(entries, draft.span)
     if draft.epsilon > left:
         where = "" if draft.span is None else f" over {draft.span}"
         raise BudgetError(
             f"the {_asker(draft)} for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of "
             f"the study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
-            _fitting(draft, entries, budget, left),
+            _what_fits(draft, entries, budget, left),
         )
 
 
-def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
+def _what_fits(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
     """What would fit: a smaller ε, or the pieces of the asked span where there is enough."""
     assert draft.epsilon is not None, "only what costs something can be too much"
     over = draft.span or _asked_over(draft, entries)
@@ -260,14 +260,14 @@ def _free(over: Span, entries: Sequence[Entry], most: Fraction) -> list[Span]:
             ends |= {day for day in (entry.span.start, entry.span.stop) if over.start < day < over.stop}
     free: list[Span] = []
     for start, stop in pairwise(sorted(ends)):
-        if spent_by(entries, Span(over.of, start, stop)) <= most:
+        if total_spent(entries, Span(over.of, start, stop)) <= most:
             first = free.pop().start if free and free[-1].stop == start else start
             free.append(Span(over.of, first, stop))
     return free
 
 
 def _spenders(entries: Sequence[Entry], over: Span | None) -> str:
-    paid = [entry for entry in touching(entries, over) if entry.epsilon is not None]
+    paid = [entry for entry in entries_over(entries, over) if entry.epsilon is not None]
     lines = [
         f"entry {entry.id} ('{entry.purpose}' by {entry.who}, {entry.at:%Y-%m-%d}, ε = {show(entry.epsilon)}"
         f"{'' if entry.span is None else f' over {entry.span}'}, {entry.state})"
@@ -276,5 +276,5 @@ def _spenders(entries: Sequence[Entry], over: Span | None) -> str:
     ]
     if len(paid) > _NAMED:
         earlier = paid[:-_NAMED]
-        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(spent_by(earlier, over))})")
+        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(total_spent(earlier, over))})")
     return "; ".join(lines) if lines else "nobody yet"

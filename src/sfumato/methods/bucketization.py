@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
-from sfumato.methods.grouping.partitioning import Promise, Promising
+from sfumato.methods.grouping.partitioning import ModelMethod, Promise
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.privacy.groups.parameters import Exact
@@ -19,7 +19,7 @@ LINKED = "membership in the table is disclosed: the privacy model limits only wh
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Bucketization(Promising):
+class Bucketization(ModelMethod):
     """Mondrian's groups as buckets (Xiao & Tao 2006; Li & Li 2009 compare it with generalisation).
 
     A record keeps its exact quasi-identifiers and gets the number of its bucket. With one table the sensitive values

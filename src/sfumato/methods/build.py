@@ -25,7 +25,7 @@ def build(recipe: Recipe) -> Method:
     sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, ...
     """
     try:
-        return _built(recipe)
+        return _build_method(recipe)
     except StudyError as error:
         place = recipe.place_of(error.problem, *error.names if isinstance(error, _AboutError) else ())
         raise StudyError(f"{place}{error.problem}", error.fix, code=error.code) from None
@@ -39,7 +39,7 @@ class _AboutError(StudyError):
         self.names = (name,)
 
 
-def _built(recipe: Recipe) -> Method:
+def _build_method(recipe: Recipe) -> Method:
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]
     for name in recipe.parameters:
@@ -70,7 +70,7 @@ def _built(recipe: Recipe) -> Method:
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
     """The recipe that `build` turns into this method."""
     parameters = {f.name: getattr(method, f.name) for f in fields(method)}
-    shown = {key: _shown(key, value) for key, value in parameters.items()}
+    shown = {key: _as_written(key, value) for key, value in parameters.items()}
     return Recipe(name=name, method=method.name, purpose=purpose, parameters=shown, chosen=chosen)
 
 
@@ -82,7 +82,7 @@ def _holds_many_or_nothing(value: object) -> bool:
     return value is None or isinstance(value, (Mapping, list, tuple))
 
 
-def _shown(name: str, value: Any) -> Any:
+def _as_written(name: str, value: Any) -> Any:
     """A parameter as a study gives it."""
     if name == PROMISE:
         return promise_of(parse_models(value)) or None

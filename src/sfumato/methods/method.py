@@ -48,7 +48,7 @@ class Context:
     progress: Progress = silent
 
 
-def granting(context: Context | None) -> tuple[Accountant, RandomSource, Progress]:
+def require_accountant(context: Context | None) -> tuple[Accountant, RandomSource, Progress]:
     """The accountant, the source and the progress report, for a method that spends ε."""
     if context is None or context.accountant is None:
         raise InternalError("a differentially private method was run without an accountant")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import StudyError
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.study.unit import PersonUnit
 from sfumato.study.view import View
@@ -60,7 +60,7 @@ def selection(study: Study, purpose: str | None) -> Selection:
     if purpose is None:
         return EVERYTHING
     wanted = study.purposes[purpose]
-    found = selected(wanted.where, study.attributes)
+    found = parse_selection(wanted.where, study.attributes)
     return found if wanted.span is None else replace(found, span=wanted.span, time=study.time)
 
 

@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.levels import categories_of, recoded, stand_in
+from sfumato.domains.sets.levels import categories_of, recode_cells, stand_in
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
 
 
-def foresee_levels(view: View) -> View:
+def declared_levels(view: View) -> View:
     """The view as far as it is known before the table is opened; refuses sets without a level."""
     declared = set_domains(view.attributes)
     domains = {name: stand_in(name, domain) for name, domain in declared.items()}
     return replace(view.with_domains(domains), sets=declared)
 
 
-def take_levels(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, Cells]:
+def recode_sets(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, Cells]:
     """The view and the records with sets as the categories that occur; ``sets`` are those of the table."""
     levelled, codes = level_codes(view, cells, sets)
-    return levelled, recoded(cells, codes)
+    return levelled, recode_cells(cells, codes)
 
 
 def level_codes(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, dict[str, NDArray[np.int64]]]:

@@ -105,7 +105,7 @@ def classify(error: BaseException) -> SourceError:
     )
 
 
-def guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
+def run_guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
     """Run an engine call; turn its failure into ours."""
     try:
         return run()

@@ -44,7 +44,7 @@ def open_source(
     limits = Limits(memory=memory_limit, threads=threads)
     folder = Path(base) if base is not None else Path()
     declared = source if isinstance(source, Source) else Source(path=source)
-    found = _opened(declared.path, declared, folder, limits, private=private)
+    found = _open_table(declared.path, declared, folder, limits, private=private)
     return without_missing_tokens(found, declared.missing) if declared.missing else found
 
 
@@ -56,7 +56,7 @@ def reads_once(source: Any) -> bool:
     return type(where).__module__.partition(".")[0] not in {"pandas", "polars"}
 
 
-def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
+def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
     if isinstance(source, (str, Path)):
         scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
         if scheme is None:

@@ -217,7 +217,7 @@ class _Parser:
         return query_error(self._text, at, problem, fix, code=code)
 
 
-def listed(names: Sequence[str], most: int = 12) -> str:
+def list_names(names: Sequence[str], most: int = 12) -> str:
     """Names for a message, not too many."""
     more = f", … ({len(names) - most} more)" if len(names) > most else ""
     return ", ".join(names[:most]) + more

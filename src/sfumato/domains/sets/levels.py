@@ -59,7 +59,7 @@ def stand_in(name: str, domain: SetDomain) -> Categories:
     return Categories(taxonomy=Taxonomy.of(Node(domain.taxonomy.label(0, domain.size), below)), declared=False)
 
 
-def recoded(cells: Cells, codes: Mapping[str, NDArray[np.int64]]) -> Cells:
+def recode_cells(cells: Cells, codes: Mapping[str, NDArray[np.int64]]) -> Cells:
     """The same cells with other codes for some attributes; those that are now alike become one."""
     if not codes:
         return cells

@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods.capped_confidence.climb import Chances, Climb
-from sfumato.methods.capped_confidence.owner_facts import for_owner
-from sfumato.methods.capped_confidence.steps import Steps, beginning, levels_of
-from sfumato.methods.full_domain.rollup import joined, numbered
-from sfumato.methods.grouping.model_checks import column, quoted
-from sfumato.methods.grouping.partitioning import Grouping, finished, in_order, needed, worded
+from sfumato.methods.capped_confidence.owner_facts import owner_facts
+from sfumato.methods.capped_confidence.steps import Steps, first_level, levels_of
+from sfumato.methods.full_domain.rollup import join_keys, number_rows
+from sfumato.methods.grouping.model_checks import cell_codes, quote_names
+from sfumato.methods.grouping.partitioning import (
+    Grouping,
+    finish_partition,
+    model_sentences,
+    needed_attributes,
+    sort_cells,
+)
 from sfumato.methods.method import METHODS, Context, Forecast
-from sfumato.privacy.dp.sampling import RandomSource, subset
-from sfumato.privacy.groups.parameters import Exact, exact, within
-from sfumato.privacy.groups.shares import Distribution, Given, given_by, shown_by
+from sfumato.privacy.dp.sampling import RandomSource, random_subset
+from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
+from sfumato.privacy.groups.shares import Distribution, Given, distribution_of_regions, distribution_of_shares
 from sfumato.privacy.models import CappedConfidence, GroupModel
 from sfumato.privacy.models.capped_confidence import parse_rules, parse_shares, rules_of
 from sfumato.progress import Progress
@@ -76,8 +82,8 @@ class ConfidenceCap(Grouping):
     levels: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", show(within(self.rate, "the rate", 0, 1, above=True)))
-        object.__setattr__(self, "distortion", show(within(self.distortion, "the distortion", 0, 1)))
+        object.__setattr__(self, "rate", show(parse_in_range(self.rate, "the rate", 0, 1, above=True)))
+        object.__setattr__(self, "distortion", show(parse_in_range(self.distortion, "the distortion", 0, 1)))
         if not isinstance(self.population, str):
             object.__setattr__(self, "population", parse_shares(self.population, "population"))
         object.__setattr__(self, "rules", parse_rules(self.rules))
@@ -107,16 +113,16 @@ class ConfidenceCap(Grouping):
         unknown = sorted(set(self.levels) - set(names))
         if unknown:
             raise StudyError(
-                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"levels names {quote_names(unknown)}, which is no quasi-identifier here",
                 f"name some of: {', '.join(names)}",
             )
         for attribute in view.quasi:
-            beginning(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
+            first_level(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
 
     def forecast(self, view: View) -> Forecast:
         """What is drawn, how far records are generalised, and where the statistics come from."""
         self.check(view)
-        rate = exact(self.rate, "rate")
+        rate = parse_exact(self.rate, "rate")
         sentences = []
         if rate < 1:
             sentences.append(
@@ -126,7 +132,7 @@ class ConfidenceCap(Grouping):
         least = [
             f"{a.name} (level {levels[place].number})"
             for a in view.quasi
-            if (place := beginning(a, levels := levels_of(a), self.levels.get(a.name, 0)))
+            if (place := first_level(a, levels := levels_of(a), self.levels.get(a.name, 0)))
         ]
         sentences.append(
             f"a record is generalised step by step until it satisfies the cap, up to a distortion of "
@@ -139,7 +145,7 @@ class ConfidenceCap(Grouping):
             sentences.append(f"{len(self.rules)} rules replace the independence assumption for the records they match")
         limits = CappedConfidence.limits
         sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
-        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
+        return Forecast(sentences=(*sentences, *model_sentences(self.models)), numbers={"rate": self.rate})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Draw the records and generalise them; which records are drawn is random."""
@@ -151,17 +157,17 @@ class ConfidenceCap(Grouping):
                 "release it through a study, or give the shares: {attribute: {value: share}}",
             )
         models = self.models
-        cells = in_order(view, counts)
-        drawn = thinned(cells, exact(self.rate, "rate"), context.source)
+        cells = sort_cells(view, counts)
+        drawn = sample_cells(cells, parse_exact(self.rate, "rate"), context.source)
         climb = self._climb(view, drawn)
         known = self._known(view, cells, climb)
         context.progress("generalising the records", 0, 1)
         self._settle(view, climb, known, context.progress)
-        partition = finished(view, self._partition(climb, drawn), models)
-        return self.drafted(
+        partition = finish_partition(view, self._partition(climb, drawn), models)
+        return self.make_draft(
             view,
             partition,
-            rate=exact(self.rate, "rate"),
+            rate=parse_exact(self.rate, "rate"),
             facts={
                 "rate": self.rate,
                 "published": climb.published,
@@ -171,25 +177,25 @@ class ConfidenceCap(Grouping):
                 "distortion": self.distortion,
                 "shares": "given" if self.population is not None else "of the table",
             },
-            owner=for_owner(view, partition, climb, models),
+            owner=owner_facts(view, partition, climb, models),
         )
 
     def _climb(self, view: View, drawn: Cells) -> Climb:
         """The drawn records at their lowest levels; what nobody looks at does not tell them apart."""
-        names = needed(view, self.models)
+        names = needed_attributes(view, self.models)
         key, size = np.zeros(len(drawn), dtype=np.int64), 1
         for name in names:
-            key, size = joined(key, size, column(drawn, name), view.domain(name).size)
-        kind, rows = numbered(key, size)
+            key, size = join_keys(key, size, cell_codes(drawn, name), view.domain(name).size)
+        kind, rows = number_rows(key, size)
         domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}
         quasi = tuple(a.name for a in view.quasi)
         return Climb(
-            [Steps.of(a, column(drawn, a.name), self.levels.get(a.name, 0)) for a in view.quasi],
+            [Steps.of(a, cell_codes(drawn, a.name), self.levels.get(a.name, 0)) for a in view.quasi],
             kind,
             drawn.counts,
-            {name: column(drawn, name)[rows] for name in names},
-            rate=float(exact(self.rate, "rate")),
-            limit=float(exact(self.distortion, "distortion")),
+            {name: cell_codes(drawn, name)[rows] for name in names},
+            rate=float(parse_exact(self.rate, "rate")),
+            limit=float(parse_exact(self.distortion, "distortion")),
             rules=rules_of(self.rules, domains, names, quasi),
             names=quasi,
         )
@@ -200,10 +206,10 @@ class ConfidenceCap(Grouping):
 
         def of(name: str) -> Distribution:
             if name in given:
-                return given_by(name, view.domain(name), given[name])
-            return Distribution.counted(column(cells, name), cells.counts, view.domain(name).size)
+                return distribution_of_shares(name, view.domain(name), given[name])
+            return Distribution.from_counts(cell_codes(cells, name), cells.counts, view.domain(name).size)
 
-        values = {name: climb.value_shares(name, of(name)) for name in needed(view, self.models)}
+        values = {name: climb.value_shares(name, of(name)) for name in needed_attributes(view, self.models)}
         regions = tuple(
             of(a.name).share(steps.starts, steps.stops) for a, steps in zip(view.quasi, climb.steps, strict=True)
         )
@@ -219,7 +225,7 @@ class ConfidenceCap(Grouping):
         touched = None
         while True:
             climb.settle(known, touched, step=lambda left: progress("generalising the records", total - left, total))
-            seen = _shown(view, climb)
+            seen = _shown_chances(view, climb)
             failing = climb.failing(seen)
             if isinstance(self.population, Mapping) and not len(failing):
                 failing = climb.failing(self._beside_given(view, known, seen))
@@ -265,7 +271,7 @@ class ConfidenceCap(Grouping):
         return "; ".join(sentences)
 
 
-def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
+def sample_cells(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
     """A share of the records, drawn without replacement: each set of β·N records is as likely.
 
     Rounded down: β bounds what the cap is worth, so no more than that share may be published. Records alike stand
@@ -277,20 +283,20 @@ def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
         raise InfeasibleError("no record would be drawn", "raise the `rate`, or use a larger table")
     if wanted == records:
         return cells
-    marks = subset(records, wanted, source)
+    marks = random_subset(records, wanted, source)
     counts = np.add.reduceat(marks, np.cumsum(cells.counts) - cells.counts, dtype=np.int64)
     kept = counts > 0
     return Cells(cells.attributes, cells.codes[kept], counts[kept])
 
 
-def _shown(view: View, climb: Climb) -> Chances:
+def _shown_chances(view: View, climb: Climb) -> Chances:
     """What a release of the groups as they are would show."""
     regions = []
     for place, (attribute, steps) in enumerate(zip(view.quasi, climb.steps, strict=True)):
         weights = climb.weights(place)
         there = np.flatnonzero(weights)
         domain, counts = view.domain(attribute.name), weights[there].astype(np.int64)
-        found = shown_by(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
+        found = distribution_of_regions(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
         regions.append(found.share(steps.starts, steps.stops))
     return Chances(tuple(regions), climb.values_shown())
 
@@ -300,7 +306,7 @@ def _levels(given: object) -> dict[str, int]:
         raise StudyError("levels is not a mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
     found = {}
     for name, level in given.items():
-        number = exact(level, f"the lowest level of '{name}'")
+        number = parse_exact(level, f"the lowest level of '{name}'")
         if number.denominator != 1 or number < 0:
             raise StudyError(f"the lowest level of '{name}' is {show(number)}", "use a whole number from 0 on")
         found[str(name)] = int(number)

@@ -18,7 +18,7 @@ _WORST = 20
 _DIGITS = 4
 
 
-def for_owner(view: View, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]) -> dict[str, Any]:
+def owner_facts(view: View, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]) -> dict[str, Any]:
     """Numbers from the raw table, for the owner's report and nowhere else; their size does not grow with the table."""
     live = np.flatnonzero(climb.sizes)
     steps, place = np.unique(climb.distortions(live).round(_DIGITS), return_inverse=True)

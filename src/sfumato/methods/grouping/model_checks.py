@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Domain
-from sfumato.methods.grouping.partitioning import needed
+from sfumato.methods.grouping.partitioning import needed_attributes
 from sfumato.privacy.groups.statistics import Integers, Statistics, ValueTotals
-from sfumato.privacy.models import GroupModel, KAnonymity, all_hold, monotone, relative
+from sfumato.privacy.models import GroupModel, KAnonymity, all_hold, all_monotone, any_relative
 from sfumato.study.view import View
 
 
 @dataclass(frozen=True)
-class Promises:
+class ModelChecks:
     """The models of a method on one view."""
 
     models: tuple[GroupModel, ...]
@@ -35,16 +35,16 @@ class Promises:
     @cached_property
     def monotone(self) -> bool:
         """Whether merging groups that satisfy the models gives groups that do, as long as the table does not change."""
-        return monotone(self.models)
+        return all_monotone(self.models)
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
         """The sensitive attributes that the models look at."""
-        return {name: self.view.domain(name) for name in needed(self.view, self.models)}
+        return {name: self.view.domain(name) for name in needed_attributes(self.view, self.models)}
 
     def columns(self, cells: Cells) -> dict[str, Integers]:
         """The codes of those."""
-        return {name: column(cells, name) for name in self.domains}
+        return {name: cell_codes(cells, name) for name in self.domains}
 
     def published(
         self,
@@ -60,9 +60,9 @@ class Promises:
         ``people`` has how many of the population live in the region of each.
 
         A model may compare groups with the published table, which changes as groups are left out: it is asked again
-        until those that are left all hold, as `suppress_broken` does. It ends, since their number only falls.
+        until those that are left all hold, as `suppress_violations` does. It ends, since their number only falls.
         """
-        changing = relative(self.models)
+        changing = any_relative(self.models)
         kept = np.ones(groups, dtype=np.bool_)
         if not changing:
             kept = np.bincount(group, weights=weights, minlength=groups) >= self.least
@@ -95,12 +95,12 @@ class Promises:
         return all_hold(self.models, found)
 
 
-def column(cells: Cells, name: str) -> Integers:
+def cell_codes(cells: Cells, name: str) -> Integers:
     """The codes of one attribute, one a cell."""
     found: Integers = cells.codes[:, cells.attributes.index(name)]
     return found
 
 
-def quoted(names: Iterable[str]) -> str:
+def quote_names(names: Iterable[str]) -> str:
     """Names in a sentence."""
     return ", ".join(f"'{name}'" for name in names)

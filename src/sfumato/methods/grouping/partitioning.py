@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.declared_checks import refuse_named_sets, refuse_observed_values
-from sfumato.privacy.groups.parameters import Exact, within
+from sfumato.privacy.groups.parameters import Exact, parse_in_range
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.privacy.models import (
     GroupModel,
     KAnonymity,
     all_hold,
+    any_regional,
+    any_relative,
     counts_people,
     parse_models,
-    peopled,
+    population_names,
     refuse_infeasible,
-    regional,
-    relative,
     title,
 )
 from sfumato.release.draft import Draft
@@ -40,10 +40,10 @@ Integers = NDArray[np.int64]
 Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `promise`
 
 
-def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
+def parse_promise(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
     """The models that a method has to satisfy, all of them at once: k-anonymity for ``k``, and those of ``promise``.
 
-    >>> promised(5, {"t-closeness": "0.2"})[0]
+    >>> parse_promise(5, {"t-closeness": "0.2"})[0]
     KAnonymity(k=5)
     """
     short = () if k is None else (KAnonymity(k=k),)
@@ -72,12 +72,12 @@ class Grouping:
     @property
     def may_suppress(self) -> bool:
         """Whether the parameters let the method suppress records."""
-        return bool(share_of(getattr(self, "suppress", 0)))
+        return bool(parse_share(getattr(self, "suppress", 0)))
 
     @property
     def samples(self) -> bool:
         """Whether the method draws a part of the records."""
-        return bool(share_of(getattr(self, "rate", 1)) < 1)
+        return bool(parse_share(getattr(self, "rate", 1)) < 1)
 
     def guarantee(self, view: View) -> SyntacticGuarantee:
         """The models, all of which hold."""
@@ -88,7 +88,7 @@ class Grouping:
         refuse_named_sets(self, view)
         refuse_observed_values(self, view)
 
-    def drafted(
+    def make_draft(
         self,
         view: View,
         partition: Partition,
@@ -110,7 +110,7 @@ class Grouping:
         )
 
 
-class Promising(Grouping):
+class ModelMethod(Grouping):
     """A grouping method whose privacy models are given by ``k``, by ``promise``, or by both."""
 
     k: int | None
@@ -119,23 +119,23 @@ class Promising(Grouping):
     @property
     def models(self) -> tuple[GroupModel, ...]:
         """The privacy models, all of which hold in a draft."""
-        return promised(self.k, self.promise)
+        return parse_promise(self.k, self.promise)
 
-    def read_promise(self) -> None:
+    def store_models(self) -> None:
         """Store ``promise`` as models: part of a method's birth."""
         object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
 
 
-def share_of(value: Exact, parameter: str = "suppress") -> Fraction:
+def parse_share(value: Exact, parameter: str = "suppress") -> Fraction:
     """A share of the records from 0 to 1, exactly as typed.
 
-    >>> share_of("0.02", "suppress")
+    >>> parse_share("0.02", "suppress")
     Fraction(1, 50)
     """
-    return within(value, parameter, 0, 1)
+    return parse_in_range(value, parameter, 0, 1)
 
 
-def flag(value: object, parameter: str) -> bool:
+def parse_flag(value: object, parameter: str) -> bool:
     """A truth value, also as a study file's text."""
     if isinstance(value, bool):
         return value
@@ -144,7 +144,7 @@ def flag(value: object, parameter: str) -> bool:
     raise StudyError(f"{parameter} is '{str(value)[:40]}'", "write true or false")
 
 
-def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
+def check_choice(value: str, parameter: str, choices: Iterable[str]) -> None:
     """Refuse a value that is none of the choices."""
     if not isinstance(cast("object", value), str) or value not in choices:
         raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
@@ -163,7 +163,7 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
     models = tuple(models)
     for model in models:
         model.check(view)
-    if regional(models):
+    if any_regional(models):
         raise StudyError(
             "the privacy model is about the regions of all groups at once, and this method cannot search for it",
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
@@ -174,7 +174,7 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
             "the privacy model compares groups with the people of a population, and this method cannot count those",
             "use `method: full-domain`, or `mondrian`",
         )
-    if len(peopled(models)) > 1:
+    if len(population_names(models)) > 1:
         raise StudyError("privacy models of one release compare with two populations", "name the same one in both")
 
 
@@ -203,7 +203,7 @@ def refuse_least_width(view: View, method: str) -> None:
         )
 
 
-def class_of(view: View) -> Attribute:
+def class_attribute(view: View) -> Attribute:
     """The one class attribute."""
     found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
     if len(found) != 1:
@@ -214,7 +214,7 @@ def class_of(view: View) -> Attribute:
     return found[0]
 
 
-def needed(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
+def needed_attributes(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
     """The sensitive attributes that the models look at, in the view's order."""
     names: set[str] = set()
     for model in models:
@@ -223,7 +223,7 @@ def needed(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
     return tuple(a.name for a in view.sensitive if a.name in names)
 
 
-def totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
+def value_totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
     """How often the values of some attributes occur in the table."""
     return {
         name: ValueTotals.of(cells.codes[:, cells.attributes.index(name)], cells.counts, view.domain(name).size)
@@ -231,7 +231,7 @@ def totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTot
     }
 
 
-def refuse_hopeless(
+def refuse_unsatisfiable(
     view: View,
     cells: Cells,
     models: Iterable[GroupModel],
@@ -258,11 +258,11 @@ def refuse_hopeless(
 
 def statistics_of(view: View, partition: Partition, models: Iterable[GroupModel]) -> Statistics:
     """The published groups as these models see them: only the sensitive attributes that they look at."""
-    names = needed(view, models)
+    names = needed_attributes(view, models)
     return partition.statistics(replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names)))
 
 
-def in_order(view: View, cells: Cells) -> Cells:
+def sort_cells(view: View, cells: Cells) -> Cells:
     """The same cells with the view's attributes, in the order of their codes: what is made of them is the same."""
     names = tuple(attribute.name for attribute in view.attributes)
     codes = cells.codes
@@ -276,7 +276,9 @@ def in_order(view: View, cells: Cells) -> Cells:
     return Cells(names, codes[order], cells.counts[order])
 
 
-def suppress_broken(view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int) -> Partition | None:
+def suppress_violations(
+    view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int
+) -> Partition | None:
     """Suppress the records of groups that violate a model, until all that are left satisfy it; None above ``limit``.
 
     Suppression changes the table that some models compare with, so groups are checked again until none violates a
@@ -292,11 +294,11 @@ def suppress_broken(view: View, partition: Partition, models: Iterable[GroupMode
             return None
         gone = np.append(broken, False)[partition.group]  # the last place is that of SUPPRESSED
         partition = replace(partition, group=np.where(gone, SUPPRESSED, partition.group))
-        if not relative(models):
+        if not any_relative(models):
             return partition
 
 
-def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> Partition:
+def finish_partition(view: View, partition: Partition, models: Iterable[GroupModel]) -> Partition:
     """The partition with groups numbered in the order of their first cells, checked with the models once more."""
     group, boxes = partition.group, partition.boxes
     first = np.full(len(boxes) + 1, len(group), np.int64)  # the last place is that of SUPPRESSED
@@ -308,11 +310,11 @@ def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> 
     done = Partition(partition.cells, number[group], Boxes(boxes.attributes, boxes.starts[order], boxes.stops[order]))
     if not len(order):
         raise InfeasibleError("every record would have to be suppressed", "relax the privacy model, or generalise more")
-    refuse_broken(view, done, models)
+    refuse_violations(view, done, models)
     return done
 
 
-def refuse_broken(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
+def refuse_violations(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
     """The last check: every group of the finished partition satisfies every model."""
     models = tuple(models)
     statistics = statistics_of(view, partition, models)
@@ -322,7 +324,7 @@ def refuse_broken(view: View, partition: Partition, models: Iterable[GroupModel]
             raise InternalError(f"{broken} groups of the finished partition violate {title(model)}")
 
 
-def merge_alike(partition: Partition) -> Partition:
+def merge_equal_regions(partition: Partition) -> Partition:
     """Groups with the same region are one: nobody who sees the release can tell them apart."""
     boxes = partition.boxes
     rows, number = np.unique(np.hstack([boxes.starts, boxes.stops]), axis=0, return_inverse=True)
@@ -333,7 +335,7 @@ def merge_alike(partition: Partition) -> Partition:
     return Partition(partition.cells, np.append(number.ravel(), SUPPRESSED)[partition.group], merged)
 
 
-def worded(models: Iterable[GroupModel]) -> list[str]:
+def model_sentences(models: Iterable[GroupModel]) -> list[str]:
     """The guarantees of the models as sentences of a forecast."""
     return [f"{said[:1].lower()}{said[1:].removesuffix('.')}" for said in (model.sentence() for model in models)]
 

@@ -99,7 +99,7 @@ class _Finished:
         return Leaves(*(np.concatenate(part) for part in parts))
 
 
-def cut_down(
+def split_groups(
     columns: Codes, weights: Integers, rules: Rules, *, allowance: int = 0, progress: Progress = silent
 ) -> Leaves:
     """Cut the whole table until no allowable cut is left."""
@@ -146,7 +146,7 @@ def _cut_level(level: Level, rules: Rules, done: _Finished) -> Level:
             uncut[left[allowable]] = False
             left = left[~allowable]
     done.publish(level, np.flatnonzero(uncut))
-    return _joined(level, children)
+    return _join_parts(level, children)
 
 
 def _allowable(tried: Attempt, fine: Flags, allowance: Integers) -> Flags:
@@ -189,7 +189,7 @@ def _accept(
     )
 
 
-def _joined(level: Level, parts: list[_Part]) -> Level:
+def _join_parts(level: Level, parts: list[_Part]) -> Level:
     """The next level, its rows moved so that groups stand one behind the other again."""
     if not parts:
         none = np.empty(0, np.int64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.domain import DROP, Categories, Domain, Grid
 from sfumato.errors import StudyError
-from sfumato.privacy.groups.parameters import listed
+from sfumato.privacy.groups.parameters import model_parameters
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths, ValueCounts, ValueTotals
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
@@ -139,7 +139,7 @@ class Sensitive:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
-        return listed(self)
+        return model_parameters(self)
 
     def _strain(self, values: Values) -> Strain | None:  # noqa: ARG002 - for models that have such a number
         return None

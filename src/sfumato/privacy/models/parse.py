@@ -32,7 +32,7 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
     if isinstance(promise, Mapping):
         return tuple(_model(name, given) for name, given in promise.items())
     if isinstance(promise, str) or not isinstance(promise, Iterable):
-        raise _no_promise()
+        raise _malformed_promise()
     models: list[GroupModel] = []
     part: Any
     for part in promise:
@@ -41,7 +41,7 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
         elif type(part) in MODELS.values() and type(part).checkable:
             models.append(cast("GroupModel", part))
         else:
-            raise _no_promise()
+            raise _malformed_promise()
     return tuple(models)
 
 
@@ -75,12 +75,12 @@ def broken_records(model: GroupModel, statistics: Statistics) -> Integers:
     return np.asarray(np.where(model.holds(statistics), 0, statistics.sizes), dtype=np.int64)
 
 
-def regional(models: Iterable[GroupModel]) -> bool:
+def any_regional(models: Iterable[GroupModel]) -> bool:
     """Whether any of the models looks at the regions of all groups at once, which a search does not have."""
     return any(getattr(model, "regional", False) for model in models)
 
 
-def peopled(models: Iterable[GroupModel]) -> tuple[str, ...]:
+def population_names(models: Iterable[GroupModel]) -> tuple[str, ...]:
     """The populations that models compare with, by the names of their tables."""
     named = [getattr(model, "population", None) for model in models]
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
@@ -91,12 +91,12 @@ def counts_people(models: Iterable[GroupModel]) -> bool:
     return any(getattr(model, "counts_people", False) for model in models)
 
 
-def monotone(models: Iterable[GroupModel]) -> bool:
+def all_monotone(models: Iterable[GroupModel]) -> bool:
     """Whether merging groups that satisfy all the models gives groups that do, as long as the table does not change."""
     return all(model.monotone for model in models)
 
 
-def relative(models: Iterable[GroupModel]) -> bool:
+def any_relative(models: Iterable[GroupModel]) -> bool:
     """Whether any of the models compares groups with the table, which changes when records are suppressed."""
     return any(model.relative for model in models)
 
@@ -124,11 +124,11 @@ def refuse_infeasible(models: Iterable[GroupModel], whole: Statistics) -> None:
 
 def title(model: GroupModel) -> str:
     """A model with its parameters, as one says it: 'k-anonymity (k = 5)'."""
-    given = ", ".join(f"{name} = {_worded(value)}" for name, value in model.parameters().items())
+    given = ", ".join(f"{name} = {_value_text(value)}" for name, value in model.parameters().items())
     return f"{model.name} ({given})"
 
 
-def _worded(value: Any) -> str:
+def _value_text(value: Any) -> str:
     parts = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
     if any(isinstance(part, Mapping) for part in parts):  # too much for a title
         return f"{len(parts)} given"
@@ -181,7 +181,7 @@ def _unknown(name: object, choices: Sequence[str]) -> StudyError:
     )
 
 
-def _no_promise() -> StudyError:
+def _malformed_promise() -> StudyError:
     return StudyError("`promise` is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`")
 
 

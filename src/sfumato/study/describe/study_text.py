@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.taxonomy.build import ROOT
 from sfumato.study.attribute import Role
-from sfumato.study.describe.column_kinds import POSTAL, named_like, near_unique, unique
+from sfumato.study.describe.column_kinds import POSTAL, is_near_unique, is_unique, named_like
 from sfumato.study.describe.column_profile import ColumnProfile
 from sfumato.study.describe.whole_table import AT_MOST
 
@@ -99,8 +99,8 @@ def _unit(person: str | None) -> list[str]:
 def _notes(columns: Sequence[ColumnProfile]) -> list[str]:
     """What the owner should know of the table as a whole."""
     notes: list[str] = []
-    own = [scalar(column.name) for column in columns if unique(column)]
-    near = [scalar(column.name) for column in columns if near_unique(column) and not unique(column)]
+    own = [scalar(column.name) for column in columns if is_unique(column)]
+    near = [scalar(column.name) for column in columns if is_near_unique(column) and not is_unique(column)]
     if own:
         notes.append(f"# Unique in every record that has a value: {', '.join(own)}")
     if near:
