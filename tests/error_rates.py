@@ -26,9 +26,9 @@ HIGHEST = 1e-5  # of one test; a rate above it is repaired, not stated
 
 # An example in a docstring cannot carry a mark. These draw, and what they show holds for every draw.
 DOCTESTS_WITHOUT_RISK = frozenset({
-    "sfumato.privacy.dp.sampling.below",
-    "sfumato.privacy.dp.sampling.shuffled",
-    "sfumato.privacy.dp.sampling.subset",
+    "sfumato.privacy.dp.sampling.random_below",
+    "sfumato.privacy.dp.sampling.random_order",
+    "sfumato.privacy.dp.sampling.random_subset",
 })  # fmt: skip
 
 MESSAGE = """\

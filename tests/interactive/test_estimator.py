@@ -215,7 +215,7 @@ def test_persons_run_at_a_part_of_epsilon():
     told = opened.learn(DiffPC45("1", depth=2)).to_json()
     assert sum(Fraction(line["epsilon"]) for line in told["receipt"]) == Fraction("1/2")
     assert "their ε add up" in told["composition"]
-    assert told["composition"].endswith("the receipt is per record, and a person has at most 2 of them")
+    assert told["composition"].endswith("the breakdown is per record, and a person has at most 2 of them")
     assert opened.ledger.spent("people") == 1
     assert told["unit"] == "one person with at most 2 records"
 

@@ -58,7 +58,7 @@ if moment == "before":
     sql.asdict = die               # the budget is checked, the row is not written
 elif moment == "inside":
     with ledger.writing() as connection:
-        row = chain.opened(sql.all_rows(connection), draft("0.5"), budget=Fraction(1))
+        row = chain.open_row(sql.all_rows(connection), draft("0.5"), budget=Fraction(1))
         connection.execute(sql.insert(sql.ROWS).values(sql.asdict(row)))
         die()                      # written, not committed
 elif moment == "noting":

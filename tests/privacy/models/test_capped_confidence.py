@@ -109,7 +109,7 @@ def test_by_given_shares_and_rules(made, rate):
 
 
 def test_groups_without_regions_are_refused_with_words():
-    with pytest.raises(StudyError, match=r"looks at the regions of groups.*buckets"):
+    with pytest.raises(StudyError, match=r"is defined on the regions of groups.*buckets"):
         CappedConfidence(rate=1).holds(replace(PATIENTS, boxes=None))
 
 

@@ -48,7 +48,7 @@ def test_numbers_are_the_text_that_was_typed():
         ({"ε-differential privacy": 1}, "choose a differentially private method"),
         ({"k-anonymity": {"k": 2, "attribute": "x"}}, "no parameter 'attribute'.*use one of: k"),
         ({"t-closeness": {"t": 1, "distanse": "js"}}, "write 'distance'"),
-        ({"t-closeness": {"distance": "js"}}, "given no t.*add `t: …`"),
+        ({"t-closeness": {"distance": "js"}}, "has no t.*add `t: …`"),
         ({"recursive-l-diversity": 3}, r"needs `c` and `l`.*write `recursive-l-diversity: \{c: …, l: …\}`"),
         ({"k-anonymity": None}, "needs `k`"),
         ("k-anonymity", "neither a mapping nor a list"),

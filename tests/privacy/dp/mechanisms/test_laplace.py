@@ -32,7 +32,7 @@ def test_the_scale_rounds_up_and_opendp_confirms_the_loss(epsilon, sensitivity):
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 5), Fraction(2)])
 def test_a_scale_that_is_too_small_is_refused_before_any_draw(epsilon):
-    with pytest.raises(InternalError, match="does not keep the granted ε"):
+    with pytest.raises(InternalError, match="does not satisfy the granted ε"):
         _opendp.laplace(round_up_scale(1 / epsilon) * 0.999, sensitivity=1, at_most=epsilon)
 
 

@@ -27,7 +27,7 @@ def test_opendp_confirms_the_loss(epsilon, sensitivity, monotone):
 
 
 def test_claiming_monotone_scores_without_saying_so_to_opendp_is_refused():
-    with pytest.raises(InternalError, match="does not keep the granted ε"):
+    with pytest.raises(InternalError, match="does not satisfy the granted ε"):
         _opendp.noisy_max(scale_for(Fraction(1), sensitivity=1), monotone=False, sensitivity=1, at_most=Fraction(1))
 
 
