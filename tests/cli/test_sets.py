@@ -75,7 +75,7 @@ def test_check_and_plan_know_sets(clinic, run, records):
     assert "'codes'" in strange.out and "zz" in strange.out
     planned = run("plan", "study.yaml", "full")
     assert "codes (to sets of nodes of its taxonomy)" in planned.out and "'codes' (3)" in planned.out
-    assert "nothing is told below level 2" in planned.out
+    assert "Nothing below level 2 of the taxonomy" in planned.out
     assert run("plan", "dp.yaml", "dp").code == 0
 
 

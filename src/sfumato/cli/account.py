@@ -170,11 +170,11 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
 
 
 def _show_sum(opened: "Study") -> None:
-    from sfumato.ledger import spent_by, stretches
+    from sfumato.ledger import stretches, total_spent
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
-    spent = spent_by(entries)
+    spent = total_spent(entries)
     known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} is left"
     most = " at most" if len(stretches(entries)) > 1 else ""
     show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")

@@ -3,7 +3,7 @@
 from sfumato.ledger.heads import ENDING, accounts_that_paid, lost_entries_error
 from sfumato.ledger.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
 from sfumato.ledger.open import open_ledger
-from sfumato.ledger.spending import RECORD, Stretch, spent_by, stretches
+from sfumato.ledger.spending import RECORD, Stretch, stretches, total_spent
 from sfumato.ledger.summary import LedgerSummary
 
 __all__ = [
@@ -21,6 +21,6 @@ __all__ = [
     "lost_entries_error",
     "open_ledger",
     "raised_budgets",
-    "spent_by",
     "stretches",
+    "total_spent",
 ]

@@ -76,7 +76,7 @@ def span_json(span: Span | None) -> dict[str, str | None]:
     }
 
 
-def spent_by(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
+def total_spent(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
     """The most ε that these entries may have spent on one unit; with ``over``, on one in that span."""
     total = _everywhere(entries)
     profile = _profile(entries)
@@ -92,11 +92,11 @@ def spent_by(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
 
 def stretches(entries: Sequence[Costly]) -> list[Stretch]:
     """What is spent on every atom of time, and last on records that lie in none of them."""
-    found = [Stretch(stretch.span, spent_by(entries, stretch.span)) for stretch in _profile(entries)]
+    found = [Stretch(stretch.span, total_spent(entries, stretch.span)) for stretch in _profile(entries)]
     return [*found, Stretch(None, _everywhere(entries))]
 
 
-def touching(entries: Sequence[Paid], over: Span | None) -> list[Paid]:
+def entries_over(entries: Sequence[Paid], over: Span | None) -> list[Paid]:
     """The entries that cost something and may have read a record of the span."""
     return [
         entry

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.ledger.ledger import Entry, RaisedBudget, raised_budgets
-from sfumato.ledger.spending import Stretch, spent_by, stretches
+from sfumato.ledger.spending import Stretch, stretches, total_spent
 from sfumato.study.budget import exact_text
 
 
@@ -27,7 +27,7 @@ class LedgerSummary:
     @property
     def spent(self) -> Fraction | None:
         """The most ε that was spent on one unit; None if it is unknown."""
-        return None if self.problems or self.lost else spent_by(self.entries)
+        return None if self.problems or self.lost else total_spent(self.entries)
 
     @property
     def left(self) -> Fraction | None:

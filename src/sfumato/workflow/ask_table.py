@@ -40,7 +40,7 @@ from sfumato.release.guarantee import NO_GUARANTEE
 from sfumato.study.attribute import Attribute, Role, observed
 from sfumato.study.budget import exact_text, show
 from sfumato.study.recipe import Recipe
-from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
 from sfumato.workflow.steps.budget_words import refuse_over_budget
@@ -231,7 +231,7 @@ def _book(study: Study, ledger: Ledger | None) -> Ledger:
 
 def _selection(study: Study, question: Question) -> Selection:
     open_to_questions = {name: a for name, a in study.attributes.items() if a.role is not Role.IDENTIFIER}
-    found = selected(question.text.strip(), open_to_questions)
+    found = parse_selection(question.text.strip(), open_to_questions)
     return found if question.span is None else replace(found, span=study.span(question.span), time=study.time)
 
 

@@ -19,9 +19,9 @@ from sfumato.privacy.models import (
     DistinctLDiversity,
     GroupModel,
     KAnonymity,
+    any_regional,
     broken_records,
     parse_models,
-    regional,
     title,
 )
 from sfumato.study.attribute import Attribute, Role
@@ -141,7 +141,7 @@ def verify_table(
     domains: dict[str, Domain] = {}
     for place, name in enumerate(sensitive, start=len(quasi)):
         codes[name], domains[name] = _ranked(found[f"c{place}"])
-    boxes, known = _regions(found, quasi, first) if regional(models) else (None, {})
+    boxes, known = _regions(found, quasi, first) if any_regional(models) else (None, {})
     _check(models, quasi, domains, known)
     groups = Statistics.of(group, counts, codes, {**known, **domains}, groups=len(first), boxes=boxes)
     shown = [f"c{place}" for place in range(len(quasi))] if values else []

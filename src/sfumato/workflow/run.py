@@ -15,7 +15,7 @@ from sfumato.errors import BudgetError, SfumatoError
 from sfumato.evaluate.learning.accuracy import Comparison
 from sfumato.ledger import Ledger
 from sfumato.methods import build
-from sfumato.privacy.models import peopled
+from sfumato.privacy.models import population_names
 from sfumato.progress import Progress, silent
 from sfumato.release.verify import verify_bundle
 from sfumato.study.budget import exact_text
@@ -103,7 +103,7 @@ def _ran(study: Study, recipe: Recipe, make: Callable[[], Published], runs: int,
         done = make()
     except SfumatoError as error:
         return Ran(recipe=recipe, failure=error)
-    named = peopled(getattr(build(recipe), "models", ()))
+    named = population_names(getattr(build(recipe), "models", ()))
     verified = verify_bundle(
         done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
     ).ok

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import coo_array
 
-from sfumato.domains.locate import nearest
+from sfumato.domains.locate import nearest_region
 from sfumato.evaluate.equivalence_classes import people_of
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.learning.accuracy import predicted
@@ -77,7 +77,7 @@ class ClassificationLoss(Measure):
         home = evidence.people[0]
         sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
         sizes = np.array([evidence.size(name) for name in shown.attributes])
-        place = nearest(starts, stops, people_of(evidence), sizes, apart=sets)
+        place = nearest_region(starts, stops, people_of(evidence), sizes, apart=sets)
         wrong = said[place][home] != evidence.column(target.name)
         return Reading(
             value=float(np.average(wrong, weights=evidence.raw.counts)),

@@ -18,10 +18,10 @@ from sfumato.evaluate.equivalence_classes import alike, by_row
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.privacy.groups.expected_confidence import expected_confidence
-from sfumato.privacy.groups.parameters import TOLERANCE, exact
-from sfumato.privacy.groups.shares import Distribution, given_by
+from sfumato.privacy.groups.parameters import TOLERANCE, parse_exact
+from sfumato.privacy.groups.shares import Distribution, distribution_of_shares
 from sfumato.privacy.models import CappedConfidence
-from sfumato.privacy.models.capped_confidence import chance_of, refuse_others, replaced, rules_of
+from sfumato.privacy.models.capped_confidence import apply_rules, chance_of, refuse_others, rules_of
 from sfumato.release.shown import OverRanges
 from sfumato.wording import share_words
 
@@ -126,7 +126,9 @@ class _Confidence(Measure):
         if cap is not None:
             rules_of(cap.rules, domains, names[len(evidence.shown.attributes) :], evidence.shown.attributes)
         return {
-            name: given_by(name, domains[name], given[name]) if name in given else _counted(evidence, name)
+            name: distribution_of_shares(name, domains[name], given[name])
+            if name in given
+            else _counted(evidence, name)
             for name in names
         }
 
@@ -159,7 +161,7 @@ class _Confidence(Measure):
             group = np.repeat(np.arange(len(first)), np.diff(table.indptr))[term]
             each = np.asarray(table.data, np.float64)[term] / over.widths[table.indices[term]]  # records with one value
             matching = [(rule, rule.matches(boxes)[group]) for rule in rules.get(name, ())]
-            alone = replaced(kinds.share[kind], kinds.code[kind], matching)
+            alone = apply_rules(kinds.share[kind], kinds.code[kind], matching)
             observed = self._rate(evidence) * each / groups.sizes[group]
             expected = expected_confidence(regions[group] * alone, shown.records)
             found.append(_Pairs(group, each * kinds.codes[kind], observed, expected))
@@ -167,7 +169,7 @@ class _Confidence(Measure):
 
     def _rate(self, evidence: Evidence) -> float:
         """β: as given, else the share of the table that was drawn."""
-        return evidence.shown.rate if self.cap is None else float(exact(self.cap.rate, "β"))
+        return evidence.shown.rate if self.cap is None else float(parse_exact(self.cap.rate, "β"))
 
     def _statistics(self, evidence: Evidence) -> str:
         """Where the statistics come from, in words."""
@@ -186,8 +188,8 @@ def _counted(evidence: Evidence, name: str) -> Distribution:
     if name in evidence.sets and name in evidence.shown.attributes:
         size = evidence.shown.sets[name].size
         place = evidence.placed(name)
-        return Distribution.counted(np.where(place < 0, size, place)[codes], counts, size + 1)
-    return Distribution.counted(codes, counts, evidence.size(name))
+        return Distribution.from_counts(np.where(place < 0, size, place)[codes], counts, size + 1)
+    return Distribution.from_counts(codes, counts, evidence.size(name))
 
 
 @MEASURES.add
