@@ -58,7 +58,7 @@ def test_people_known_from_elsewhere_are_looked_up(released, run):
 def test_two_releases_are_put_together(released, run):
     found = run("evaluate", "intersect", "k5", "cut", "--against", released, "--k", "4")
     assert found.code == 0
-    assert "exposed only by the two together" in found.out and "fewer than 4" in found.out
+    assert "exposed only by the combination of both" in found.out and "fewer than 4" in found.out
     assert " of 120 (" in found.out
     told = run("evaluate", "intersect", "k5", "buckets", "--against", released, "--attribute", "ill", "--json").json
     assert told["in_both"] == told["people"] == 120 and told["contradicted"] == 0

@@ -60,7 +60,7 @@ def test_other_axes_a_purpose_and_what_was_chosen_can_be_released(swept, run):
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        (["--choose", "best"], 2, "'best' is no rule to choose by"),
+        (["--choose", "best"], 2, "'best' is not a rule for choosing a release"),
         (["--sweep", "size"], 3, "declares no sweep 'size'"),
         ([], 3, "declares 2 sweeps"),
         (["--sweep", "sizes", "--x", "plos"], 2, "no measure called 'plos'"),

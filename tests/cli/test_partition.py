@@ -235,4 +235,4 @@ def test_with_two_classes_there_is_no_one_thing_to_learn(study, run):
 
 def test_a_number_of_runs_that_measures_nothing_is_refused(study, run):
     asked = run("evaluate", "accuracy", study, "k5", "--runs", "0")
-    assert asked.code == 2 and "0 runs measure nothing" in asked.err
+    assert asked.code == 2 and "the number of runs is 0" in asked.err

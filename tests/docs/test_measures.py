@@ -17,7 +17,7 @@ def test_every_measure_is_in_the_table_with_its_direction_range_and_unit(name):
     measure = MEASURES[name]
     told = [cell.strip() for cell in ROWS[name].split(" | ")]
     assert told[:4] == [measure.kind, measure.better, range_words(measure), measure.unit]
-    assert len(told) == 5 and told[4], "what it is"
+    assert len(told) == 5 and told[4] == measure.summary
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -73,7 +73,7 @@ def test_two_harmless_releases_expose_a_person_together():
     assert found.one_value == found.newly_exposed == found.rightly_exposed == pytest.approx(1 / 5)
     assert found.one_value_alone == (0.0, 0.0)
     assert found.below_k == found.newly_below_k == pytest.approx(1 / 5)
-    assert any("only by the two together" in said for said in found.sentences())
+    assert any("only by the combination of both" in said for said in found.sentences())
     assert found.as_json()["one_value"] == found.one_value
 
 
@@ -89,8 +89,8 @@ def test_what_cannot_be_intersected_is_refused():
     view, cells = adult()
     shown = shown_records(Mondrian(k=5000).draft(view, cells))
     with pytest.raises(UsageError, match="noisy counts"):
-        intersect(shown, replace(shown, form="counts"), cells, attribute="occupation")
-    with pytest.raises(StudyError, match="has no"):
+        intersect(shown, replace(shown, form="noisy-counts", noisy=True), cells, attribute="occupation")
+    with pytest.raises(StudyError, match="does not publish"):
         intersect(shown, replace(shown, values={}), cells, attribute="occupation")
-    with pytest.raises(UsageError, match="fewer than 0"):
+    with pytest.raises(UsageError, match="k = 0 is below 1"):
         intersect(shown, shown, cells, attribute="occupation", k=0)

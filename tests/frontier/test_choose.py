@@ -53,7 +53,7 @@ def test_the_sentence_says_what_is_chosen_and_what_it_costs():
     said = str(choose(points, X, Y, privacy=0.35))
     assert said == (
         "k = 5 is chosen: with ploss of at most 0.35 it has the best uloss of 2 efficient releases, ploss 0.3 and "
-        "uloss 0.01; it was chosen by looking at the raw table, which no promise covers"
+        "uloss 0.01; it was chosen on the raw table, which no guarantee covers"
     )
     assert "k = 50 is chosen" in str(choose(points, X, Y, utility=0.03))
     assert "the knee" in str(choose(points, X, Y, "knee"))
@@ -65,7 +65,7 @@ def test_the_sentence_says_what_is_chosen_and_what_it_costs():
 def test_what_cannot_be_had_names_what_can():
     with pytest.raises(InfeasibleError, match=r"ploss of at most 0.05.*allow 0.1, which k = 50 has"):
         choose([at(0.1, 0.03, "k = 50")], X, Y, privacy=0.05)
-    with pytest.raises(InfeasibleError, match="nothing to choose from"):
+    with pytest.raises(InfeasibleError, match="so none can be chosen"):
         choose([failed("tds")], X, Y, "knee")
 
 
@@ -81,5 +81,5 @@ def test_rules_as_they_are_typed():
     assert parse_rule("knee") == ("knee", None, None)
     assert parse_rule("utility=2e-2") == (None, None, 0.02)
     for text in ("kneel", "privacy", "privacy=", "privacy=low", "privacy=nan", "knee=1", ""):
-        with pytest.raises(UsageError, match="is no rule to choose by"):
+        with pytest.raises(UsageError, match="is not a rule for choosing a release"):
             parse_rule(text)

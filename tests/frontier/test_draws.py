@@ -49,8 +49,8 @@ def test_it_is_chosen_by_its_mean_and_the_sentence_tells_the_spread(drawn):
     chosen = drawn.choose(privacy=0.25)
     assert chosen.point.label == "ε = 1"
     assert "ploss 0.2 (0.1 to 0.3) and uloss 0.02 (0.01 to 0.03)" in chosen.sentence
-    assert "though not every draw kept to the limit" in chosen.sentence
-    assert "these are means of 2 draws, and what is published will be another one" in chosen.sentence
+    assert "though not every draw is within the limit" in chosen.sentence
+    assert "these are means of 2 draws, and the published release will be a new draw" in chosen.sentence
     assert "not every draw" not in drawn.choose(privacy=0.35).sentence
     assert "draws" not in drawn.choose(privacy=0.1).sentence, "what is always the same has none"
     assert "not every draw" in drawn.choose(utility=0.02).sentence
@@ -80,7 +80,7 @@ def test_table_page_and_json_tell_it(drawn):
     assert (rows[0]["draws"], rows[0]["ploss least"], rows[0]["ploss most"]) == ("2", "0.1", "0.3")
     assert float(rows[0]["uloss deviation"]) == pytest.approx(statistics.stdev([0.03, 0.01]))
     assert (rows[1]["draws"], rows[1]["ploss deviation"]) == ("1", "")
-    assert "± 0.14" in drawn.to_html() and "What is published will be another draw" in drawn.to_html()
+    assert "± 0.14" in drawn.to_html() and "The published release will be a new draw" in drawn.to_html()
     assert "another draw" not in frontier(at(0.1, 0.2)).to_html()
     told = json.loads(json.dumps(drawn.points[0].as_json()))
     assert (told["draws"], told["spread"]["ploss"]["most"]) == (2, 0.3)

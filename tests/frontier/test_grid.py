@@ -56,7 +56,7 @@ def test_a_tuple_is_one_value():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: sweep(3, k=[1]), "a sweep is over a method"),
+        (lambda: sweep(3, k=[1]), "a sweep needs a method"),
         (lambda: sweep("mondrian", k=[]), "tries no value of 'k'"),
         (lambda: sweep("mondrian", k=range(10**9)), "1,000,000,000 combinations"),
     ],
@@ -92,7 +92,7 @@ def test_the_default_follows_the_roles():
         ("mondrian",), ("mondrian", "probabilistic-l-diversity"), ("mondrian", "t-closeness"),
         ("bucketization", "probabilistic-l-diversity"), ("bucketization", "t-closeness"),
     }  # fmt: skip
-    with pytest.raises(StudyError, match="nothing can be tried"):
+    with pytest.raises(StudyError, match="there is no default sweep for the study"):
         default_sweep(study(s=SENSITIVE))
 
 

@@ -1,8 +1,8 @@
-"""Audit: a black-box check of a differentially private method.
+"""Audit: a black-box test of a differentially private method.
 
 Run the method many times on two neighbouring tables, look for an event that is likelier on one than ε allows, and
 state a lower bound on the privacy loss that holds with a given confidence. Finding none proves nothing; finding one
-proves that the promise is broken.
+proves that the method violates its guarantee.
 """
 
 from collections import Counter as Tally
@@ -34,7 +34,7 @@ class Finding:
 
     @property
     def violates(self) -> bool:
-        """Whether the method loses more than it promised."""
+        """Whether the lower bound on the privacy loss exceeds ε."""
         return self.lower_bound > self.epsilon
 
     def sentence(self) -> str:
@@ -42,7 +42,8 @@ class Finding:
         says = "violates" if self.violates else "is consistent with"
         return (
             f"{says} ε = {float(self.epsilon):g}: over {self.runs:,} runs on each of two neighbouring tables the "
-            f"loss is at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: {self.event}"
+            f"privacy loss is at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: "
+            f"{self.event}"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -60,7 +61,7 @@ class Finding:
 def audit(
     once: Callable[[int], Iterable[Hashable]], *, epsilon: Fraction, runs: int, confidence: float = 0.9999
 ) -> Finding:
-    """Compare two neighbouring tables by what ``once(0)`` and ``once(1)`` let somebody see in one run.
+    """Compare two neighbouring tables by the events that an adversary observes in one run, ``once(0)`` and ``once(1)``.
 
     The first half of the runs picks the events that differ most; the second half, independent of that choice, bounds
     the ratio of their probabilities with Clopper-Pearson intervals, the error shared over all tested events, both
@@ -86,7 +87,7 @@ def audit(
 
 
 def events_of(draft: Draft) -> set[Hashable]:
-    """What somebody sees of one release, as a set of yes/no events: the cuts, and each group's count by steps."""
+    """What an adversary observes of one release, as a set of events: the cuts, and each group's count by steps."""
     groups = draft.groups
     domains = {a.name: a.domain for a in draft.view.predictors}
     labels = []

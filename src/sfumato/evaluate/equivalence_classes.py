@@ -1,4 +1,4 @@
-"""Who looks like whom: the published records that cannot be told apart, and the rows that a person may be in."""
+"""Equivalence classes: records with the same published quasi-identifiers, and the rows that may be a person's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ _FEW = 1_000_000  # comparisons of people with rows that are not worth halving
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The groups of published records with the same region, whatever stands beside it: their sizes, each row's group.
+    """The equivalence classes of a release: their sizes, and the class of each row.
 
-    Of a bucketized release these are the records with the same exact quasi-identifiers; who knows somebody's bucket
-    already knows more than the release says.
+    Records with the same region are a class, whatever else is published of them. Of a bucketized release these are the
+    records with the same exact quasi-identifiers: to know a person's bucket takes more background knowledge.
     """
 
     sizes: Floats  # (groups,), records or noisy counts
@@ -27,7 +27,7 @@ class Alike:
 
 
 def alike(evidence: Evidence) -> Alike:
-    """The groups of a release as somebody sees them who knows the quasi-identifiers."""
+    """The equivalence classes of a release, found once."""
     if "alike" not in evidence.found:
         shown = evidence.shown
         group, first = distinct([*shown.starts.T, *shown.stops.T], len(shown))

@@ -1,4 +1,4 @@
-"""What a measure looks at: a release beside the table it was made from. For the owner's eyes only."""
+"""What a measure reads: a release next to the table it was made from. For the owner only."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Evidence:
 
     ``kept`` holds what does not depend on the release and is worth keeping between releases of one study, such as its
     large populations; measures put it there under their own name. ``found`` is the same for this release alone. ``cap``
-    is the release's own promise about confidence, if it says which statistics are public.
+    is the release's own capped confidence, if it says which statistics are public.
     """
 
     view: View
@@ -67,7 +67,7 @@ class Evidence:
         found = tuple(a for a in self.protected if name in (None, a.name))
         if not found:
             raise StudyError(
-                f"'{name}' is no sensitive attribute of this release" if name else "no attribute is sensitive",
+                f"'{name}' is not a sensitive attribute of this release" if name else "no attribute is sensitive",
                 f"name one of: {', '.join(a.name for a in self.protected)}"
                 if self.protected
                 else "give the attribute to protect `role: sensitive`",

@@ -27,7 +27,7 @@ _SLACK = 1e-9  # numbers of candidates are sums of shares
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intersection:
-    """What the attack found: shares are of the table's people who have candidates in both releases.
+    """The outcome of the attack: shares are of the people in the table who have candidates in both releases.
 
     ``candidates`` of a person are counted value by value, the smaller number of both releases each time: no more of
     them can be her. Who has exactly one value left has lost it.
@@ -57,10 +57,10 @@ class Intersection:
         name = self.attribute
         return [
             f"{self.people:,} people were looked up; {self.in_both:,} have candidates in both releases",
-            f"{said(self.one_value)} have a single value of '{name}' left; by the releases alone {one} and {two}",
-            f"{said(self.newly_exposed)} are exposed only by the two together",
-            f"{said(self.below_k)} have fewer than {self.k} candidates left; by the releases alone {few} and {less}",
-            f"on average {self.values_left:.2f} values are left, of {first:.2f} and {second:.2f}",
+            f"{said(self.one_value)} have a single possible value of '{name}'; in each release alone {one} and {two}",
+            f"{said(self.newly_exposed)} are exposed only by the combination of both",
+            f"{said(self.below_k)} have fewer than {self.k} candidates; in each release alone {few} and {less}",
+            f"{self.values_left:.2f} values are possible on average; in each alone {first:.2f} and {second:.2f}",
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -156,13 +156,15 @@ def _values(shown: Shown, codes: Integers, attribute: str, there: Integers) -> c
 
 def _refuse(one: Shown, two: Shown, raw: Cells, attribute: str, k: int) -> None:
     if k < 1:
-        raise UsageError(f"a person cannot have fewer than {k} candidates", "give k of at least 1")
+        raise UsageError(f"k = {k} is below 1", "give k of at least 1")
     for shown in (one, two):
         if shown.noisy:
             raise UsageError(
-                "an intersection is of two releases of records, and one of these has noisy counts",
-                "give two bundles of records; noisy counts add up to the sum of their ε, which the ledger keeps",
+                "one of the releases has noisy counts; an intersection attack needs two releases of records",
+                "give two bundles of records; the ε of noisy counts composes, and the ledger keeps the sum",
             )
         if attribute not in shown.values:
-            raise StudyError(f"one of the releases has no '{attribute}'", "name a sensitive attribute that both have")
+            raise StudyError(
+                f"one of the releases does not publish '{attribute}'", "name a sensitive attribute that both have"
+            )
         assert {*shown.attributes, attribute} <= set(raw.attributes), "the table has what the releases have"

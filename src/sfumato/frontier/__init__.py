@@ -1,4 +1,4 @@
-"""Compare: many candidate releases of one study as points, the efficient ones among them, and the choice of one."""
+"""Many candidate releases of one study as points, the efficient ones among them, and the choice of one."""
 
 from sfumato.frontier.choose import Choice, choose, parse_rule
 from sfumato.frontier.draws import together

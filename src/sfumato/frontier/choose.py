@@ -1,4 +1,4 @@
-"""Choosing one release: by the most privacy loss or utility loss that is acceptable, or at the knee."""
+"""Choosing one release: by the largest acceptable privacy loss or utility loss, or at the knee."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sfumato.frontier.point import Axis, Point
 
 KNEE = "knee"
 _RULES = "use knee, privacy=0.2 (the worst acceptable value on the x axis) or utility=0.02 (on the y axis)"
-COVERED = "it was chosen by looking at the raw table, which no promise covers"
+COVERED = "it was chosen on the raw table, which no guarantee covers"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def parse_rule(text: str) -> tuple[str | None, float | None, float | None]:
     except ValueError:
         number = float("nan")
     if name not in {"privacy", "utility"} or not np.isfinite(number):
-        raise UsageError(f"'{text[:60]}' is no rule to choose by", _RULES)
+        raise UsageError(f"'{text[:60]}' is not a rule for choosing a release", _RULES)
     return (None, number, None) if name == "privacy" else (None, None, number)
 
 
@@ -79,12 +79,12 @@ def choose(
     means, and the sentence says how far their draws lie apart.
     """
     if [rule is not None, privacy is not None, utility is not None].count(True) != 1 or rule not in (None, KNEE):
-        raise UsageError("a choice follows exactly one rule", _RULES)
+        raise UsageError("a release is chosen by exactly one rule", _RULES)
     best = efficient(points, x, y)
     if not best:
         raise InfeasibleError(
-            f"no release of the sweep has both {x.name} and {y.name}, so there is nothing to choose from",
-            "look at the reasons with `sfumato frontier`, and change the sweep",
+            f"no release of the sweep has both {x.name} and {y.name}, so none can be chosen",
+            "`sfumato frontier` lists the reasons; change the sweep",
         )
     if privacy is not None:
         return _within(best, x, y, privacy)
@@ -150,14 +150,14 @@ def _beyond(point: Point, limited: Axis, limit: float) -> str:
     if spread is None:
         return ""
     worst = max((spread.least, spread.most), key=limited.cost)
-    return ", though not every draw kept to the limit" if limited.cost(worst) > limited.cost(limit) else ""
+    return ", though not every draw is within the limit" if limited.cost(worst) > limited.cost(limit) else ""
 
 
 def _covered(point: Point) -> str:
-    """What no promise covers; of a random release also that its numbers are means, and the published one is new."""
+    """What no guarantee covers; of a random release also that its numbers are means, and the published one is new."""
     if point.draws == 1:
         return COVERED
-    return f"these are means of {point.draws} draws, and what is published will be another one; {COVERED}"
+    return f"these are means of {point.draws} draws, and the published release will be a new draw; {COVERED}"
 
 
 def _range(best: Sequence[Point], x: Axis, y: Axis) -> str:

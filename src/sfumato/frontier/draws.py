@@ -1,4 +1,4 @@
-"""Draws of one candidate put together: a release with noise or a sample is random, and so is every number about it."""
+"""Draws of one candidate averaged: a release with noise or a sample is random, and so is every number about it."""
 
 import statistics
 from collections.abc import Sequence

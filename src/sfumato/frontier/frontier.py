@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier:
-    """Candidate releases as points of a plane, privacy loss against utility loss unless told otherwise.
+    """Candidate releases as points of a plane, privacy loss against utility loss unless specified otherwise.
 
     ``tried`` are all of them, in the order of the sweep. Everything here was measured against the raw table: it is for
     the owner alone.
@@ -36,7 +36,7 @@ class Frontier:
     purpose: str | None = None
     axes: Mapping[str, Axis] = field(default_factory=dict)  # every measure that was taken
     folder: Path | None = None  # where finished points are kept
-    legend: str = "method: what it promises"  # what the series of points are
+    legend: str = "method: privacy models"  # what the series of points are
     choosable: bool = True  # whether the points compete; curves that measure different things have no efficient ones
 
     @cached_property
@@ -81,7 +81,7 @@ class Frontier:
         }
 
     def plot(self, chosen: Choice | None = None, *, width: int | str = 640) -> "alt.LayerChart":
-        """The plot as an Altair chart, with the chosen point ringed: the knee unless told otherwise."""
+        """The plot as an Altair chart, with a ring around the chosen point: by default the knee."""
         from sfumato.frontier.plot import chart  # noqa: PLC0415 - altair takes a second to load
 
         return chart(self, chosen or self.knee, width=width)

@@ -24,7 +24,7 @@ _EPSILON = ("0.1", "0.5", "1", "2")
 
 @dataclass(frozen=True)
 class Sweep:
-    """Candidate releases in order, each a method with its parameters; two sweeps are put together with ``+``.
+    """Candidate releases in order, each a method with its parameters; ``+`` joins two sweeps.
 
     >>> both = sweep("mondrian", k=[5, 10]) + sweep("diffgen", epsilon=["0.5"], h=4)
     >>> [label(recipe) for recipe in both.recipes()]
@@ -56,15 +56,15 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
     """Every combination of the parameters' values, the last parameter changing fastest.
 
     ``method`` is a method's class or its name. A list (or another sequence that is no text and no tuple) holds the
-    values to try; anything else is one value. Lists inside a promise are tried, too. Models that are to be kept all at
-    once are one mapping, or a tuple.
+    values to try; anything else is one value. Lists inside a promise are tried, too. Models that must hold together
+    are one mapping, or a tuple.
 
     >>> [r.parameters for r in sweep("mondrian", promise={"t-closeness": {"t": ["0.1", "0.2"]}}).recipes()]
     [{'promise': {'t-closeness': {'t': '0.1'}}}, {'promise': {'t-closeness': {'t': '0.2'}}}]
     """
     name = method if isinstance(method, str) else getattr(method, "name", None)
     if not isinstance(name, str):
-        raise UsageError("a sweep is over a method", 'name one, as in sweep(Mondrian, k=[5, 10]) or sweep("mondrian")')
+        raise UsageError("a sweep needs a method", 'name one, as in sweep(Mondrian, k=[5, 10]) or sweep("mondrian")')
     for parameter, values in grids.items():
         if _listed(values) and not len(values):
             raise UsageError(f"the sweep of '{name}' tries no value of '{parameter}'", "list at least one")
@@ -88,7 +88,7 @@ def sweep_from_settings(settings: Iterable[Mapping[str, Any]]) -> Sweep:
 
 
 def default_sweep(study: Study, purpose: str | None = None) -> Sweep:
-    """What is worth trying on a study that declares no sweep.
+    """The sweep of a study that declares none.
 
     Mondrian over k; where there is a sensitive attribute, l-diversity and t-closeness by generalisation and by buckets;
     where there is a class and every domain is declared, DiffGen over ε.
@@ -112,7 +112,7 @@ def default_sweep(study: Study, purpose: str | None = None) -> Sweep:
         found += sweep("diffgen", epsilon=list(_EPSILON), h=10)
     if not found.candidates:
         raise StudyError(
-            f"nothing can be tried on the study '{study.name}' without being told what",
+            f"there is no default sweep for the study '{study.name}'",
             "give an attribute `role: quasi_identifier`, or declare a sweep under `sweeps`",
         )
     return found

@@ -32,12 +32,12 @@ tr.best td:first-child { font-weight: 600; }
 
 
 _READ = (
-    "Grey steps: the efficient frontier, releases that no other betters on both axes. Ring: the chosen one. "
-    "Black crosses: the two ends, nothing published and everything published. "
+    "Grey steps: the efficient frontier, releases that no other dominates. Ring: the chosen release. "
+    "Black crosses: the two baselines, nothing published and everything published. "
 )
 _DRAWN = (
     "Bars: a release with noise or a sample is random, so it was drawn several times; the mark is the mean, the bars "
-    "go from the least to the largest. What is published will be another draw. "
+    "go from the least to the largest. The published release will be a new draw. "
 )
 _TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
 
@@ -45,13 +45,13 @@ _TOUCH = "Point at a mark for its numbers; click a name in the legend to see it 
 def page(frontier: "Frontier", chosen: Choice | None) -> str:
     """Plot, choice, every point and every failure; no part of it is fetched from anywhere."""
     purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
-    title = f"{frontier.study}{purpose}: what releases cost"
+    title = f"{frontier.study}{purpose}: privacy and utility loss of releases"
     drawn = any(point.draws > 1 for point in frontier.points)
     parts = [
         f"<h1>{escape(title)}</h1>",
         (
-            "<p class='owner'>For the owner only: these numbers were computed from the raw table and no promise covers "
-            "them. Choosing by them is recorded as “chosen on the raw table”.</p>"
+            "<p class='owner'>For the owner only: these numbers were computed from the raw table and no guarantee "
+            "covers them. Choosing by them is recorded as “chosen on the raw table”.</p>"
         ),
         _said(frontier, chosen),
         f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",

@@ -50,7 +50,7 @@ class Spread:
 class Point:
     """One candidate: how it was made, its numbers by the name of the measure, or why there is none.
 
-    ``series`` is the method with the models it promises, ``family`` all that is the same along one line of a plot. A
+    ``series`` is the method with its privacy models, ``family`` all that is the same along one line of a plot. A
     baseline (nothing published, everything published) has no recipe. A candidate whose release is random was drawn
     ``draws`` times: its numbers are the means, and ``spread`` says how far the draws lie apart.
     """

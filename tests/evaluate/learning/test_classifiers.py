@@ -220,8 +220,8 @@ def test_a_split_leaves_a_third():
     ("arguments", "error", "says"),
     [
         ({"protocol": "holdout"}, UsageError, r"no protocol called 'holdout'.*split, folds"),
-        ({"runs": 0}, UsageError, "0 runs measure nothing"),
-        ({"workers": 0}, UsageError, "0 workers do nothing"),
+        ({"runs": 0}, UsageError, "the number of runs is 0"),
+        ({"workers": 0}, UsageError, "the number of workers is 0"),
         ({"classifier": "oracle"}, UsageError, r"no classifier called 'oracle'.*naive-bayes"),
         ({"protocol": "folds", "runs": 1}, InfeasibleError, "cannot be shared out over 1 folds"),
     ],
@@ -235,7 +235,7 @@ def test_too_few_records_are_refused():
     few = {name: column[:2] for name, column in people().items()}
     with pytest.raises(InfeasibleError, match="2 records cannot be split"):
         classification(GROUPS, few, by_mondrian, private=False)
-    with pytest.raises(InfeasibleError, match="2 records cannot be shared out over 10 folds"):
+    with pytest.raises(InfeasibleError, match="2 records cannot be divided into 10 folds"):
         parts_of("folds", few["class"], 10, 0)
 
 

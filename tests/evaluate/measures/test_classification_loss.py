@@ -62,7 +62,7 @@ def test_it_says_why_it_refuses():
     draft = in_groups([0, 0, 0, 0], [((0, 100), (0, 4))])
     view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
     no_class = Evidence(view=view, raw=draft.partition.cells, shown=shown_records(draft))
-    assert LOSS.refuses(no_class) == "the release has no class"
+    assert LOSS.refuses(no_class) == "the release has no target (class attribute)"
     assert LOSS.refuses(evidence(draft)) is None
     nothing = in_groups([-1, -1, -1, -1], [((0, 100), (0, 4))])
-    assert LOSS.refuses(evidence(nothing)) == "nothing is published"
+    assert LOSS.refuses(evidence(nothing)) == "the release contains no records"

@@ -85,7 +85,7 @@ def test_both_agree_with_a_count_of_every_record(evidence):
     if len(evidence.shown):
         agree(evidence)
     else:
-        assert ConfidenceExcess().refuses(evidence) == "nothing is published"
+        assert ConfidenceExcess().refuses(evidence) == "the release contains no records"
 
 
 @given(releases())

@@ -111,6 +111,8 @@ def test_findings_are_told_and_counts_link_nobody():
     found = link(evidence)
     assert any("exactly one candidate" in said for said in found.sentences())
     assert found.as_json()["guesses"][0]["attribute"] == "occupation"
-    counts = Evidence(view=evidence.view, raw=evidence.raw, shown=replace(evidence.shown, form="counts"))
+    counts = Evidence(
+        view=evidence.view, raw=evidence.raw, shown=replace(evidence.shown, form="noisy-counts", noisy=True)
+    )
     assert "no records" in LinkedPeople().refuses(counts)
     assert GuessedValues().refuses(counts) is None

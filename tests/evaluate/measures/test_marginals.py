@@ -92,7 +92,7 @@ def test_too_many_pairs_are_refused(monkeypatch):
     evidence = as_it_is(*adult())
     assert TwoWayDistance().refuses(evidence) is None
     monkeypatch.setattr(marginals, "_MOST_PAIRS", 2)
-    assert "pairs of attributes; a purpose with fewer" in TwoWayDistance().refuses(evidence)
+    assert "pairs of attributes; use a purpose with fewer" in TwoWayDistance().refuses(evidence)
 
 
 def numbers(true, shown, upper=60):

@@ -88,7 +88,9 @@ def test_a_population_without_the_quasi_identifiers_is_refused_in_words():
 @pytest.mark.parametrize("kind", RISKS, ids=lambda kind: kind.name)
 def test_noisy_counts_are_refused_in_words(kind):
     evidence = evidence_of(*adult(), Mondrian(k=500))
-    counts = Evidence(view=evidence.view, raw=evidence.raw, shown=replace(evidence.shown, form="counts", rate=0.5))
+    counts = Evidence(
+        view=evidence.view, raw=evidence.raw, shown=replace(evidence.shown, form="noisy-counts", noisy=True, rate=0.5)
+    )
     assert "contain no records" in kind().refuses(counts)
     assert MEASURES[kind.name] is kind
 

@@ -155,9 +155,9 @@ def test_it_says_why_it_does_not_apply():
     rows, values = [([(0, 2)], 2.0)], {"ill": ([0], [[1, 1, 0, 0]])}
     evidence = small(rows, values, [(0, 0), (1, 1)], sex=flat("f", "m"))
     open_view = replace(evidence.view, sensitive=())
-    assert "nothing to learn" in UtilityLoss().refuses(replace(evidence, view=open_view))
+    assert UtilityLoss().refuses(replace(evidence, view=open_view)) == "no attribute is sensitive"
     nothing = shown_of(evidence.view, [], {"ill": ([], [[0, 0, 0, 0]])})
-    assert UtilityLoss().refuses(replace(evidence, shown=nothing)) == "nothing is published"
+    assert UtilityLoss().refuses(replace(evidence, shown=nothing)) == "the release contains no records"
     assert "no population" in UtilityLoss(min_sup=1).refuses(evidence)
     with pytest.raises(UsageError, match="min_sup"):
         UtilityLoss(min_sup=0)

@@ -1,4 +1,4 @@
-"""Classification accuracy: what a release is worth to somebody who learns from it (Mohammed et al. 2011, section 5).
+"""Classification accuracy: the utility of a release for training a classifier (Mohammed et al. 2011, section 5).
 
 Accuracy on the release (CA): learn on the release of one part of the table, predict the rest, generalised by the same
 cut or regions. Accuracy on raw data (BA): the same learner with the same columns in the same encoding, on the raw
@@ -191,7 +191,7 @@ def _once(work: Work) -> Found:
 
 def _workers(asked: int | None, records: int, runs: int) -> int:
     if asked is not None and asked < 1:
-        raise UsageError(f"{asked} workers do nothing", "ask for at least one")
+        raise UsageError(f"the number of workers is {asked}", "use at least one")
     if asked is not None:
         return min(asked, runs)
     return min(os.cpu_count() or 1, runs) if records * runs >= _WORTH_STARTING else 1

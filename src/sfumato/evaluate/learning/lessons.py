@@ -115,7 +115,7 @@ class GroupsLessons:
         name = next((a.name for a in self.view.others if a.role is Role.CLASS), None)
         if name is None:
             raise StudyError(
-                "the release publishes no class, so there is nothing to predict",
+                "the release publishes no target (class attribute) to predict",
                 "give an attribute `role: class`, and name it in the purpose",
             )
         return name

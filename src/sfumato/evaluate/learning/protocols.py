@@ -1,4 +1,4 @@
-"""How a table is divided into a part to learn on and a part to test on, several times."""
+"""How a table is divided into a training and a test part, several times."""
 
 from collections.abc import Callable
 from typing import Final
@@ -17,9 +17,7 @@ def split(classes: Integers, runs: int, seed: int) -> list[Parts]:
     """Two thirds to learn on and one third to test on, drawn anew for each run."""
     size = len(classes)
     if size < 3:  # noqa: PLR2004 - two to learn on, one to test
-        raise InfeasibleError(
-            f"{size} records cannot be split into a part to learn on and one to test", "use a larger table"
-        )
+        raise InfeasibleError(f"{size} records cannot be split into a training and a test part", "use a larger table")
     orders = [np.random.default_rng([seed, run]).permutation(size) for run in range(runs)]
     return [(order[: 2 * size // 3], order[2 * size // 3 :]) for order in orders]
 
@@ -34,8 +32,8 @@ def folds(classes: Integers, runs: int, seed: int) -> list[Parts]:
     size = len(classes)
     if runs < 2 or size < runs:  # noqa: PLR2004 - one to learn on, one to test
         raise InfeasibleError(
-            f"{size} records cannot be shared out over {runs} folds",
-            "ask for 2 folds or more, and for no more than there are records",
+            f"{size} records cannot be divided into {runs} folds",
+            "use at least 2 folds, and at most as many as there are records",
         )
     fold = np.empty(size, dtype=np.int64)
     dealt = 0
@@ -54,5 +52,5 @@ def parts_of(protocol: str, classes: Integers, runs: int, seed: int) -> list[Par
     if protocol not in PROTOCOLS:
         raise UsageError(f"there is no protocol called '{protocol}'", f"choose one of: {', '.join(PROTOCOLS)}")
     if runs < 1:
-        raise UsageError(f"{runs} runs measure nothing", "ask for at least one")
+        raise UsageError(f"the number of runs is {runs}", "use at least one")
     return PROTOCOLS[protocol](classes, runs, seed)

@@ -1,4 +1,4 @@
-"""How far the records of a release, spread evenly over their regions, are from the table's."""
+"""Divergence between the true joint distribution and the one reconstructed from a release."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,14 +29,17 @@ class CellDivergence(Coarseness):
     """
 
     name: ClassVar[str] = "cell-kl"
-    title: ClassVar[str] = "Divergence of cells"
-    summary: ClassVar[str] = "how far the records spread evenly over their regions are from the true ones; 0: the same"
+    title: ClassVar[str] = "Divergence of the joint distribution"
+    summary: ClassVar[str] = (
+        "the Kullback-Leibler divergence between the true joint distribution of quasi-identifiers and sensitive "
+        "value and the one reconstructed by spreading records evenly over their regions; 0: no information loss"
+    )
     unit: ClassVar[str] = "nats"
     wide: ClassVar[bool] = True
     attribute: str | None = None
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """A record must have a share of something."""
+        """Sets must not have too many possible values."""
         looked_at = {*evidence.shown.attributes, *(a.name for a in self._chosen(evidence))}
         for name in evidence.sets:
             if name in looked_at and possible_sets(evidence.set_domain(name)) > _MOST_SETS:

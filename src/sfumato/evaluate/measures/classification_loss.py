@@ -1,4 +1,4 @@
-"""How badly a release as it stands teaches to predict the class of its own records."""
+"""The error of a classifier trained on a release and tested on the records it was made from."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,19 +22,19 @@ _RARE = 0.01  # of the records: nodes of a set that fewer have are no feature
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationLoss(Measure):
-    """One minus the accuracy of a decision tree that learns on the release and predicts the records of the table.
+    """One minus the accuracy of a decision tree that is trained on the release and predicts the records of the table.
 
     In sample: the records it is tested on are those the release was made of, each in the region that holds it, or the
-    nearest. Of sets the tree sees which nodes a region contains. What a method is worth to a learner on records it has
-    not seen, `classification` measures; that needs releases of parts of the table, and this one looks at one release as
-    it is.
+    nearest. Of sets the tree sees which nodes a region contains. `classification` measures the
+    accuracy of a method on records that were not trained on; that needs releases of parts of the table, while this
+    measure looks at one release.
     """
 
     name: ClassVar[str] = "classification-loss"
     title: ClassVar[str] = "Classification loss, in sample"
     summary: ClassVar[str] = (
-        "the share of the table's records whose class a decision tree gets wrong that learnt on the release; beside it "
-        "what always saying the most frequent class gets wrong"
+        "the share of the table's records that a decision tree trained on the release misclassifies; next to it "
+        "the error of the majority class"
     )
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
@@ -42,13 +42,13 @@ class ClassificationLoss(Measure):
     unit: ClassVar[str] = "share"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without a class, or without records, there is nothing to learn."""
+        """It needs a target, quasi-identifiers and records."""
         target = evidence.target
         if target is None or target.name not in evidence.shown.values:
-            return "the release has no class"
+            return "the release has no target (class attribute)"
         if not evidence.view.quasi:
-            return "the release has no quasi-identifier to learn from"
-        return None if len(evidence.shown) and evidence.records else "nothing is published"
+            return "the release has no quasi-identifiers"
+        return None if len(evidence.shown) and evidence.records else "the release contains no records"
 
     def means(self, value: float) -> str:
         """What the number says, in a sentence."""
@@ -58,7 +58,7 @@ class ClassificationLoss(Measure):
         )
 
     def read(self, evidence: Evidence) -> Reading:
-        """The share that is wrong."""
+        """The share of misclassified records."""
         shown, target = evidence.shown, evidence.target
         assert target is not None, "see `refuses`"
         values = shown.values[target.name]

@@ -1,7 +1,7 @@
-"""The counting measures: how coarse a release is, by its groups and regions.
+"""The counting measures: information loss by the sizes of equivalence classes and of generalised values.
 
-Groups are the records that look alike (see `alike`). A bucketized release keeps quasi-identifiers exact, so by these
-measures it loses little but what it suppresses: what it blurs is seen by `uloss`, `query-error` and `cell-kl`.
+A bucketized release keeps quasi-identifiers exact, so these measures see little but its suppression; `uloss`,
+`query-error` and `cell-kl` measure the information loss of buckets.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from sfumato.wording import number_words, share_words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coarseness(Measure):
-    """What all measures of coarseness say of themselves."""
+    """What all measures of coarseness declare."""
 
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
@@ -32,21 +32,24 @@ class Coarseness(Measure):
     unit: ClassVar[str] = "records"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Only a table without records has nothing to lose."""
+        """It needs records in the table."""
         return None if evidence.records else "the table has no records"
 
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discernibility(Coarseness):
-    """C_DM = Σ over groups of size² + suppressed · n, with n the table's records (Bayardo & Agrawal, ICDE 2005).
+    """C_DM = Σ over classes of size² + suppressed · n, with n the table's records (Bayardo & Agrawal, ICDE 2005).
 
-    Every record costs the number of records that it cannot be told from, a suppressed one all of them.
+    Every record costs the size of its equivalence class, a suppressed one the size of the table.
     """
 
     name: ClassVar[str] = "discernibility"
     title: ClassVar[str] = "Discernibility"
-    summary: ClassVar[str] = "how many records each record looks like, added up; a suppressed one counts as like all"
+    summary: ClassVar[str] = (
+        "the size of a record's equivalence class, added up over all records; a suppressed record counts as many "
+        "as the table has"
+    )
     unit: ClassVar[str] = "pairs of records"
     speed: ClassVar[Speed] = "quick"
 
@@ -60,21 +63,19 @@ class Discernibility(Coarseness):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AverageGroupSize(Coarseness):
-    """C_avg: published records by group (LeFevre et al., ICDE 2006, without their division by k).
+    """C_avg: published records / equivalence classes (LeFevre et al., ICDE 2006, without their division by k).
 
-    Methods that promise different things have no k in common, so the plain average can be compared and theirs cannot.
+    Methods with different privacy models have no k in common, so the plain average can be compared and theirs cannot.
     """
 
     name: ClassVar[str] = "average-group-size"
-    title: ClassVar[str] = "Average group size"
-    summary: ClassVar[str] = (
-        "how many records a group of published records that look alike has on average; divided by k, C_avg"
-    )
+    title: ClassVar[str] = "Average equivalence class size"
+    summary: ClassVar[str] = "the mean number of records in an equivalence class; divided by k it is C_avg"
     speed: ClassVar[Speed] = "quick"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without a group there is no average."""
-        return None if len(evidence.shown) else "nothing is published"
+        """It needs an equivalence class."""
+        return None if len(evidence.shown) else "the release contains no records"
 
     def means(self, value: float) -> str:
         """What the number says, in a sentence."""
@@ -89,16 +90,16 @@ class AverageGroupSize(Coarseness):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RegionLoss(Coarseness):
-    """The mean over records and quasi-identifiers of what a range of codes loses; a suppressed record loses 1 each."""
+    """The mean information loss over records and quasi-identifiers; a suppressed record loses 1 on each."""
 
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = "share"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without quasi-identifiers or records nothing is generalised."""
+        """It needs quasi-identifiers and records."""
         if not evidence.view.quasi:
             return "there are no quasi-identifiers"
-        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "nothing is published"
+        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "the release contains no records"
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean, and each attribute's."""
@@ -120,11 +121,11 @@ class _RegionLoss(Coarseness):
         return Reading(value=sum(losses.values()) / len(losses), details=losses)
 
     def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
-        """What each range loses, from 0 to 1."""
+        """The loss of each range, from 0 to 1."""
         raise NotImplementedError
 
     def lost_sets(self, domain: SetDomain, regions: SetRegions) -> Floats:
-        """What each region of sets loses: the mean over its nodes; nothing is lost below the declared level."""
+        """The loss of each region of sets: the mean over its nodes; nothing is lost below the declared level."""
         raise NotImplementedError
 
 
@@ -139,7 +140,10 @@ class GeneralLoss(_RegionLoss):
 
     name: ClassVar[str] = "general-loss"
     title: ClassVar[str] = "General loss (NCP)"
-    summary: ClassVar[str] = "how much of its domain a published value covers on average; 0: exact, 1: nothing is left"
+    summary: ClassVar[str] = (
+        "the share of its domain that a generalised value covers, averaged over records and quasi-identifiers; 0:"
+        " exact values, 1: fully generalised or suppressed"
+    )
     speed: ClassVar[Speed] = "quick"
 
     def means(self, value: float) -> str:
@@ -166,8 +170,11 @@ class Distortion(_RegionLoss):
     """
 
     name: ClassVar[str] = "distortion"
-    title: ClassVar[str] = "Generalisation steps"
-    summary: ClassVar[str] = "how far up its taxonomy a published value stands on average; 0: exact, 1: at the root"
+    title: ClassVar[str] = "Generalisation height"
+    summary: ClassVar[str] = (
+        "the height of a published value in its generalisation hierarchy as a share of the height of the root, "
+        "averaged over records and quasi-identifiers; 0: exact values, 1: the root"
+    )
 
     def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
         """The share of steps of each range."""
@@ -214,7 +221,7 @@ def _height(taxonomy: Taxonomy, heights: list[int], start: int, stop: int) -> in
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppressed(Coarseness):
-    """Records of the table that are known to be left out; records that a sample did not take are not among them."""
+    """Suppressed records of the table; records that were not sampled are not among them."""
 
     name: ClassVar[str] = "suppressed"
     title: ClassVar[str] = "Records suppressed"
@@ -224,9 +231,9 @@ class Suppressed(Coarseness):
     unit: ClassVar[str] = "share"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Counts are of all records."""
+        """Noisy counts suppress no records."""
         if evidence.shown.noisy:
-            return "noisy counts publish no records, so none can be suppressed"
+            return "noisy counts contain no records, so none can be suppressed"
         return None if evidence.records else "the table has no records"
 
     def means(self, value: float) -> str:
@@ -242,27 +249,30 @@ class Suppressed(Coarseness):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationMetric(Coarseness):
-    """CM: the share of records whose class is not the commonest of their group; a suppressed one counts (Iyengar 2002).
+    """CM: the share of records whose target value is not the most frequent of their class (Iyengar 2002).
 
-    Noisy counts are taken as they are published.
+    Suppressed records count. Noisy counts are taken as published.
     """
 
     name: ClassVar[str] = "classification-metric"
     title: ClassVar[str] = "Classification metric"
-    summary: ClassVar[str] = "the share of records whose class differs from the commonest in their group"
+    summary: ClassVar[str] = (
+        "the share of records whose target value is not the most frequent one in their equivalence class; "
+        "suppressed records count"
+    )
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = "share"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """It is about a class, as published."""
+        """It needs a target that is published."""
         if evidence.target is None:
-            return "no attribute is the class"
+            return "no attribute is the target (`role: class`)"
         if evidence.target.name not in evidence.shown.values:
-            return "the release has no class"
-        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "nothing is published"
+            return "the release has no target (class attribute)"
+        return None if evidence.shown.records + evidence.shown.suppressed > 0 else "the release contains no records"
 
     def read(self, evidence: Evidence) -> Reading:
-        """The share; beside it what one would get for all records in one group."""
+        """The share; next to it the share if all records were one equivalence class."""
         assert evidence.target is not None, "refused before"
         shown, groups = evidence.shown, alike(evidence)
         classes = by_row(shown, evidence.target.name).shares  # a class is published as it is

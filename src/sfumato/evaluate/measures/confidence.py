@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """One protected attribute: a group of records alike and a value of theirs, with how many have it."""
+    """One protected attribute: equivalence classes and the values in them, with the number of records of each."""
 
     group: NDArray[np.int64]
     records: Floats
@@ -87,10 +87,11 @@ class _Confidence(Measure):
 
     E are the published records, or noisy counts, with the same quasi-identifiers as they are published. n is how many
     records are published or counted, Pr(t') = Π Pr(q'ᵢ) · Pr(s). ``cap`` gives the statistics (its shares and rules)
-    and β; without it they are those of the release's own promise, if it makes one, and β the share of the table that
-    was drawn. Shares that nobody gives are the table's own. A bucketized release shows exact quasi-identifiers, so t'
-    is as rare as an exact record; which of a bucket's values belongs to which of its records nobody sees, so each value
-    counts for its share of them. A suppressed record tells nothing. Of several attributes a group counts by its worst.
+    and β; without it they are those of the release's own privacy model, if it caps confidence, and β is the sampling
+    rate. Shares that are not given are the table's own. A bucketized release shows exact quasi-identifiers, so t' is as
+    rare as an exact record; which of a bucket's values belongs to which of its records is not published, so each value
+    counts for its share of them. Suppressed records are not counted. Of several attributes the one with the most
+    records above the cap counts, class by class.
     """
 
     kind: ClassVar[Kind] = "privacy loss"
@@ -101,11 +102,11 @@ class _Confidence(Measure):
     cap: CappedConfidence | None = None
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without anything to learn of a person, without records, or by statistics about something else."""
+        """It needs a sensitive attribute, records, and statistics about the attributes of the release."""
         if not evidence.protected:
-            return "no attribute is sensitive, so there is nothing to be sure of"
+            return "no attribute is sensitive"
         if not len(evidence.shown):
-            return "nothing is published"
+            return "the release contains no records"
         try:
             self._known(evidence)
         except StudyError as error:
@@ -197,9 +198,10 @@ class RecordsOverConfidence(_Confidence):
     """The share of published records whose observed confidence is above the expected one."""
 
     name: ClassVar[str] = "records-over-confidence"
-    title: ClassVar[str] = "Records told too surely"
+    title: ClassVar[str] = "Records above the confidence cap"
     summary: ClassVar[str] = (
-        "the share of published records whose value is told more surely than public statistics say anyway"
+        "the share of published records whose sensitive value an adversary infers with more confidence than "
+        "public statistics give"
     )
     unit: ClassVar[str] = "share"
 
@@ -232,9 +234,10 @@ class ConfidenceExcess(_Confidence):
     """The largest amount by which the observed confidence of any published record is above the expected one."""
 
     name: ClassVar[str] = "confidence-excess"
-    title: ClassVar[str] = "Confidence above the expected, largest"
+    title: ClassVar[str] = "Confidence above the cap, largest"
     summary: ClassVar[str] = (
-        "how much surer one may be of the worst record's value than public statistics make one anyway; 0: of none"
+        "the largest difference between an adversary's confidence in a record's sensitive value and the "
+        "confidence that public statistics give; 0: no record is above the cap"
     )
     unit: ClassVar[str] = "probability"
 

@@ -44,18 +44,18 @@ class _HistogramDistance(Measure):
 
     def __post_init__(self) -> None:
         if self.qd < 1 or self.classes < 1 or self.least < 1:
-            raise UsageError("classes need a predicate, and records", "give qd, classes and least of at least 1")
+            raise UsageError("qd, classes and least must be at least 1", "give qd, classes and least of at least 1")
         if not 0 < self.sel <= 1:
-            raise UsageError(f"a selectivity of {self.sel:g} is no share", "give sel above 0 and at most 1")
+            raise UsageError(f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1")
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without sensitive values or without classes there are no histograms."""
+        """It needs sensitive values, quasi-identifiers and classes with enough records."""
         if not evidence.protected:
-            return "no attribute is sensitive, so there are no sensitive values to count"
+            return "no attribute is sensitive"
         if not evidence.view.quasi:
-            return "there are no quasi-identifiers to make classes of"
+            return "there are no quasi-identifiers"
         if evidence.records < self.least:
-            return f"the table has fewer than {self.least} records, and a class needs as many; try a smaller `least`"
+            return f"the table has fewer than {self.least} records; try a smaller `least`"
         if not any(chosen.any() for _, chosen in self._classes(evidence)):
             return f"no random class has {self.least} records; try another `sel` or `qd`, or a smaller `least`"
         return None
@@ -174,8 +174,11 @@ class HistogramDivergence(_HistogramDistance):
     """
 
     name: ClassVar[str] = "histogram-kl"
-    title: ClassVar[str] = "Histograms, Kullback-Leibler"
-    summary: ClassVar[str] = "how far the distribution of sensitive values in random classes is from the true one"
+    title: ClassVar[str] = "Histograms, Kullback-Leibler divergence"
+    summary: ClassVar[str] = (
+        "the divergence between the estimated and the true distribution of sensitive values, averaged over random"
+        " subpopulations"
+    )
     unit: ClassVar[str] = "nats"
 
     @staticmethod
@@ -193,9 +196,10 @@ class HistogramCityBlock(_HistogramDistance):
     """Σ|h − ĥ| over the bars, divided by the class's records in the table; so the size of the class counts too."""
 
     name: ClassVar[str] = "histogram-city-block"
-    title: ClassVar[str] = "Histograms, city block"
+    title: ClassVar[str] = "Histograms, city-block distance"
     summary: ClassVar[str] = (
-        "how many records are counted under a wrong value, or too many or few, in random classes, as a share of them"
+        "the sum of absolute differences between estimated and true counts of sensitive values, as a share of the"
+        " records of the subpopulation, averaged over random subpopulations"
     )
     unit: ClassVar[str] = "share"
 

@@ -1,7 +1,7 @@
-"""The linkage attack, run: people whose quasi-identifiers are known are looked up in a release.
+"""A linkage attack that is run: an adversary links people whose quasi-identifiers are known to a release.
 
-Somebody has a table of people (by default everybody in the original) and looks for each person's candidates: the
-published records whose region contains her. What the candidates agree on, she has lost.
+The adversary's background knowledge is a table of people (by default everybody in the original). A person's candidates
+are the published records whose region contains her; a sensitive value that they all share is disclosed.
 """
 
 from collections.abc import Mapping
@@ -26,10 +26,10 @@ _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """How often the likeliest value among a person's candidates is hers; of sets, the likeliest published region.
+    """How often the most frequent value among a person's candidates is hers; of sets, the likeliest published region.
 
-    Who has no candidates is guessed to have the commonest value of the release. ``baseline`` is how often that one is
-    right for everybody: what can be got without linking.
+    For a person without candidates the most frequent value of the release is predicted. ``baseline`` is how often that
+    value is right for everybody: the accuracy without linkage.
     """
 
     attribute: str
@@ -40,13 +40,13 @@ class Guess:
 
     @property
     def gained(self) -> float:
-        """How much oftener than without linking."""
+        """The gain in accuracy over the baseline."""
         return self.right - self.baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linkage:
-    """What the attack found: shares are of the people looked up."""
+    """The outcome of the attack: shares are of the people looked up."""
 
     people: int
     found: float  # with at least one candidate
@@ -58,23 +58,23 @@ class Linkage:
     def sentences(self) -> list[str]:
         """The findings in words."""
         said = [
-            f"{self.people:,} people were looked up; {self._told(self.found)} have published records as candidates",
-            f"{self._told(self.unique)} have exactly one candidate record",
+            f"{self.people:,} people were looked up; {self._count(self.found)} have at least one candidate record",
+            f"{self._count(self.unique)} have exactly one candidate record",
         ]
         if self.quantiles:
             said.append(
-                f"who has candidates has {self.quantiles[0.5]:,.0f} of them in the middle case, "
-                f"and {self.quantiles[0.0]:,.0f} in the worst"
+                f"people with candidates have {self.quantiles[0.5]:,.0f} of them in the median, and at least "
+                f"{self.quantiles[0.0]:,.0f}"
             )
         said += [
-            f"the best guess of '{guess.attribute}' is right for {self._told(guess.right)}; the commonest value "
-            f"alone, for {self._told(guess.baseline)}; {self._told(guess.certain)} have candidates that "
-            "all have the same value"
+            f"'{guess.attribute}' is inferred correctly for {self._count(guess.right)}; predicting the most frequent "
+            f"value is correct for {self._count(guess.baseline)}; the candidates of {self._count(guess.certain)} all "
+            "have the same value"
             for guess in self.guesses
         ]
         return said
 
-    def _told(self, share: float) -> str:
+    def _count(self, share: float) -> str:
         return count_of(share, self.people)
 
     def as_json(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Linkage:
 def link(evidence: Evidence, known: Cells | None = None, sets: Mapping[str, Sets] | None = None) -> Linkage:
     """Look up people in a release: those of ``known``, in codes of the study, or everybody in the table.
 
-    ``known`` needs the quasi-identifiers that are published; where it has sensitive attributes too, guesses are judged
+    ``known`` needs the quasi-identifiers that are published; where it has sensitive attributes too, guesses are scored
     by them. Its codes of sets are places in ``sets``. Who knows somebody's codes knows the nodes that they fall under,
     so a record whose region has her set is a candidate, and no other is.
     """
@@ -206,10 +206,10 @@ class _Linked(Measure):
     attack: ClassVar[bool] = True
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Nobody can be looked up where nobody is."""
+        """It needs records in the table and in the release."""
         if not evidence.records:
             return "the table has no records"
-        return None if len(evidence.shown) else "nothing is published"
+        return None if len(evidence.shown) else "the release contains no records"
 
 
 def _linked(evidence: Evidence) -> Linkage:
@@ -222,11 +222,13 @@ def _linked(evidence: Evidence) -> Linkage:
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedPeople(_Linked):
-    """The share of the table's people with exactly one candidate record, by looking up everybody."""
+    """The share of people in the table with exactly one candidate record, by linking everybody."""
 
     name: ClassVar[str] = "linked-people"
     title: ClassVar[str] = "People linked to one record"
-    summary: ClassVar[str] = "the share of the table's people whose quasi-identifiers fit exactly one published record"
+    summary: ClassVar[str] = (
+        "the share of people in the table whose quasi-identifier values match exactly one published record"
+    )
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be linked to."""
@@ -249,24 +251,25 @@ class LinkedPeople(_Linked):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessedValues(_Linked):
-    """How often the likeliest sensitive value among a person's candidates is hers; of several attributes the worst.
+    """How often the most frequent sensitive value among a person's candidates is hers; the largest over attributes.
 
-    Noisy counts are attacked alike: what is guessed from them is learned from the population, which ε does not forbid.
+    Noisy counts are attacked in the same way: what is inferred from them is a property of the population, which ε does
+    not limit.
     """
 
     name: ClassVar[str] = "guessed-values"
-    title: ClassVar[str] = "Sensitive values guessed"
+    title: ClassVar[str] = "Sensitive values inferred by linkage"
     summary: ClassVar[str] = (
-        "the share of the table's people whose sensitive value is guessed rightly by looking them up; compare with the "
-        "baseline, guessing the commonest value"
+        "the share of people in the table whose sensitive value an adversary infers correctly by linking them to "
+        "the release; compare with the baseline, predicting the most frequent value for everybody"
     )
     attribute: str | None = None
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without a sensitive attribute there is nothing to guess."""
+        """It needs a sensitive attribute that is published."""
         looked_at = evidence.chosen(self.attribute) if self.attribute else evidence.protected
         if not any(evidence.shown.tells(a.name) for a in looked_at):
-            return "the release tells nothing of a sensitive attribute, so there is nothing to guess"
+            return "the release publishes no sensitive attribute"
         return _Linked.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

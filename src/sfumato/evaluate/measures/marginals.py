@@ -1,4 +1,4 @@
-"""Marginals: how far the distributions of single attributes, and of pairs, are from the table's."""
+"""Marginals: the distance of released from true distributions of single attributes and of pairs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,13 +67,13 @@ class _MarginalDistance(Measure):
 
     def __post_init__(self) -> None:
         if self.bins < 1:
-            raise UsageError("numbers are looked at in at least one part", "give bins of at least 1")
+            raise UsageError("bins must be at least 1", "give bins of at least 1")
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without records on either side there are no distributions."""
+        """It needs records in the table and in the release."""
         if not evidence.records:
             return "the table has no records"
-        return None if len(evidence.shown) else "nothing is published"
+        return None if len(evidence.shown) else "the release contains no records"
 
     def _compare(self, evidence: Evidence, names: list[tuple[str, ...]]) -> Reading:
         edges = self._edges(evidence)
@@ -109,11 +109,13 @@ class _MarginalDistance(Measure):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneWayDistance(_MarginalDistance):
-    """The mean over all attributes of the distance of their distributions."""
+    """The mean over all attributes of the total variation distance."""
 
     name: ClassVar[str] = "marginals-1"
     title: ClassVar[str] = "One-way marginals"
-    summary: ClassVar[str] = "how far the distribution of an attribute is from the table's, on average over attributes"
+    summary: ClassVar[str] = (
+        "the total variation distance between released and true marginals of one attribute, averaged over attributes"
+    )
 
     def means(self, value: float) -> str:
         """What the number says, in a sentence."""
@@ -131,21 +133,23 @@ class OneWayDistance(_MarginalDistance):
 class TwoWayDistance(_MarginalDistance):
     """The mean over pairs of attributes, at least one of them a quasi-identifier.
 
-    How two other attributes go together within a group is not part of how a release is looked at here.
+    The joint distribution of two other attributes within an equivalence class is not measured.
     """
 
     name: ClassVar[str] = "marginals-2"
     title: ClassVar[str] = "Two-way marginals"
-    summary: ClassVar[str] = "how far the distribution of two attributes together is from the table's, over all pairs"
+    summary: ClassVar[str] = (
+        "the total variation distance between released and true marginals of two attributes, averaged over pairs"
+    )
     speed: ClassVar[Speed] = "slow"
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """It takes a pair."""
+        """It needs a pair of attributes, and not too many of them."""
         pairs = len(_pairs(evidence))
         if not pairs:
             return "there is no pair of attributes with a quasi-identifier in it"
         if pairs > _MOST_PAIRS:
-            return f"there are {pairs:,} pairs of attributes; a purpose with fewer attributes has fewer"
+            return f"there are {pairs:,} pairs of attributes; use a purpose with fewer attributes"
         return _MarginalDistance.refuses(self, evidence)
 
     def means(self, value: float) -> str:

@@ -1,4 +1,4 @@
-"""Large populations of a table: what somebody might study in a release (Li & Li, KDD 2009, section 4.2).
+"""Large populations of a table: what a receiver might study in a release (Li & Li, KDD 2009, section 4.2).
 
 A population is a conjunction of predicates on quasi-identifiers, at most one an attribute: a value, or a node of the
 attribute's taxonomy, never the root. It is large if at least ``min_sup`` of the table's records are in it. Numbers and

@@ -24,11 +24,10 @@ _MOST_LOSS = float(np.log(2.0))  # the largest Jensen-Shannon divergence, in nat
 class _FromPrior(Measure):
     """JS(Q, P(t)) of every published record t.
 
-    Q is the table's distribution of the sensitive attribute, P(t) that of t's group. Of several sensitive attributes a
-    record's loss is the largest.
-    A suppressed record shows nothing of itself and has no loss. For noisy counts P(t) is read off the published counts,
-    since that is what somebody sees; Q is the table's all the same. Sets are told apart as far as the release does: Q
-    is then the table's distribution over the regions that sets are published in.
+    Q is the table's distribution of the sensitive attribute, P(t) that of t's equivalence class. Of several sensitive
+    attributes the largest loss of a record counts. A suppressed record has no loss. For noisy counts P(t) is read off
+    the published counts, since that is what an adversary sees; Q is still the table's. Of sets, Q is the table's
+    distribution over the regions that sets are published in.
     """
 
     kind: ClassVar[Kind] = "privacy loss"
@@ -42,7 +41,7 @@ class _FromPrior(Measure):
         """Without a sensitive attribute or a class there is nothing to learn of a person."""
         if not evidence.protected:
             return "no attribute is sensitive, so there is nothing to learn of a person"
-        return None if len(evidence.shown) else "nothing is published"
+        return None if len(evidence.shown) else "the release contains no records"
 
     def _losses(self, evidence: Evidence) -> tuple[Floats, Floats]:
         """The loss of each row's records, and how many there are."""
@@ -60,12 +59,14 @@ class _FromPrior(Measure):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstPrivacyLoss(_FromPrior):
-    """Ploss: the largest privacy loss of any published record, since privacy is about each of them."""
+    """Ploss: the largest privacy loss of any published record, since privacy concerns each of them."""
 
     name: ClassVar[str] = "ploss"
     title: ClassVar[str] = "Privacy loss, worst case"
     summary: ClassVar[str] = (
-        "how far the sensitive values of the worst record's group are from those of the table; 0: one learns nothing"
+        "the largest Jensen-Shannon divergence, over published records, between the sensitive values of a "
+        "record's equivalence class and those of the whole table; 0: classes reveal nothing beyond the overall "
+        "distribution"
     )
 
     def means(self, value: float) -> str:
@@ -93,11 +94,14 @@ class WorstPrivacyLoss(_FromPrior):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanPrivacyLoss(_FromPrior):
-    """The mean privacy loss over published records; a small mean says nothing of the worst."""
+    """The mean privacy loss over published records; a small mean does not bound the largest."""
 
     name: ClassVar[str] = "mean-ploss"
     title: ClassVar[str] = "Privacy loss, mean"
-    summary: ClassVar[str] = "the same as the worst case, on average over published records"
+    summary: ClassVar[str] = (
+        "the Jensen-Shannon divergence between the sensitive values of a record's equivalence class and those of "
+        "the whole table, averaged over published records"
+    )
 
     def means(self, value: float) -> str:
         """What the number says, in a sentence."""

@@ -1,4 +1,4 @@
-"""Aggregate queries: how far counts that are read off a release are from the table's (Li & Li, KDD 2009, 5.2)."""
+"""Count queries: the error of counts estimated from a release (Li & Li, KDD 2009, 5.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def _selected(attribute: Attribute, queries: Integers, part: float, draw: np.ran
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """What the table and a release answer to the same queries."""
+    """The true and the estimated answers to the same queries."""
 
     true: Floats
     estimated: Floats
@@ -83,8 +83,8 @@ class _QueryError(Measure):
     """The average over queries of |estimate − truth|/truth.
 
     Estimates use the uniform assumption: a row's weight times the share of its region, and of its group's or bucket's
-    values, that is selected; divided by the sampling rate. Records that are suppressed are not made up for. Queries
-    with the true answer 0 have no relative error; they are left out and counted.
+    values, that is selected; divided by the sampling rate. Suppressed records are not imputed. Queries with the
+    true answer 0 have no relative error; they are excluded, and their number is a detail.
     """
 
     kind: ClassVar[Kind] = "utility loss"
@@ -102,14 +102,14 @@ class _QueryError(Measure):
 
     def __post_init__(self) -> None:
         if self.qd < 1 or self.queries < 1:
-            raise UsageError("queries need a predicate, and there must be some", "give qd and queries of at least 1")
+            raise UsageError("qd and queries must be at least 1", "give qd and queries of at least 1")
         if not 0 < self.sel <= 1:
-            raise UsageError(f"a selectivity of {self.sel:g} is no share", "give sel above 0 and at most 1")
+            raise UsageError(f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1")
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without a quasi-identifier, or without a query of the size asked for, there is nothing to average."""
+        """There must be quasi-identifiers, records, and a query of the required size."""
         if not evidence.view.quasi:
-            return "there are no quasi-identifiers to ask for"
+            return "there are no quasi-identifiers to query"
         if not evidence.records:
             return "the table has no records"
         if not self._asked(evidence, self._true(evidence)).any():
@@ -172,19 +172,19 @@ class QueryError(_QueryError):
     name: ClassVar[str] = "query-error"
     title: ClassVar[str] = "Query error"
     summary: ClassVar[str] = (
-        "how far counts that are estimated from the release are from the true ones, on average over random queries, as "
-        "a share of the true count; 1: off by as much as the count itself"
+        "the relative error of counts estimated from the release, averaged over random count queries; 1: the "
+        "error is as large as the true count"
     )
 
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallQueryError(_QueryError):
-    """The same over queries that count less than 1 % of the records."""
+    """The average relative error of queries that count less than 1 % of the records."""
 
     name: ClassVar[str] = "query-error-small"
     title: ClassVar[str] = "Query error, small queries"
-    summary: ClassVar[str] = "the query error over queries that count less than 1 % of the records"
+    summary: ClassVar[str] = "the relative error averaged over random queries that count less than 1 % of the records"
     which: ClassVar[tuple[float, float]] = (0.0, _SMALL)
     words: ClassVar[str] = "some record and less than 1 % of them"
     subject: ClassVar[str] = "A query that counts less than 1 % of the records"
@@ -193,11 +193,11 @@ class SmallQueryError(_QueryError):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargeQueryError(_QueryError):
-    """The same over queries that count more than 10 % of the records."""
+    """The average relative error of queries that count more than 10 % of the records."""
 
     name: ClassVar[str] = "query-error-large"
     title: ClassVar[str] = "Query error, large queries"
-    summary: ClassVar[str] = "the query error over queries that count more than 10 % of the records"
+    summary: ClassVar[str] = "the relative error averaged over random queries that count more than 10 % of the records"
     which: ClassVar[tuple[float, float]] = (_LARGE, 1.0)
     words: ClassVar[str] = "more than 10 % of the records"
     subject: ClassVar[str] = "A query that counts more than 10 % of the records"

@@ -1,8 +1,9 @@
 """Re-identification risk: the chance that a published record is taken for the right person.
 
-Three attackers (El Emam & Dankar 2008): the *prosecutor* knows that somebody is in the release, the *journalist* only
+Three adversaries (El Emam & Dankar 2008): the *prosecutor* knows that a person is in the release, the *journalist* only
 that she is in the population it was drawn from, the *marketer* wants many people right, no matter who. All of them know
-the quasi-identifiers, and guess among the records that look alike. Noisy counts contain no records: all refuse.
+the quasi-identifiers, and guess among the records of an equivalence class. All refuse noisy counts, which contain no
+records.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,8 +31,8 @@ class _Risk(Measure):
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be re-identified."""
         if evidence.shown.noisy:
-            return "noisy counts contain no records, so there is none to re-identify; what they promise is ε"
-        return None if len(evidence.shown) else "nothing is published"
+            return "noisy counts contain no records to re-identify; their guarantee is ε"
+        return None if len(evidence.shown) else "the release contains no records"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +43,10 @@ class _RecordRisk(_Risk):
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise UsageError(f"a risk of {self.threshold:g} is no probability", "give a threshold from 0 to 1")
+            raise UsageError(f"a risk of {self.threshold:g} is not a probability", "give a threshold from 0 to 1")
 
     def _reading(self, evidence: Evidence, candidates: Floats, **said: str) -> Reading:
-        """``candidates``: among how many somebody guesses, for each group of records alike."""
+        """``candidates``: among how many records the adversary guesses, for each equivalence class."""
         sizes = alike(evidence).sizes
         risks = 1.0 / np.maximum(candidates, 1.0)
         above = float(sizes[risks > self.threshold + 1e-12].sum())
@@ -61,12 +62,13 @@ class _RecordRisk(_Risk):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProsecutorRisk(_RecordRisk):
-    """1/(records that look alike), for somebody who knows that the person is in the release."""
+    """1 / size of the equivalence class, for an adversary who knows that the person is in the release."""
 
     name: ClassVar[str] = "prosecutor-risk"
     title: ClassVar[str] = "Prosecutor risk, highest"
     summary: ClassVar[str] = (
-        "the chance to pick the right record of a person who is known to be published: one by the smallest group"
+        "the re-identification probability for an adversary who knows that the person is in the release: 1 / size"
+        " of the smallest equivalence class"
     )
 
     def read(self, evidence: Evidence) -> Reading:
@@ -95,17 +97,18 @@ class RecordsAtRisk(_RecordRisk):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalistRisk(_RecordRisk):
-    """1/(people of the population who look alike), for somebody who does not know whether a person is in the release.
+    """1 / size of the class in the population, for an adversary who does not know whether a person is in the release.
 
     ``population`` has the quasi-identifiers of everybody, in codes of the study. Without one, a release of a sample
-    has the table as its population, and the number of people alike is estimated: records divided by the rate; any
+    has the table as its population, and the size of a class there is estimated: records divided by the rate; any
     other release is its own population, and the risk is the prosecutor's.
     """
 
     name: ClassVar[str] = "journalist-risk"
     title: ClassVar[str] = "Journalist risk, highest"
     summary: ClassVar[str] = (
-        "the same for one who knows only that a person is in the population: one by the people who look alike there"
+        "the re-identification probability for an adversary who knows only that the person is in the population: "
+        "1 / size of the smallest equivalence class in the population"
     )
     population: Cells | None = None
 
@@ -135,11 +138,14 @@ class JournalistRisk(_RecordRisk):
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketerRisk(_Risk):
-    """Groups by records: the share of records that somebody gets right who links each to one person alike."""
+    """Classes / records: the expected share of correct links if each record is linked to a person of its class."""
 
     name: ClassVar[str] = "marketer-risk"
     title: ClassVar[str] = "Marketer risk"
-    summary: ClassVar[str] = "the share of published records that one links rightly when linking all, by guessing"
+    summary: ClassVar[str] = (
+        "the expected share of published records that an adversary re-identifies correctly when linking all of "
+        "them: equivalence classes / records"
+    )
     unit: ClassVar[str] = "share"
 
     def read(self, evidence: Evidence) -> Reading:
@@ -160,7 +166,7 @@ class SampleUniques(_Risk):
     title: ClassVar[str] = "Records unique on quasi-identifiers"
     summary: ClassVar[str] = (
         "the share of published records that share their published quasi-identifier values with no other; exact "
-        "columns beside them are not looked at"
+        "columns beside them are not considered"
     )
     unit: ClassVar[str] = "share"
 
@@ -253,7 +259,8 @@ class PopulationUniques(_Risk):
     name: ClassVar[str] = "population-uniques"
     title: ClassVar[str] = "People unique in the population"
     summary: ClassVar[str] = (
-        "the estimated share of the population whom nobody else there looks like, at the detail of the release"
+        "the estimated share of people whose quasi-identifier values, generalised as in the release, are unique "
+        "in the population"
     )
     unit: ClassVar[str] = "share"
     speed: ClassVar[Speed] = "medium"
@@ -262,12 +269,14 @@ class PopulationUniques(_Risk):
 
     def __post_init__(self) -> None:
         if self.fraction is not None and not 0 < self.fraction <= 1:
-            raise UsageError(f"a sampling fraction of {self.fraction:g} is no share", "give one above 0 and at most 1")
+            raise UsageError(
+                f"a sampling fraction of {self.fraction:g} is not a share", "give one above 0 and at most 1"
+            )
         if self.estimator not in ESTIMATORS:
             raise StudyError(f"there is no estimator '{self.estimator}'", f"choose one of: {', '.join(ESTIMATORS)}")
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """Without a sampling fraction nothing is known of the population."""
+        """It needs a sampling fraction."""
         if self.fraction is None and evidence.shown.rate >= 1:
             return (
                 "the share of the population that is in the table is not given; "

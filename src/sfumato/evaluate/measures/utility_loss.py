@@ -1,4 +1,4 @@
-"""Utility loss: how wrong one would be about the sensitive values of large populations (Li & Li, KDD 2009, 4.2)."""
+"""Utility loss: information loss on the sensitive values of large populations (Li & Li, KDD 2009, 4.2)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ class UtilityLoss(Measure):
     name: ClassVar[str] = "uloss"
     title: ClassVar[str] = "Utility loss"
     summary: ClassVar[str] = (
-        "how far the sensitive values that one reconstructs for large populations are from the true ones, on average; "
-        "0: all of them come out right"
+        "the Jensen-Shannon divergence between the reconstructed and the true distribution of sensitive values, "
+        "averaged over large populations; 0: no information loss"
     )
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
@@ -59,16 +59,16 @@ class UtilityLoss(Measure):
     def __post_init__(self) -> None:
         if not 0 < self.min_sup <= 1:
             raise UsageError(
-                f"populations with at least {self.min_sup:g} of the records were asked for",
+                f"a `min_sup` of {self.min_sup:g} is not a share of the records",
                 "use a `min_sup` above 0 and at most 1",
             )
 
     def refuses(self, evidence: Evidence) -> str | None:
-        """There must be something to learn, something published, and a population to learn it about."""
+        """It needs a sensitive attribute, records, and large populations."""
         if not evidence.protected:
-            return "no attribute is sensitive, so there is nothing to learn about a population"
+            return "no attribute is sensitive"
         if not len(evidence.shown):
-            return "nothing is published"
+            return "the release contains no records"
         try:
             found = large_populations(evidence, self.min_sup)
         except InfeasibleError as error:
