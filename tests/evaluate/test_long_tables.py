@@ -12,7 +12,7 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures import MEASURES, large_populations
+from sfumato.evaluate.measures import MEASURES, large_populations, suffixes
 from sfumato.evaluate.measures.utility_loss import Amounts, each_population, spread, true_amounts
 from sfumato.release.shown import Shown, Values
 from sfumato.study.attribute import Attribute, Role
@@ -97,6 +97,7 @@ def test_rows_are_merged_on_the_way_down_and_nothing_is_lost():
             yield family, rows
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suffixes, "_FEW", 0)
         patch.setattr(Amounts, "families", families)
         amounts = true_amounts(evidence, evidence.view.sensitive[0], found)
         counts = spread(found, amounts)

@@ -59,7 +59,7 @@ class Suffixes:
             kept = share.nonzero()[0]
             group, amount = group[kept], amount[kept] * share[kept]
         into = self.merged[at][group]
-        if len(into) < _FEW:
+        if len(into) <= _FEW:
             return Rows(into, amount)
         new = np.empty(len(into), np.bool_)
         new[0] = True
