@@ -241,7 +241,7 @@ def test_too_few_records_are_refused():
 
 def test_a_view_without_a_class_has_nothing_to_predict():
     view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
-    with pytest.raises(StudyError, match="publishes no class"):
+    with pytest.raises(StudyError, match=r"publishes no target \(class attribute\)"):
         classification(view, people(), by_mondrian, private=False)
 
 
