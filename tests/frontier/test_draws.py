@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.frontier import Spread, together
+from sfumato.frontier import Spread, average_draws
 from tests.frontier.points import X, Y, at, failed, frontier
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=6))
 def test_the_point_is_the_mean_of_its_draws(pairs):
-    found = together([at(x, y, "noise") for x, y in pairs])
+    found = average_draws([at(x, y, "noise") for x, y in pairs])
     for place, name in enumerate(("ploss", "uloss")):
         values = [pair[place] for pair in pairs]
         assert found.numbers[name] == pytest.approx(sum(values) / len(values), abs=1e-9)
@@ -26,22 +26,24 @@ def test_the_point_is_the_mean_of_its_draws(pairs):
 
 
 def test_one_draw_stays_as_it_is():
-    assert together([at(0.1, 0.2)]) == at(0.1, 0.2)
+    assert average_draws([at(0.1, 0.2)]) == at(0.1, 0.2)
 
 
 def test_a_draw_that_failed_or_cannot_be_measured_leaves_no_number():
     noise = failed("noise", "nothing was left. To fix: raise ε.")
-    assert together([noise, noise]).failure == "nothing was left. To fix: raise ε."
-    assert together([noise, at(0.1, 0.2), at(0.1, 0.2)]).failure == ("1 of 3 draws: nothing was left. To fix: raise ε.")
+    assert average_draws([noise, noise]).failure == "nothing was left. To fix: raise ε."
+    assert average_draws([noise, at(0.1, 0.2), at(0.1, 0.2)]).failure == (
+        "1 of 3 draws: nothing was left. To fix: raise ε."
+    )
     bare = replace(at(0.1, 0.2), numbers={"ploss": 0.1}, refused={"uloss": "nothing is published"})
-    found = together([at(0.3, 0.2), bare])
+    found = average_draws([at(0.3, 0.2), bare])
     assert found.numbers == {"ploss": pytest.approx(0.2)}
     assert found.refused == {"uloss": "1 of 2 draws: nothing is published"}
 
 
 @pytest.fixture
 def drawn():
-    noise = together([at(0.10, 0.030, "ε = 1"), at(0.30, 0.010, "ε = 1")])
+    noise = average_draws([at(0.10, 0.030, "ε = 1"), at(0.30, 0.010, "ε = 1")])
     return frontier(noise, at(0.4, 0.01, "k = 9"), at(0.05, 0.04, "k = 99"))
 
 

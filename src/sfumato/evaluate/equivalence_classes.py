@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.evidence import alike as distinct
+from sfumato.evaluate.evidence import Evidence, distinct_rows
 from sfumato.release.shown import Floats, Integers, OverRanges, Shown
 
 _TOGETHER = 32_000_000  # bits that are held at once
@@ -15,7 +14,7 @@ _FEW = 1_000_000  # comparisons of people with rows that are not worth halving
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alike:
+class EquivalenceClasses:
     """The equivalence classes of a release: their sizes, and the class of each row.
 
     Records with the same region are a class, whatever else is published of them. Of a bucketized release these are the
@@ -26,14 +25,14 @@ class Alike:
     group: Integers  # (rows,)
 
 
-def alike(evidence: Evidence) -> Alike:
+def equivalence_classes(evidence: Evidence) -> EquivalenceClasses:
     """The equivalence classes of a release, found once."""
-    if "alike" not in evidence.found:
+    if "equivalence classes" not in evidence.found:
         shown = evidence.shown
-        group, first = distinct([*shown.starts.T, *shown.stops.T], len(shown))
+        group, first = distinct_rows([*shown.starts.T, *shown.stops.T], len(shown))
         sizes = np.bincount(group, weights=shown.weights, minlength=len(first)).astype(np.float64)
-        evidence.found["alike"] = Alike(sizes, group)
-    found: Alike = evidence.found["alike"]
+        evidence.found["equivalence classes"] = EquivalenceClasses(sizes, group)
+    found: EquivalenceClasses = evidence.found["equivalence classes"]
     return found
 
 
@@ -109,7 +108,7 @@ def people_of(evidence: Evidence) -> Integers:
     codes = people.codes[:, [people.attributes.index(name) for name in names]]
     for place, name in enumerate(names):
         if name in evidence.shown.sets:
-            codes[:, place] = evidence.placed(name)[codes[:, place]]
+            codes[:, place] = evidence.set_places(name)[codes[:, place]]
     return codes
 
 
@@ -118,7 +117,7 @@ def candidates(evidence: Evidence) -> csr_array:
     if "candidates" not in evidence.found:
         codes = people_of(evidence)
         if evidence.shown.sets:  # many people may be alike to the release that are not in the table
-            of, first = distinct(list(codes.T), len(codes))
+            of, first = distinct_rows(list(codes.T), len(codes))
             evidence.found["candidates"] = csr_array(containing(evidence.shown, codes[first])[of])
         else:
             evidence.found["candidates"] = containing(evidence.shown, codes)

@@ -88,7 +88,7 @@ class Evidence:
         assert isinstance(domain, SetDomain), "asked of sets alone"
         return domain
 
-    def placed(self, name: str) -> NDArray[np.int64]:
+    def set_places(self, name: str) -> NDArray[np.int64]:
         """The place that each code of a set has among the regions of the release; see `domains.sets.places`."""
         key = f"places of {name}"
         if key not in self.found:
@@ -113,7 +113,7 @@ class Evidence:
     def people(self) -> tuple[NDArray[np.int64], Cells]:
         """For each cell of the table its place among the distinct quasi-identifiers, and those with their counts."""
         names = tuple(a.name for a in self.view.quasi)
-        place, first = alike([self.column(name) for name in names], len(self.raw))
+        place, first = distinct_rows([self.column(name) for name in names], len(self.raw))
         most = int(self.raw.codes.max(initial=0))
         codes = np.empty((len(first), len(names)), np.int64 if most >= np.iinfo(np.int32).max else np.int32)
         for at, name in enumerate(names):
@@ -146,12 +146,12 @@ def _target(view: View) -> Attribute | None:
     return next((a for a in view.others if a.role is Role.CLASS), None)
 
 
-def alike(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_rows(columns: Sequence[NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each row its place among the distinct ones, which stand in order, and the first row of each of those.
 
     Column by column, which is much faster than `np.unique` of whole rows.
 
-    >>> place, first = alike([np.array([2, 0, 2]), np.array([1, 1, 1])], 3)
+    >>> place, first = distinct_rows([np.array([2, 0, 2]), np.array([1, 1, 1])], 3)
     >>> place.tolist(), first.tolist()
     ([1, 0, 1], [1, 0])
     """

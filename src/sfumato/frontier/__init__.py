@@ -1,7 +1,7 @@
 """Many candidate releases of one study as points, the efficient ones among them, and the choice of one."""
 
 from sfumato.frontier.choose import Choice, choose, parse_rule
-from sfumato.frontier.draws import together
+from sfumato.frontier.draws import average_draws
 from sfumato.frontier.efficient import efficient
 from sfumato.frontier.frontier import Frontier
 from sfumato.frontier.grid import Sweep, default_sweep, families, label, sweep, sweep_from_settings
@@ -14,6 +14,7 @@ __all__ = [
     "Point",
     "Spread",
     "Sweep",
+    "average_draws",
     "choose",
     "default_sweep",
     "efficient",
@@ -22,5 +23,4 @@ __all__ = [
     "parse_rule",
     "sweep",
     "sweep_from_settings",
-    "together",
 ]

@@ -10,14 +10,14 @@ from sfumato.frontier.point import Point, Spread
 _PLACES = 12  # of a mean, as of single numbers: last bits make no release better than another
 
 
-def together(draws: Sequence[Point]) -> Point:
+def average_draws(draws: Sequence[Point]) -> Point:
     """One point for several draws of the same candidate: the mean of every number, and how far the draws lie apart.
 
     If one of them could not be made, there is no point; if a measure does not apply to one of them, there is no number.
     Seconds and facts are means, too.
 
     >>> one = Point(label="a", series="", family="", numbers={"p": 1.0})
-    >>> both = together([one, replace(one, numbers={"p": 3.0})])
+    >>> both = average_draws([one, replace(one, numbers={"p": 3.0})])
     >>> both.numbers, both.draws, both.spread["p"].most
     ({'p': 2.0}, 2, 3.0)
     """

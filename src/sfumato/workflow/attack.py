@@ -10,10 +10,10 @@ from typing import Any
 
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import SourceError, UsageError
-from sfumato.evaluate.counted import Counted, counted
 from sfumato.evaluate.evidence import Evidence, protected
 from sfumato.evaluate.intersection import Intersection, intersect
 from sfumato.evaluate.measures import Linkage, link
+from sfumato.evaluate.table_records import TableRecords, table_records
 from sfumato.progress import Progress, silent
 from sfumato.study.attribute import Attribute
 from sfumato.study.study import Study
@@ -85,7 +85,7 @@ def _together(one: View, two: View) -> View:
     return View(quasi=either("quasi"), sensitive=either("sensitive"), others=either("others"), unit=RecordUnit())
 
 
-def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> Counted:
+def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str | None) -> TableRecords:
     """A table of people, coded as the study's: its quasi-identifiers, and the sensitive attributes it has.
 
     Sets may stand in it as they do in the study's table, or in one column of their name, with their separator.
@@ -103,7 +103,7 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
         wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
         view = View(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
         counter = CodedTable(table, wanted, unit=RecordUnit())
-        return counted(view, counter.full_cells([a.name for a in wanted]), counter.sets)
+        return table_records(view, counter.full_cells([a.name for a in wanted]), counter.sets)
 
 
 def _found(attribute: Attribute, columns: Collection[str]) -> Attribute:

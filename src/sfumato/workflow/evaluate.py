@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.domains.counts import Cells
-from sfumato.evaluate.counted import Counted, counted
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES, Measure, Reading, Refused
+from sfumato.evaluate.table_records import TableRecords, table_records
 from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
@@ -42,7 +42,7 @@ def raw_records(
     progress: Progress = silent,
     memory_limit: str | None = None,
     private: bool = False,
-) -> Counted:
+) -> TableRecords:
     """All records of the table that fit the domains, counted; also where a release takes a few of each person alone.
 
     A ``private`` release reads CSV files by rules of its own, and its measures read them by the same.
@@ -50,7 +50,7 @@ def raw_records(
     progress("counting the records", 0, 1)
     with open_study_table(study, private=private, guesses=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
-        return counted(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
+        return table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
 
 
 def raw_cells(study: Study, view: View, *, progress: Progress = silent, memory_limit: str | None = None) -> Cells:
@@ -58,22 +58,22 @@ def raw_cells(study: Study, view: View, *, progress: Progress = silent, memory_l
     return raw_records(study, view, progress=progress, memory_limit=memory_limit).cells
 
 
-def both_records(study: Study, view: View, table: SourceTable) -> tuple[CodedTable, Counted, Cells]:
+def both_records(study: Study, view: View, table: SourceTable) -> tuple[CodedTable, TableRecords, Cells]:
     """Who counts the records that drafts are made from, all records as measures see them, and those of drafts."""
     names = [a.name for a in view.attributes]
     counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
     cells = counter.full_cells(names)
     if study.unit == view.unit:
-        return counter, counted(view, cells, counter.sets), cells
+        return counter, table_records(view, cells, counter.sets), cells
     every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-    return counter, counted(view, every.full_cells(names), every.sets), cells
+    return counter, table_records(view, every.full_cells(names), every.sets), cells
 
 
 def evidence_of_draft(
     study: Study,
     purpose: str | None,
     draft: Draft,
-    cells: Cells | Counted | None = None,
+    cells: Cells | TableRecords | None = None,
     view: View | None = None,
     *,
     kept: dict[str, Any] | None = None,
@@ -86,7 +86,7 @@ def evidence_of_draft(
     """
     view = view or measuring_view(study, purpose)
     if isinstance(cells, Cells):
-        cells = Counted(cells)
+        cells = TableRecords(cells)
     raw = cells or raw_records(study, view, progress=progress)
     shown = FORMS[draft.form].shown(draft, view, raw.sets)
     cap = promised_cap(draft.models)

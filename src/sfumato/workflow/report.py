@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import SfumatoError, UsageError
-from sfumato.evaluate.counted import counted
 from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.table_records import table_records
 from sfumato.ledger import Ledger
 from sfumato.progress import Progress, silent
 from sfumato.release.bundle.files import BUNDLE
@@ -102,7 +102,7 @@ def _look_at_table(
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         if read.private and (rows := counter.all_rows()) > MOST_ROWS:
             return None, Measured(unmeasured=too_large(rows, len(view.attributes)))
-        raw = counted(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
+        raw = table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
     looked = read.beside(raw)
     return looked, quick_measures(looked, progress)
 

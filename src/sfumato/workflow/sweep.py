@@ -19,11 +19,11 @@ from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetCodes
 from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
-from sfumato.evaluate.counted import Counted
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import Measure
+from sfumato.evaluate.table_records import TableRecords
 from sfumato.file_names import checked_file_name
-from sfumato.frontier import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
+from sfumato.frontier import Frontier, Point, Sweep, average_draws, default_sweep, families, label, sweep_from_settings
 from sfumato.methods import ContingencyTable, Mondrian, build, recipe_of
 from sfumato.methods.grouping.declared_checks import refuse_named_sets
 from sfumato.privacy.models import population_names
@@ -71,7 +71,7 @@ class Table:
     """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
 
     view: View  # what is measured
-    raw: Counted  # all records, which drafts are measured against
+    raw: TableRecords  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
     sets: Mapping[str, Sets]  # that the codes of sets in these are places in
     for_groups: "Groups | SfumatoError"  # what partition methods see, or why none can run
@@ -290,7 +290,8 @@ def _tried(
         left = time_left(done, len(todo), time.monotonic() - began)
         progress(f"making and measuring releases{left}", len(found), whole)
     return tuple(
-        together([found[n, which] for which in draws[n]]) if n in draws else point for n, point in enumerate(points)
+        average_draws([found[n, which] for which in draws[n]]) if n in draws else point
+        for n, point in enumerate(points)
     )
 
 

@@ -223,7 +223,7 @@ def test_a_split_leaves_a_third():
         ({"runs": 0}, UsageError, "the number of runs is 0"),
         ({"workers": 0}, UsageError, "the number of workers is 0"),
         ({"classifier": "oracle"}, UsageError, r"no classifier called 'oracle'.*naive-bayes"),
-        ({"protocol": "folds", "runs": 1}, InfeasibleError, "cannot be shared out over 1 folds"),
+        ({"protocol": "folds", "runs": 1}, InfeasibleError, "cannot be divided into 1 folds"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, error, says):
@@ -241,7 +241,7 @@ def test_too_few_records_are_refused():
 
 def test_a_view_without_a_class_has_nothing_to_predict():
     view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
-    with pytest.raises(StudyError, match="publishes no class"):
+    with pytest.raises(StudyError, match=r"publishes no target \(class attribute\)"):
         classification(view, people(), by_mondrian, private=False)
 
 

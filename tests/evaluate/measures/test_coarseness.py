@@ -148,5 +148,7 @@ def test_counts_and_tables_without_a_class_are_refused_in_words():
     evidence = evidence_of(view, cells_of(view, [(0, 0), (1, 1)]), Mondrian(k=1))
     assert "class" in ClassificationMetric().refuses(evidence)
     values = Values(np.array([0]), evidence.shown.values["ill"].counts)
-    counts = Shown(("q",), np.array([[0]]), np.array([[4]]), np.array([2.0]), {"ill": values}, "counts")
+    counts = Shown(
+        ("q",), np.array([[0]]), np.array([[4]]), np.array([2.0]), {"ill": values}, "noisy-counts", noisy=True
+    )
     assert "noisy counts" in Suppressed().refuses(Evidence(view=view, raw=evidence.raw, shown=counts))

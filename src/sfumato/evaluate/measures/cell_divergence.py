@@ -113,7 +113,7 @@ def _by_value(evidence: Evidence, name: str) -> OverRanges:
     shown = evidence.shown
     if name not in shown.sets:
         return by_row(shown, name)
-    told, place = shown.sets[name], evidence.placed(name)
+    told, place = shown.sets[name], evidence.set_places(name)
     here = np.flatnonzero(place >= 0)
     many = told.at(np.arange(told.size), np.arange(told.size) + 1).possible(evidence.set_domain(name))
     by_place = told_by_row(shown, name)

@@ -14,7 +14,7 @@ from sfumato.domains.domain import Domain
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.domains.taxonomy.tree import Taxonomy
-from sfumato.evaluate.equivalence_classes import alike, by_row
+from sfumato.evaluate.equivalence_classes import by_row, equivalence_classes
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.uniform_assumption import column
@@ -55,7 +55,7 @@ class Discernibility(Coarseness):
 
     def read(self, evidence: Evidence) -> Reading:
         """The sum, and the same for each record."""
-        sizes = alike(evidence).sizes
+        sizes = equivalence_classes(evidence).sizes
         found = float(sizes @ sizes) + evidence.shown.suppressed * evidence.records
         return Reading(value=found, details={"for each record": found / evidence.records})
 
@@ -83,7 +83,7 @@ class AverageGroupSize(Coarseness):
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean, and the ends."""
-        sizes = alike(evidence).sizes
+        sizes = equivalence_classes(evidence).sizes
         details = {"groups": len(sizes), "smallest": float(sizes.min()), "largest": float(sizes.max())}
         return Reading(value=float(sizes.mean()), details=details)
 
@@ -274,7 +274,7 @@ class ClassificationMetric(Coarseness):
     def read(self, evidence: Evidence) -> Reading:
         """The share; next to it the share if all records were one equivalence class."""
         assert evidence.target is not None, "refused before"
-        shown, groups = evidence.shown, alike(evidence)
+        shown, groups = evidence.shown, equivalence_classes(evidence)
         classes = by_row(shown, evidence.target.name).shares  # a class is published as it is
         shape = (len(groups.sizes), len(shown))
         into = csr_array((np.ones(len(shown)), (groups.group, np.arange(len(shown)))), shape=shape)

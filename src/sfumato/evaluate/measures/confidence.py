@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from sfumato.domains.boxes import Boxes
 from sfumato.errors import StudyError
-from sfumato.evaluate.equivalence_classes import alike, by_row
+from sfumato.evaluate.equivalence_classes import by_row, equivalence_classes
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.privacy.groups.expected_confidence import expected_confidence
@@ -143,7 +143,7 @@ class _Confidence(Measure):
         return found
 
     def _found_pairs(self, evidence: Evidence) -> list[_Pairs]:
-        shown, cap, groups = evidence.shown, self._by(evidence), alike(evidence)
+        shown, cap, groups = evidence.shown, self._by(evidence), equivalence_classes(evidence)
         known = self._known(evidence)
         _, first = np.unique(groups.group, return_index=True)
         boxes = Boxes(shown.attributes, shown.starts[first], shown.stops[first])
@@ -187,7 +187,7 @@ def _counted(evidence: Evidence, name: str) -> Distribution:
     counts = np.rint(records).astype(np.int64)
     if name in evidence.sets and name in evidence.shown.attributes:
         size = evidence.shown.sets[name].size
-        place = evidence.placed(name)
+        place = evidence.set_places(name)
         return Distribution.from_counts(np.where(place < 0, size, place)[codes], counts, size + 1)
     return Distribution.from_counts(codes, counts, evidence.size(name))
 
@@ -215,7 +215,7 @@ class RecordsOverConfidence(_Confidence):
     def read(self, evidence: Evidence) -> Reading:
         """The share, how many records, and how many the criterion cannot bind."""
         pairs, shown = self._pairs(evidence), evidence.shown
-        rate, groups = self._rate(evidence), len(alike(evidence).sizes)
+        rate, groups = self._rate(evidence), len(equivalence_classes(evidence).sizes)
         broken = np.max([_records(of, of.above, groups) for of in pairs], axis=0).sum()
         free = np.min([_records(of, of.expected >= rate, groups) for of in pairs], axis=0).sum()
         return Reading(

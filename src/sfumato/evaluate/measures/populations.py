@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 
 from sfumato.domains.sets.cut import Sets
 from sfumato.errors import InfeasibleError
-from sfumato.evaluate.evidence import Evidence, Places, alike, narrow
+from sfumato.evaluate.evidence import Evidence, Places, distinct_rows, narrow
 from sfumato.evaluate.measures.large_nodes import Range, edges_of, large_held, large_nodes
 from sfumato.evaluate.measures.suffixes import Rows, Suffixes
 from sfumato.progress import Progress, silent
@@ -208,7 +208,7 @@ class _Held:
     def of(cls, sets: Sets, codes: Integers, ranges: Integers) -> "tuple[_Held, Places]":
         """The nodes, and each row's atom."""
         contains = sets.contain(ranges[:, 0], ranges[:, 1])
-        pattern, first = alike(list(np.packbits(contains, axis=0).astype(np.int64)), len(sets))
+        pattern, first = distinct_rows(list(np.packbits(contains, axis=0).astype(np.int64)), len(sets))
         return cls(csr_array(contains[:, first].astype(np.float64))), narrow(pattern, len(first))[codes]
 
     def records(self, atoms: Places, sizes: Floats) -> Floats:

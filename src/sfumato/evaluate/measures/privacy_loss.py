@@ -125,7 +125,7 @@ def _prior(evidence: Evidence, name: str) -> tuple[Integers, Floats]:
     codes, _, records = evidence.occurring(name)
     if name not in evidence.shown.sets:
         return codes, records
-    place = evidence.placed(name)[codes]
+    place = evidence.set_places(name)[codes]
     places, at = np.unique(np.where(place < 0, evidence.shown.sets[name].size, place), return_inverse=True)
     return places, np.bincount(at.ravel(), weights=records, minlength=len(places)).astype(np.float64)
 

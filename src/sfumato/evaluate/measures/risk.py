@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError, UsageError
-from sfumato.evaluate.equivalence_classes import alike, containing
+from sfumato.evaluate.equivalence_classes import containing, equivalence_classes
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.release.shown import Floats
@@ -47,7 +47,7 @@ class _RecordRisk(_Risk):
 
     def _reading(self, evidence: Evidence, candidates: Floats, **said: str) -> Reading:
         """``candidates``: among how many records the adversary guesses, for each equivalence class."""
-        sizes = alike(evidence).sizes
+        sizes = equivalence_classes(evidence).sizes
         risks = 1.0 / np.maximum(candidates, 1.0)
         above = float(sizes[risks > self.threshold + 1e-12].sum())
         details = {
@@ -73,7 +73,7 @@ class ProsecutorRisk(_RecordRisk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The highest risk."""
-        return self._reading(evidence, alike(evidence).sizes)
+        return self._reading(evidence, equivalence_classes(evidence).sizes)
 
 
 @MEASURES.add
@@ -88,7 +88,7 @@ class RecordsAtRisk(_RecordRisk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The share, and how many."""
-        details = self._reading(evidence, alike(evidence).sizes).details
+        details = self._reading(evidence, equivalence_classes(evidence).sizes).details
         records = details[f"records above {self.threshold:g}"]
         share = details[f"share above {self.threshold:g}"]
         return Reading(value=share, details={"records": records, "threshold": self.threshold})
@@ -123,7 +123,7 @@ class JournalistRisk(_RecordRisk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The highest risk, with what the population was."""
-        shown, groups = evidence.shown, alike(evidence)
+        shown, groups = evidence.shown, equivalence_classes(evidence)
         if self.population is None:
             note = "estimated: records by the sampling rate" if shown.rate < 1 else "none given: as the prosecutor's"
             return self._reading(evidence, groups.sizes / shown.rate, population=note)
@@ -150,7 +150,7 @@ class MarketerRisk(_Risk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The share; of a sample, among the people of the table."""
-        sizes = alike(evidence).sizes
+        sizes = equivalence_classes(evidence).sizes
         return Reading(
             value=float(np.minimum(1.0, len(sizes) * evidence.shown.rate / sizes.sum())),
             details={"groups": len(sizes), "records": float(sizes.sum())},
@@ -172,7 +172,7 @@ class SampleUniques(_Risk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The share, and how many."""
-        sizes = alike(evidence).sizes
+        sizes = equivalence_classes(evidence).sizes
         unique = float(sizes[sizes <= 1].sum())
         return Reading(value=unique / float(sizes.sum()), details={"records": unique})
 
@@ -286,7 +286,7 @@ class PopulationUniques(_Risk):
 
     def read(self, evidence: Evidence) -> Reading:
         """The estimated share of the population, and the number."""
-        sizes = np.rint(alike(evidence).sizes).astype(np.int64)
+        sizes = np.rint(equivalence_classes(evidence).sizes).astype(np.int64)
         found, many = np.unique(sizes[sizes > 0], return_counts=True)
         groups = dict(zip(found.tolist(), many.tolist(), strict=True))
         records = int(found @ many)

@@ -12,7 +12,7 @@ from sfumato.domains.divergence import jensen_shannon
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.evaluate.equivalence_classes import by_row
-from sfumato.evaluate.evidence import Evidence, Places, alike, narrow, ranked
+from sfumato.evaluate.evidence import Evidence, Places, distinct_rows, narrow, ranked
 from sfumato.evaluate.measures.large_nodes import edges_of
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.measures.populations import Populations, large_populations
@@ -244,14 +244,14 @@ class _Lies:
         """The same with regions as one that lie alike towards every node: each row's, and their overlaps."""
         if self.regions is not None:
             overlaps = self.overlaps(low, high)
-            kind, first = alike(list(overlaps), overlaps.shape[1])
+            kind, first = distinct_rows(list(overlaps), overlaps.shape[1])
             return kind[self.place], overlaps[:, first]
         # A single code is as good as any other that no node tells it from.
         edges = np.concatenate([[-1], edges_of(np.stack([low, high]))])
         single = self.stops - self.starts == 1
         begin = np.where(single, edges[np.searchsorted(edges, self.starts, side="right") - 1], self.starts)
         end = np.where(single, begin + 1, self.stops)
-        kind, first = alike([begin, end], len(begin))
+        kind, first = distinct_rows([begin, end], len(begin))
         return kind[self.place], _Lies(begin[first], end[first], kind).overlaps(low, high)
 
 

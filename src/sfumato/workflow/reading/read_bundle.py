@@ -9,8 +9,8 @@ from typing import Any, cast
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import StudyError, UsageError
-from sfumato.evaluate.counted import Counted
 from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.table_records import TableRecords
 from sfumato.privacy.models import CappedConfidence
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
@@ -51,7 +51,7 @@ class ReadBundle:
         """Whether its table was read by the rules for private releases, under which every CSV file is a table."""
         return self.release.private
 
-    def beside(self, raw: Counted) -> Evidence:
+    def beside(self, raw: TableRecords) -> Evidence:
         """The bundle beside records of the study's table."""
         draft = self.release.to_draft(self.view)
         shown = FORMS[draft.form].shown(draft, self.view, raw.sets)

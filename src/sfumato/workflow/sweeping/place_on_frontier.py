@@ -13,7 +13,7 @@ from typing import Any, Final
 from sfumato.errors import SfumatoError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES
-from sfumato.frontier import Axis, Point, efficient, together
+from sfumato.frontier import Axis, Point, average_draws, efficient
 from sfumato.progress import Progress, silent
 from sfumato.study.study import Study
 from sfumato.workflow.evaluate import both_records, measuring_view
@@ -99,7 +99,7 @@ def _points(kept: Sequence[dict[str, Any]]) -> list[Point]:
             numbers={name: float(value) for name, value in one["numbers"].items()},
             failure=one["failure"],
         )
-    return [together([of[number] for number in sorted(of)]) for of in draws.values()]
+    return [average_draws([of[number] for number in sorted(of)]) for of in draws.values()]
 
 
 def _drawn(points: Sequence[Point], best: Sequence[Point]) -> Iterator[tuple[str, str, float, float]]:

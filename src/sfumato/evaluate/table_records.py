@@ -17,14 +17,14 @@ from sfumato.study.view import View
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class TableRecords:
     """The records of a table; codes of sets are places in ``sets``."""
 
     cells: Cells
     sets: Mapping[str, Sets] = field(default_factory=dict)
 
 
-def counted(view: View, cells: Cells, sets: Mapping[str, Sets]) -> Counted:
+def table_records(view: View, cells: Cells, sets: Mapping[str, Sets]) -> TableRecords:
     """The counted records as measures see them; ``sets`` are those that the codes of sets stand for."""
     codes, nodes = {}, {}
     for attribute in view.attributes:
@@ -35,4 +35,4 @@ def counted(view: View, cells: Cells, sets: Mapping[str, Sets]) -> Counted:
             nodes[attribute.name], found = whole.take(there).nodes(domain.starts_at(domain.level))
             codes[attribute.name] = np.zeros(len(whole), dtype=np.int64)
             codes[attribute.name][there] = found
-    return Counted(recode_cells(cells, codes), nodes)
+    return TableRecords(recode_cells(cells, codes), nodes)
