@@ -183,7 +183,7 @@ def test_a_mechanism_that_would_draw_too_little_noise_refuses_to(monkeypatch):
     from sfumato.privacy.dp.mechanisms import sparse
 
     monkeypatch.setattr(sparse, "scale_for", lambda epsilon, *, sensitivity: sensitivity / float(epsilon) / 2)
-    with pytest.raises(InternalError, match="the noise scale does not keep the granted ε"):
+    with pytest.raises(InternalError, match="the noise scale does not satisfy the granted ε"):
         audited(ContingencyTable(epsilon=1, post="none"), CATEGORIES, runs=400)
 
 
