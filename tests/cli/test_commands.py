@@ -100,7 +100,7 @@ def test_a_query_that_cannot_be_read_says_where(study, run):
 
 
 def test_an_empty_ledger_and_a_changed_one(study, run):
-    assert "no release yet; ε = 0 is spent, 2 is left" in run("ledger", study).out
+    assert "no release yet; ε = 0 is spent, 2 remains" in run("ledger", study).out
     run("release", study, "table", "--no-report")
     book = study.parent / "people.ledger.sqlite"
     with sqlite3.connect(book) as file:

@@ -171,5 +171,5 @@ def test_the_least_k_is_found(clinic, run):
 def test_the_owners_report_shows_measures(clinic, run):
     published(run, "dp.yaml", "dp")
     report = (clinic / "dp" / "owner" / "report.html").read_text(encoding="utf-8")
-    assert "codes, before and after" in report and "Of the person who is worst off" in report
+    assert "codes, before and after" in report and "For the person with the largest privacy loss" in report
     assert "An average count query" in report and "do not work with sets" not in report

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.shown import shown_counts, shown_records
-from sfumato.report import Made, Told, report_page
+from sfumato.report import MeasureText, Provenance, report_page
 from sfumato.report.chart import nice, pairs, percent, plane, powers
 from sfumato.report.distributions import distributions
 from sfumato.report.measure_sentences import number
@@ -26,30 +26,30 @@ from tests.release.partitions import VIEW, draft_of, drafts, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
-MADE = Made(
+MADE = Provenance(
     study="clinic", release="k3", method="mondrian", date="2026-11-16", parameters={"k": 3},
     rules=["a missing value is a value of its own"], versions={"sfumato": "0"},
 )  # fmt: skip
 SECTIONS = {
-    "promised": "What was promised", "published": "What was published", "costs": "What it costs",
+    "guaranteed": "What is guaranteed", "published": "What was published", "utility": "Utility loss",
     "risk": "Privacy loss and risk", "attacks": "Attacks that were run", "worst": "The worst groups",
-    "distributions": "Before and after", "frontier": "Where it sits on the frontier", "made": "How it was made",
+    "distributions": "Before and after", "frontier": "Position on the frontier", "made": "How it was made",
 }  # fmt: skip
 VOID = {"meta", "br", "img", "link"}
 MEASURES = (
-    Told(
+    MeasureText(
         name="ploss", title="Privacy loss, worst case", summary="how far", kind="privacy loss", unit="nats",
         better="lower", bounds=(0.0, np.log(2)), value=0.3, details={"quantile 0.5": 0.1, "records": 7},
     ),
-    Told(
+    MeasureText(
         name="query-error", title="Query error", summary="how far off", kind="utility loss", unit="share",
         better="lower", bounds=(0.0, None), value=0.125,
     ),
-    Told(
+    MeasureText(
         name="linkage", title="Linkage", summary="how many records were tied to one person", kind="risk",
         unit="share", better="lower", bounds=(0.0, 1.0), value=0.0,
     ),
-    Told(
+    MeasureText(
         name="cell-kl", title="Divergence of cells", summary="how far", kind="utility loss", unit="nats",
         better="lower", reason="nothing is published",
     ),
@@ -187,9 +187,9 @@ def test_it_tells_the_groups_the_loss_and_the_worst():
 
 def test_every_measure_has_a_sentence():
     text = re.sub(r"\s+", " ", " ".join(parsed(PAGES["groups"]).text))
-    assert "An average count query is off by 12.5 % of its true answer." in text
-    assert "Of the person who is worst off, the release tells 43.3 %" in text
-    assert "From 0 nats to 0.693 nats; lower is better. Behind it: quantile 0.5: 0.1; records: 7." in text
+    assert "An average count query has a relative error of 12.5 %." in text
+    assert "For the person with the largest privacy loss, the release reveals 43.3 %" in text
+    assert "From 0 nats to 0.693 nats; lower is better. Details: quantile 0.5: 0.1; records: 7." in text
     assert "At least 0 %; lower is better." in text
     assert "Not measured: nothing is published." in text
 
@@ -206,13 +206,13 @@ def test_attacks_stand_apart():
 def test_what_was_not_measured_is_said():
     page = report_page(small_draft(), MADE, unmeasured="The table is too large.")
     assert "The table is too large." in page
-    assert "No measure of utility was taken" in page
+    assert "No utility measure was computed" in page
 
 
 def test_a_choice_on_the_raw_table_is_said():
-    assert "no promise covers it" not in PAGES["groups"]
+    assert "no guarantee covers it" not in PAGES["groups"]
     page = report_page(small_draft(), replace(MADE, chosen="chosen on the raw table"))
-    assert "That choice looked at the table, and no promise covers it." in page
+    assert "That choice used the raw table, and no guarantee covers it." in page
 
 
 def test_the_frontier_shows_this_release_among_the_others():
@@ -231,7 +231,7 @@ def test_the_frontier_shows_this_release_among_the_others():
     assert "<td>k = 9</td>" in page and "<td>k = 5</td>" not in page, "printed by name if on the frontier"
     few = report_page(small_draft(), replace(MADE, frontier=points[:2]))
     assert "other candidates" in page and "other candidates" not in few, "the key has what is drawn"
-    assert "No frontier has been made" in PAGES["groups"]
+    assert "There is no frontier of this study" in PAGES["groups"]
 
 
 def test_names_cannot_break_out_of_the_page():
@@ -289,7 +289,7 @@ JOB_LEAVES = VIEW.quasi[1].domain.taxonomy.leaves
 def test_an_attribute_of_which_nothing_is_published_says_so():
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((0, 101), (0, 5))])
     page = report_page(draft, MADE, beside=(draft.view, draft.partition.cells, shown_records(draft)))
-    assert page.count("The release says nothing of this attribute.") == 2
+    assert page.count("The release says nothing about this attribute.") == 2
 
 
 def test_numbers_beyond_those_of_the_table_have_bars_of_their_own():
@@ -303,16 +303,16 @@ def test_numbers_beyond_those_of_the_table_have_bars_of_their_own():
 
 
 def test_buckets_have_no_loss():
-    assert "none of them loses anything" in PAGES["anatomy"] and "buckets" in PAGES["anatomy"]
-    assert "none of them loses anything" not in PAGES["groups"]
+    assert "none of them loses information" in PAGES["anatomy"] and "buckets" in PAGES["anatomy"]
+    assert "none of them loses information" not in PAGES["groups"]
 
 
 def test_a_private_release_has_its_receipt_and_its_odds():
     found = parsed(PAGES["counts"])
     text = re.sub(r"\s+", " ", " ".join(found.text))
     assert "discrete Laplace" in text and "0.5" in text and "Read as odds: 2.72" in text
-    assert "ε = 3 is left of the study's budget" in text
-    assert "receipt" in {attrs["id"] for attrs in found.all("section")}
+    assert "ε = 3 of the study's budget remains" in text
+    assert "breakdown" in {attrs["id"] for attrs in found.all("section")}
     assert "For the owner only" in text and "not covered by ε" in text
 
 
@@ -344,20 +344,20 @@ def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
     name = next(iter(groups.sensitive))
     far = TCloseness(t=1).strain(groups, name).numbers
     text = re.sub(r"\s+", " ", " ".join(parsed(report_page(draft, MADE)).text))
-    worst = text[text.index("closest to breaking the promise for") :]
+    worst = text[text.index("closest to the bound for") :]
     places = [worst.index(f"{value:.3f}") for value in sorted(set(far.round(3)), reverse=True)]
     assert places == sorted(places)
-    assert "Sorted by the distance from the table" in text and "the promise allows at most 1." in text
+    assert "Sorted by the distance from the table" in text and "the privacy model allows at most 1." in text
     assert "The smallest groups" in text
 
 
 def test_numbers_of_measures_are_told_truly():
-    size = Told(
+    size = MeasureText(
         name="average-group-size", title="", summary="", kind="utility loss", unit="records", better="lower",
         value=2048.3,
     )  # fmt: skip
     assert size.means == "A group has 2,048 records on average."
-    risk = Told(
+    risk = MeasureText(
         name="journalist-risk", title="", summary="", kind="risk", unit="probability", better="lower", value=1.0,
         details={"average": 1.0, "share above 0.2": 1.0, "records above 0.2": 1.0, "people": 1.0, "median error": 12.0},
     )  # fmt: skip

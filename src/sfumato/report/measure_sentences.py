@@ -1,4 +1,4 @@
-"""Measures as the owner's report tells them: each number with a sentence that says what it means."""
+"""Measures in the owner's report: each number with a sentence that explains it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ _COUNTS: Final = ("records", "groups", "queries", "candidates", "unique", "mean 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """What one measure says of a release, in plain values; ``reason`` is why it says nothing, if so."""
+class MeasureText:
+    """What one measure says of a release, in plain values; ``reason`` says why it does not apply, if so."""
 
     name: str
     title: str
@@ -34,10 +34,10 @@ class Told:
     def range(self) -> str:
         """The least and the largest it can be, and which way is better."""
         low, high = (None if bound is None else number(bound, self.unit) for bound in self.bounds)
-        told = f"{self.better} is better"
+        direction = f"{self.better} is better"
         if low is not None and high is not None:
-            return f"from {low} to {high}; {told}"
-        return told if low is None else f"at least {low}; {told}"
+            return f"from {low} to {high}; {direction}"
+        return direction if low is None else f"at least {low}; {direction}"
 
     @property
     def means(self) -> str:
@@ -84,31 +84,31 @@ def _detail(key: str, value: Any, unit: str) -> str:
 
 
 def _off(what: str) -> Callable[[float], str]:
-    return lambda value: f"{what} is off by {_share(value)} of its true answer."
+    return lambda value: f"{what} has a relative error of {_share(value)}."
 
 
 _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "ploss": lambda value: (
-        f"Of the person who is worst off, the release tells {_share(value / 0.6931471805599453)} of what it could "
-        "tell at most: how far the sensitive values of their group are from those of the whole table."
+        f"For the person with the largest privacy loss, the release reveals {_share(value / 0.6931471805599453)} of "
+        "the maximum: the distance between the sensitive values of their group and those of the whole table."
     ),
     "mean-ploss": lambda value: (
-        f"Of a person on average, the release tells {_share(value / 0.6931471805599453)} of what it could tell at "
-        "most. A small mean says nothing of the worst."
+        f"For a person on average, the release reveals {_share(value / 0.6931471805599453)} of the maximum. "
+        "A small mean says nothing about the largest privacy loss."
     ),
     "records-over-confidence": lambda value: (
-        f"{_share(value)} of the published records tell their value more surely than public statistics say anyway "
-        "(capped confidence); 0 % is the least that can be asked for."
+        f"For {_share(value)} of the published records, the observed confidence in the value exceeds the confidence "
+        "that public statistics give anyway (capped confidence). Capped confidence demands 0 %."
     ),
     "confidence-excess": lambda value: (
-        "No record tells its value more surely than public statistics say anyway."
+        "For no record does the observed confidence exceed the confidence that public statistics give anyway."
         if value <= 0
-        else f"Of the record that is worst off, one may be surer of its value by {_share(value)} than public "
-        "statistics say anyway."
+        else f"For the record with the largest excess, the observed confidence in its value is {_share(value)} above "
+        "the confidence that public statistics give anyway."
     ),
     "uloss": lambda value: (
-        f"What one would say of the sensitive values of a large part of the population is {value:.3g} nats from the "
-        "truth on average; 0 means that nothing is lost."
+        f"The estimated distribution of sensitive values in a large population is {value:.3g} nats from the true one "
+        "on average; 0 means no loss."
     ),
     "query-error": _off("An average count query"),
     "query-error-small": _off("An average query that counts less than 1 % of the records"),
@@ -117,13 +117,15 @@ _PLAIN: Final[Mapping[str, Callable[[float], str]]] = {
     "suppressed": lambda value: f"{_share(value)} of the table's records are not published.",
     "average-group-size": lambda value: f"A group has {number(value, 'records')} on average.",
     "classification-loss": lambda value: (
-        f"A decision tree that learns from the release gets the class of {_share(value)} of the table's own "
-        "records wrong. How it does on records that it has not seen, the command “sfumato evaluate accuracy” measures."
+        f"A decision tree trained on the release misclassifies {_share(value)} of the table's own records. The command "
+        "“sfumato evaluate accuracy” measures the accuracy on records that it has not seen."
     ),
     "marginals-1": lambda value: (
-        f"{_share(value)} of the records would have to move for one attribute's distribution to be the table's."
+        f"{_share(value)} of the records would have to change for the distribution of one attribute to equal "
+        "the table's."
     ),
     "marginals-2": lambda value: (
-        f"{_share(value)} of the records would have to move for two attributes' distribution to be the table's."
+        f"{_share(value)} of the records would have to change for the joint distribution of two attributes to "
+        "equal the table's."
     ),
 }

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sfumato.evaluate.measures import Measure, Reading, Refused
 
 _WHOLE = 1000  # from here on without a fraction
-_OWNER = "these numbers are computed from raw records and covered by no promise: for your eyes only, never publish them"
+_OWNER = (
+    "these numbers are computed from raw records and covered by no guarantee: for your eyes only, never publish them"
+)
 
 
 def measures(
@@ -26,27 +28,26 @@ def measures(
         Path | None, typer.Option("--against", help="The study file (YAML) that the release was made from.")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="A measure, or several with commas between. Repeatable.")
+        list[str] | None, typer.Option("--only", help="A measure, or several separated by commas. Repeatable.")
     ] = None,
     was: Was = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
     json: Json = False,
 ) -> None:
-    """For the owner: what a release costs in privacy and in utility, measured against the raw table.
+    """For the owner: privacy and utility measures of a release, computed against the raw table.
 
-    What it prints is computed from raw records and is not covered by any promise. A measure that does not apply says
-    why.
+    The output is computed from raw records and covered by no guarantee. A measure that does not apply says why.
     """
     from sfumato.workflow.evaluate import chosen_measures
 
     names = [name.strip() for text in only or () for name in text.split(",") if name.strip()]
     chosen = chosen_measures(names or None)
     if list_all:
-        _listed(chosen, json=json)
+        _list_measures(chosen, json=json)
         return
     if bundle is None or against is None:
         raise UsageError(
-            "to measure a release, a bundle and the study it was made from are needed",
+            "measuring a release requires a bundle and the study it was made from",
             "run `sfumato evaluate measures BUNDLE --against STUDY`, or `sfumato evaluate measures --list`",
         )
     from sfumato.api import Study
@@ -56,11 +57,11 @@ def measures(
     if json:
         show.as_json({"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in chosen]})
         return
-    _told(chosen, found)
+    _show_readings(chosen, found)
     show.warn(_OWNER)
 
 
-def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
+def _list_measures(measures: Sequence["Measure"], *, json: bool) -> None:
     if json:
         show.as_json([_facts(one) for one in measures])
         return
@@ -73,7 +74,7 @@ def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
     show.table(["measure", "kind", "better", "range", "what it means"], rows)
 
 
-def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
+def _show_readings(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
     from sfumato.evaluate.measures import Reading
 
     rows = []
@@ -110,7 +111,7 @@ def _found(reading: "Reading | Refused") -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, numbers beyond all floats as nothing."""
+    """A value as JSON has it: arrays as lists, numbers that are not finite as null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
@@ -121,7 +122,7 @@ def _plain(value: Any) -> Any:
 
 
 def _value(one: "Measure", reading: "Reading") -> str:
-    """The number with its unit, and the baseline where the measure has one: what is to be had without it."""
+    """The number with its unit, and the baseline where the measure has one: its value without the release."""
     baseline = reading.details.get("baseline")
     beside = "" if baseline is None else f" (baseline {_number(baseline)})"
     return f"{_number(reading.value)} {one.unit}{beside}"

@@ -1,7 +1,7 @@
-"""What the owner's report is told beyond the draft: the release beside the table, and what measures say of it.
+"""What the owner's report needs beyond the draft: the release beside the table, and what measures say of it.
 
-Only measures that are quick at the table's size are taken; `sfumato evaluate measures` takes all of them. A measure
-that fails is one that says so: a report lacks a number rather than fail.
+Only measures that are quick at the table's size are computed; `sfumato evaluate measures` computes all of them. A
+measure that fails says so: a report lacks a number rather than fail.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sfumato.errors import SfumatoError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES
 from sfumato.progress import Progress
-from sfumato.report import Told
+from sfumato.report import MeasureText
 
 MOST_ROWS: Final = 300_000  # records up to which a table is counted again for the report of noisy counts
 _FEW: Final = 5_000  # distinct records up to which every measure is quick
@@ -31,36 +31,38 @@ _QUICK: Final = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What measures say, and a sentence on those that were not taken."""
+class ReportMeasures:
+    """What measures say, and a sentence about those that were not computed."""
 
-    told: tuple[Told, ...] = ()
+    readings: tuple[MeasureText, ...] = ()
     unmeasured: str = ""
 
 
-def quick_measures(looked: Evidence, progress: Progress) -> Measured:
+def quick_measures(looked: Evidence, progress: Progress) -> ReportMeasures:
     """What every measure says that is quick at this size."""
     size, width = len(looked.raw), len(looked.view.attributes)
     small = size <= _FEW and width <= _WIDE
     names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
     if size * max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1) > _MOST_CELLS:
         names = [name for name in names if name not in _LARGE]
-    told = []
+    readings = []
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
-        told.append(_told(MEASURES[name](), looked))
-    return Measured(told=tuple(told), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width))
+        readings.append(_read_measure(MEASURES[name](), looked))
+    return ReportMeasures(
+        readings=tuple(readings), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width)
+    )
 
 
 def too_large(size: int, width: int) -> str:
     """Why some measures are left out."""
     return (
         f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long or much memory "
-        "were left out; the command “sfumato evaluate measures” takes them."
+        "were not computed; the command “sfumato evaluate measures” computes them."
     )
 
 
-def _told(measure: Any, looked: Evidence) -> Told:
+def _read_measure(measure: Any, looked: Evidence) -> MeasureText:
     said: dict[str, Any] = {
         "name": measure.name, "title": measure.title, "summary": measure.summary, "kind": measure.kind,
         "unit": measure.unit, "better": measure.better, "bounds": measure.bounds,
@@ -68,10 +70,10 @@ def _told(measure: Any, looked: Evidence) -> Told:
     try:
         reason = measure.refuses(looked)
         if reason is not None:
-            return Told(**said, reason=reason)
+            return MeasureText(**said, reason=reason)
         reading = measure.read(looked)
     except SfumatoError as error:
-        return Told(**said, reason=error.problem)
+        return MeasureText(**said, reason=error.problem)
     except Exception as error:  # noqa: BLE001 - a report lacks a number rather than fail
-        return Told(**said, reason=f"it could not be measured ({type(error).__name__})")
-    return Told(**said, value=reading.value, details=reading.details)
+        return MeasureText(**said, reason=f"it could not be measured ({type(error).__name__})")
+    return MeasureText(**said, value=reading.value, details=reading.details)
