@@ -20,7 +20,7 @@ from papers.parallel import side_by_side
 from papers.sattar_2014.suppression import CHOSEN, NAMES, PAPER, RATE, SIZES, tried
 from papers.tables.acs import NEEDS, OCCUPATION, QUASI, SALARY, Sample, Survey
 from sfumato.methods import Mondrian
-from sfumato.privacy.groups.shares import Distribution, as_given
+from sfumato.privacy.groups.shares import Distribution, shares_of_counts
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import CappedConfidence
 from sfumato.progress import Progress, silent
@@ -127,9 +127,11 @@ def broken_by(sample: Sample, method: Mondrian, every: Sequence[int] = K) -> lis
     """Mondrian with every k."""
     view, cells = sample.view, sample.cells
     places = {a.name: cells.attributes.index(a.name) for a in (*view.quasi, *view.sensitive)}
-    own = {name: as_given(view.domain(name), cells.codes[:, place], cells.counts) for name, place in places.items()}
+    own = {
+        name: shares_of_counts(view.domain(name), cells.codes[:, place], cells.counts) for name, place in places.items()
+    }
     shares = {
-        a.name: Distribution.counted(cells.codes[:, places[a.name]], cells.counts, view.domain(a.name).size)
+        a.name: Distribution.from_counts(cells.codes[:, places[a.name]], cells.counts, view.domain(a.name).size)
         for a in view.quasi
     }
     model = CappedConfidence(rate=RATE, shares=own)

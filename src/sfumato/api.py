@@ -183,7 +183,7 @@ class Study:
         progress: Progress = silent,
         anyway: bool = False,
     ) -> list[RunResult]:
-        """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
+        """Make, publish, check and classify the declared releases, all or those named: one `RunResult` each.
 
         ``runs`` is the number of splits on which the class is learnt; the accuracies are for the owner only. With
         ``report=False`` no owner's reports are made. ``anyway``: see `release`.

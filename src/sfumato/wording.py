@@ -19,3 +19,31 @@ def count_of(share: float, total: int) -> str:
     percent = f"{100 * share:.2f}".rstrip("0").rstrip(".")
     shown = "< 0.01" if 0 < share < 0.00005 else percent  # noqa: PLR2004 - half of the last digit shown
     return f"{round(share * total):,} of {total:,} ({shown} %)"
+
+
+SHARE_UNITS = ("share", "probability")
+"""Units of numbers that are written as percentages."""
+
+
+def number_words(value: float, unit: str) -> str:
+    """A number with its unit, with three significant digits; a share or probability as a percentage.
+
+    >>> number_words(0.1234, "share"), number_words(0.48812, "nats"), number_words(12345.0, "records")
+    ('12.3 %', '0.488 nats', '12,345 records')
+    """
+    if unit in SHARE_UNITS:
+        return share_words(value)
+    if float(value).is_integer() or abs(value) >= 999.5:  # noqa: PLR2004 - whole numbers from here on
+        return f"{value:,.0f} {unit}".strip()
+    return f"{value:.3g} {unit}".strip()
+
+
+def share_words(value: float) -> str:
+    """A share as a percentage with three significant digits.
+
+    >>> share_words(0.0625), share_words(0.000001), share_words(12.0)
+    ('6.25 %', '< 0.001 %', '1,200 %')
+    """
+    if 0 < value < 0.00001:  # noqa: PLR2004 - smaller digits are not worth reading
+        return "< 0.001 %"
+    return f"{100 * value:,.0f} %" if value >= 9.995 else f"{100 * value:.3g} %"  # noqa: PLR2004 - three digits

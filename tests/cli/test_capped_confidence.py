@@ -88,7 +88,7 @@ def test_a_receiver_is_told_of_the_sample_and_can_check_the_cap(study, run):
     planned = run("plan", study, "cap").out
     assert "80 % of the records are drawn at random" in planned and "rare records look expected" in planned
     assert "Records may be suppressed" in planned and "The cap takes attributes to be independent" in planned
-    assert run("release", study, "cap", "--out", "out", "--no-report").code == 0
+    assert run("release", study, "cap", "--out", "out").code == 0
     bundle = study.parent / "out" / "bundle"
     manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["sampled"] == "0.8"

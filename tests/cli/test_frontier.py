@@ -21,7 +21,7 @@ def test_it_prints_points_failures_the_choice_and_where_the_files_are(swept, run
     found = run("frontier", swept, "--sweep", "sizes", "--workers", "1")
     assert found.code == 0, found.err
     assert "mondrian, k = 5" in found.out and "everything published" in found.out
-    assert "failed: mondrian, k = 1000: this table cannot keep k-anonymity (k = 1000)" in found.out
+    assert "failed: mondrian, k = 1000: this table cannot satisfy k-anonymity (k = 1000)" in found.out
     assert "is chosen" in found.out
     assert '"chosen": "chosen on the raw table"' in found.out
     folder = swept.parent / "frontier" / "sizes"

@@ -62,7 +62,7 @@ def test_a_format_repairs_it(unreadable, run):
 def test_a_limit_that_is_no_share(study, run, limit):
     study.write_text(study.read_text(encoding="utf-8") + f"most_invalid: {limit}\n", encoding="utf-8")
     said = run("plan", study, "dp")
-    assert said.code == 3 and ("most_invalid" in said.err or "nothing is written here" in said.err)
+    assert said.code == 3 and ("most_invalid" in said.err or "this field is empty" in said.err)
 
 
 def test_a_share_read_as_per_cent_is_not_released_at_its_bound(study, run):

@@ -75,7 +75,7 @@ def test_check_and_plan_know_sets(clinic, run, records):
     assert "'codes'" in strange.out and "zz" in strange.out
     planned = run("plan", "study.yaml", "full")
     assert "codes (to sets of nodes of its taxonomy)" in planned.out and "'codes' (3)" in planned.out
-    assert "nothing is told below level 2" in planned.out
+    assert "Nothing below level 2 of the taxonomy" in planned.out
     assert run("plan", "dp.yaml", "dp").code == 0
 
 
@@ -171,5 +171,5 @@ def test_the_least_k_is_found(clinic, run):
 def test_the_owners_report_shows_measures(clinic, run):
     published(run, "dp.yaml", "dp")
     report = (clinic / "dp" / "owner" / "report.html").read_text(encoding="utf-8")
-    assert "codes, before and after" in report and "For the person with the largest privacy loss" in report
+    assert "codes, before and after" in report and "For the record with the largest loss" in report
     assert "An average count query" in report and "do not work with sets" not in report

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import MEASURES, Reading
-from sfumato.evaluate.measures.measure import Better, Kind
+from sfumato.evaluate.measures.measure import Better, Kind, Measure, Speed
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.release.shown import shown_records
+from sfumato.workflow.reading.report_evidence import affordable_measures
 from tests.evaluate.releases import releases, shown_of, small_tables
 from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of
@@ -93,6 +94,74 @@ def test_it_says_what_it_is(measure):
     assert low is None or high is None or low < high
     if measure.kind in {"privacy loss", "utility loss", "risk"}:
         assert measure.better == "lower"
+
+
+@EVERY
+def test_it_declares_what_the_report_needs_on_its_class(measure):
+    assert issubclass(measure, Measure)
+    assert measure.speed in get_args(Speed)
+    assert isinstance(measure.wide, bool) and isinstance(measure.attack, bool)
+    for value in (0.0, 0.25, 0.5):
+        said = measure().means(value)
+        assert said.endswith(".") and not said[0].islower() and len(said.split()) > 4
+
+
+# Of the measures at hand: at which sizes the owner's report takes each. (Distinct records, attributes, distinct records
+# × sensitive values): small; many attributes; some records; many records; many values; many records and values.
+SIZES = (
+    (5_000, 50, 1),
+    (5_000, 51, 1),
+    (50_000, 5, 1),
+    (50_001, 5, 1),
+    (5_000, 5, 20_000_001),
+    (50_001, 5, 20_000_001),
+)
+ALWAYS, MEDIUM, SLOW = (1, 1, 1, 1, 1, 1), (1, 1, 1, 0, 1, 0), (1, 0, 0, 0, 1, 0)
+MEDIUM_WIDE, SLOW_WIDE = (1, 1, 1, 0, 0, 0), (1, 0, 0, 0, 0, 0)
+TAKEN = {
+    "average-group-size": ALWAYS,
+    "cell-kl": MEDIUM_WIDE,
+    "classification-loss": MEDIUM,
+    "classification-metric": MEDIUM,
+    "confidence-excess": ALWAYS,
+    "discernibility": ALWAYS,
+    "distortion": MEDIUM,
+    "general-loss": ALWAYS,
+    "guessed-values": MEDIUM_WIDE,
+    "histogram-city-block": SLOW_WIDE,
+    "histogram-kl": SLOW_WIDE,
+    "journalist-risk": ALWAYS,
+    "linked-people": MEDIUM_WIDE,
+    "marginals-1": MEDIUM,
+    "marginals-2": SLOW,
+    "marketer-risk": ALWAYS,
+    "mean-ploss": ALWAYS,
+    "ploss": ALWAYS,
+    "population-uniques": MEDIUM,
+    "prosecutor-risk": ALWAYS,
+    "query-error": MEDIUM,
+    "query-error-large": MEDIUM,
+    "query-error-small": MEDIUM,
+    "records-at-risk": ALWAYS,
+    "records-over-confidence": ALWAYS,
+    "sample-uniques": ALWAYS,
+    "suppressed": ALWAYS,
+    "uloss": SLOW,
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_report_takes_a_measure_at_the_sizes_at_which_it_is_affordable(name):
+    assert tuple(int(name in affordable_measures(*size)) for size in SIZES) == TAKEN[name]
+
+
+def test_the_report_takes_every_measure_of_a_small_table_and_quick_ones_of_any():
+    assert affordable_measures(*SIZES[0]) == list(MEASURES)
+    assert affordable_measures(10**9, 10**3, 1) == [one.name for one in MEASURES.values() if one.speed == "quick"]
+
+
+def test_the_attacks_are_those_that_look_people_up():
+    assert [one.name for one in MEASURES.values() if one.attack] == ["guessed-values", "linked-people"]
 
 
 @EVERY

@@ -32,7 +32,7 @@ EPSILONS = st.sampled_from(["0.05", "1/3", "1", "7.5"])
 class Untouchable:
     """A counter that must not be asked."""
 
-    def margins(self, attributes, by):
+    def marginals(self, attributes, by):
         raise AssertionError("the table was looked at")
 
     def cells(self, cuts):
@@ -67,8 +67,8 @@ def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
     of, codes = table
     _, accountant = run(kind(epsilon=epsilon), of, codes)
     assert accountant.left == 0
-    assert sum(spend.epsilon for spend in accountant.receipt) == Fraction(epsilon)
-    assert all(spend.mechanism for spend in accountant.receipt), "the receipt says by what"
+    assert sum(spend.epsilon for spend in accountant.breakdown) == Fraction(epsilon)
+    assert all(spend.mechanism for spend in accountant.breakdown), "the budget breakdown says by what"
 
 
 @EVERY
@@ -176,7 +176,7 @@ def test_a_recipe_can_be_made_from_it_and_it_from_the_recipe(kind, epsilon):
 def test_only_epsilon_has_to_be_given(kind):
     required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     assert required == ["epsilon"]
-    with pytest.raises(StudyError, match=r"gives no epsilon\. To fix: add `epsilon: …` to it"):
+    with pytest.raises(StudyError, match=r"has no epsilon\. To fix: add `epsilon: …` to it"):
         build(Recipe(name="dp", method=kind.name))
     assert kind.summary and kind.summary[0].islower() and not kind.summary.endswith(".")
     assert kind.__doc__

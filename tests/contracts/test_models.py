@@ -16,7 +16,7 @@ from sfumato.privacy.models import (
     MODELS,
     DeltaPresence,
     all_hold,
-    monotone,
+    all_monotone,
     parse_models,
     promise_of,
     refuse_infeasible,
@@ -126,8 +126,8 @@ def test_delta_presence_is_not_monotone():
     apart = Statistics(sizes, {}, {}, {}, np.array([10, 10]))
     joined = Statistics(np.array([10]), {}, {}, {}, np.array([10 + 10 + 80]))
     assert model.holds(apart).all() and not model.holds(joined)[0]
-    assert not model.monotone and not monotone([model])
-    assert monotone(parse_models({"k-anonymity": 2, "t-closeness": 0.2}))
+    assert not model.monotone and not all_monotone([model])
+    assert all_monotone(parse_models({"k-anonymity": 2, "t-closeness": 0.2}))
 
 
 @pytest.mark.parametrize("name", ABOUT_VALUES)

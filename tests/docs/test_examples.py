@@ -11,7 +11,6 @@ import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from sfumato.cli import main
@@ -35,11 +34,9 @@ def blocks(page, kind):
 
 @pytest.fixture
 def census(tmp_path, monkeypatch):
-    """A working folder with the packaged study and its files; of the records one in ten, on which it runs as well."""
+    """A working folder with the packaged study and its files."""
     with as_file(files("sfumato") / "data" / "adult") as packaged:
         shutil.copytree(packaged, tmp_path / "census")
-    table = pq.read_table(tmp_path / "census" / "adult.parquet")
-    pq.write_table(table.take(range(0, len(table), 10)), tmp_path / "census" / "adult.parquet")
     monkeypatch.chdir(tmp_path / "census")
     return tmp_path / "census"
 

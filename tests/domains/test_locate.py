@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.domains import locate
-from sfumato.domains.locate import NOWHERE, held, holding, nearest
+from sfumato.domains.locate import NOWHERE, containing_region, count_contained, nearest_region
 
 
 def first_by_hand(starts, stops, record):
@@ -33,8 +33,8 @@ def test_every_record_is_in_the_first_region_that_holds_it(found, few):
     starts, stops, codes = found
     before, locate._FEW = locate._FEW, few
     try:
-        place = holding(starts, stops, codes)
-        near = nearest(starts, stops, codes, np.full(codes.shape[1], 28))
+        place = containing_region(starts, stops, codes)
+        near = nearest_region(starts, stops, codes, np.full(codes.shape[1], 28))
     finally:
         locate._FEW = before
     assert place.tolist() == [first_by_hand(starts, stops, record) for record in codes]
@@ -52,13 +52,13 @@ def test_every_record_is_in_the_first_region_that_holds_it(found, few):
 def test_a_record_goes_to_its_own_region_or_to_the_nearest():
     starts, stops = np.array([[0], [40], [60]]), np.array([[20], [50], [100]])
     codes = np.array([[5], [19], [24], [33], [45], [53], [99]])
-    assert nearest(starts, stops, codes, np.array([100])).tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert nearest_region(starts, stops, codes, np.array([100])).tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 def test_no_region_holds_nothing():
     none = np.empty((0, 2), np.int64)
-    assert holding(none, none, np.zeros((3, 2), np.int64)).tolist() == [NOWHERE] * 3
-    assert nearest(none, none, np.zeros((3, 2), np.int64), np.array([5, 5])).tolist() == [NOWHERE] * 3
+    assert containing_region(none, none, np.zeros((3, 2), np.int64)).tolist() == [NOWHERE] * 3
+    assert nearest_region(none, none, np.zeros((3, 2), np.int64), np.array([5, 5])).tolist() == [NOWHERE] * 3
 
 
 @settings(max_examples=100, deadline=None)
@@ -68,7 +68,7 @@ def test_what_regions_hold_is_counted_where_they_overlap_too(found, few):
     weights = np.arange(1, len(codes) + 1)
     before, locate._FEW = locate._FEW, few
     try:
-        sums, times = held(starts, stops, codes, weights)
+        sums, times = count_contained(starts, stops, codes, weights)
     finally:
         locate._FEW = before
     inside = [

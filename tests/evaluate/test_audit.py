@@ -20,7 +20,7 @@ from sfumato.methods.noise import noisy_groups
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import noisy_counts
 from sfumato.privacy.dp.mechanisms.sparse import noisy_sparse
-from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, below
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, random_below
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from tests.small_domains import flat, grid, view
 
@@ -46,8 +46,8 @@ class Remembered:
         self._counter = ArrayCounter(codes, {"class": 2})
         self._known = {}
 
-    def margins(self, attributes, by):
-        return self._answer(("margins", *attributes), lambda: self._counter.margins(attributes, by))
+    def marginals(self, attributes, by):
+        return self._answer(("marginals", *attributes), lambda: self._counter.marginals(attributes, by))
 
     def cells(self, cuts):
         return self._answer(("cells", *cuts), lambda: self._counter.cells(cuts))
@@ -195,7 +195,7 @@ def randomized_response(source):
 
     def once(table):
         truth = table == 0
-        return {("says", truth if below(4, source) < 3 else not truth)}
+        return {("says", truth if random_below(4, source) < 3 else not truth)}
 
     return once
 

@@ -120,8 +120,8 @@ def test_all_of_epsilon_is_spent_and_no_more(table, depth, epsilon):
     accountant = Accountant(method.spends)
     grown(method, of, codes, accountant=accountant)
     share = method.spends / ((2 + len(of.numerical)) * depth + 2)
-    *steps, last = accountant.receipt
-    assert sum((line.epsilon for line in accountant.receipt), Fraction(0)) == method.spends
+    *steps, last = accountant.breakdown
+    assert sum((line.epsilon for line in accountant.breakdown), Fraction(0)) == method.spends
     assert {line.epsilon for line in steps} <= {share}
     assert len(steps) <= (2 + len(of.numerical)) * depth
     assert last.on == "class counts of all leaves"
@@ -142,14 +142,14 @@ def test_every_step_of_a_level_stands_on_the_receipt():
     of, codes = people()
     accountant = Accountant(Fraction(ENOUGH))
     grown(DiffPTree(epsilon=ENOUGH, depth=2), of, codes, accountant=accountant)
-    lines = [line.on for line in accountant.receipt]
+    lines = [line.on for line in accountant.breakdown]
     assert lines[:3] == [
         "sizes of 1 nodes (level 0)",
         "split point of 'age' at node 0 (level 0)",
         "split of node 0 (level 0)",
     ]
     assert len(lines) == 3 * 2 + 1
-    assert accountant.receipt[5].parts > 1, "the nodes of a level are paid for together"
+    assert accountant.breakdown[5].parts > 1, "the nodes of a level are paid for together"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_tree_that_stops_early_leaves_its_shares_to_the_counts():
     accountant = Accountant(Fraction(1))
     tree = grown(DiffPTree(epsilon=1, depth=5), *people(size=0), accountant=accountant)
     if tree.leaves == 1:  # all but surely: nobody is there
-        assert accountant.receipt[-1].epsilon == 1 - Fraction(1, 3 * 5 + 2)
+        assert accountant.breakdown[-1].epsilon == 1 - Fraction(1, 3 * 5 + 2)
 
 
 @pytest.mark.error_rate(0, reason="holds for every draw")
@@ -188,7 +188,7 @@ def test_the_table_is_counted_once():
             asked.append([cut.attribute for cut in cuts])
             return super().cells(cuts)
 
-        def margins(self, attributes, by):
+        def marginals(self, attributes, by):
             raise AssertionError("not needed")
 
     method = DiffPTree(epsilon=10, depth=4)

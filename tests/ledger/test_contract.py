@@ -90,7 +90,7 @@ def test_a_refusal_when_nothing_is_left(ledger):
     for _ in range(10):
         ledger.reserve(draft("0.1"), budget=ONE)
     with pytest.raises(
-        BudgetError, match=r"0 is left.*2 earlier entries .ε = 0.2.; entry 3 .*To fix: nothing more fits"
+        BudgetError, match=r"0 is left.*2 earlier entries .ε = 0.2.; entry 3 .*To fix: the budget is spent"
     ):
         ledger.reserve(draft("0.1"), budget=ONE)
     with pytest.raises(BudgetError, match=r"0 is left of the study's 0.5"):  # the owner lowered it since

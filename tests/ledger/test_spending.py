@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import BudgetError, StudyError
-from sfumato.ledger import open_ledger, spent_by, stretches
+from sfumato.ledger import open_ledger, stretches, total_spent
 from sfumato.study.span import Span, atoms
 from tests.ledger.drafts import draft
 
@@ -58,13 +58,13 @@ def on_day(entries, number):
 
 @given(entries=costs())
 def test_spent_is_the_most_of_any_day(entries):
-    assert spent_by(entries) == max(on_day(entries, number) for number in [*range(DAYS), None])
+    assert total_spent(entries) == max(on_day(entries, number) for number in [*range(DAYS), None])
 
 
 @given(entries=costs(), over=spans())
 def test_spent_over_a_span_is_the_most_of_its_days(entries, over):
     days = [number for number in range(DAYS) if over.start <= DAY + dt.timedelta(number) < over.stop]
-    assert spent_by(entries, over) == max(on_day(entries, number) for number in days)
+    assert total_spent(entries, over) == max(on_day(entries, number) for number in days)
 
 
 @given(entries=costs())
@@ -85,12 +85,12 @@ def test_two_times_of_a_record_add_up(entries):
         return [e for e in entries if e.span is not None and e.span.of == of]
 
     whole = on_day([e for e in entries if e.span is None], None)
-    assert spent_by(entries) == whole + sum(max(on_day(part(of), n) for n in range(DAYS)) for of in ("day", "other"))
+    assert total_spent(entries) == whole + sum(max(on_day(part(of), n) for n in range(DAYS)) for of in ("day", "other"))
 
 
 @given(entries=costs(unit="person by who, at most 2"), over=st.one_of(st.none(), spans()))
 def test_persons_get_no_discount(entries, over):
-    assert spent_by(entries, over) == sum((e.epsilon for e in entries if e.epsilon is not None), Fraction(0))
+    assert total_spent(entries, over) == sum((e.epsilon for e in entries if e.epsilon is not None), Fraction(0))
     assert [s.span for s in stretches(entries)] == [None]
 
 
@@ -171,7 +171,7 @@ def test_a_question_that_does_not_fit_is_told_the_days_where_it_does():
     with pytest.raises(BudgetError, match=told):
         ledger.reserve(replace(question, span=span(2, 6)), budget=ONE)
     ledger.reserve(replace(question, span=span(4, 8)), budget=ONE)
-    with pytest.raises(BudgetError, match="nothing more fits"):
+    with pytest.raises(BudgetError, match="the budget is spent"):
         ledger.reserve(question, budget=ONE)
     with pytest.raises(StudyError, match=r"write two days, .*: 2004-01-01..2010-01-01 or"):
         Span.read("t", "2013")

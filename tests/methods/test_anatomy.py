@@ -104,7 +104,7 @@ def test_what_cannot_be_is_refused():
         Anatomy(l=0)
     with pytest.raises(StudyError, match="publish 1 table or 2"):
         Anatomy(l=2, tables="both")
-    with pytest.raises(InfeasibleError, match="no record takes part"):
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
         Anatomy(l=2).draft(view, cells_of(view, []), Context(source=InsecureSource(0)))
 
 
@@ -112,5 +112,5 @@ def test_its_forecast_and_its_recipe():
     method = Anatomy(l=3, tables=1)
     assert method.form == "bucketized" and method.spends is None
     said = method.forecast(partition_view(age=grid(0, 9))).sentences
-    assert said[0] == "a bucket has 3 records with different sensitive values, and now and then a few more"
+    assert said[0] == "a bucket has 3 records with different sensitive values, and some buckets have a few more"
     assert build(recipe_of(method, name="a")) == method

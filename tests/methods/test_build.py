@@ -37,7 +37,7 @@ def refused(what):
 @pytest.mark.parametrize("value", [[1], [[1]], [], {"a": 1}, {}, None, 3, -1, 1.5, True, "x", ""], ids=repr)
 def test_any_value_of_any_parameter_is_taken_or_refused_in_words(method, parameter, value):
     said = refused(recipe(method, **{parameter: value}))
-    assert said is None or ("gives no" not in said.problem and said.problem and len(said.fix) > 5), said
+    assert said is None or ("release 'mine' has no" not in said.problem and said.problem and len(said.fix) > 5), said
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_a_value_of_the_wrong_kind_is_named(method, given, says):
 
 
 def test_what_is_lacking_is_named():
-    with pytest.raises(StudyError, match=r"release 'bare' gives no l\. To fix: add `l: …` to it"):
+    with pytest.raises(StudyError, match=r"release 'bare' has no l\. To fix: add `l: …` to it"):
         build(Recipe(name="bare", method="anatomy", parameters={}))

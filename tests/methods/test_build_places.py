@@ -43,8 +43,11 @@ def refused(*lines):
         (["method: mondrian", "", "k: 0"], "line 12: k is 0"),
         (["method: mondrian", "k: 3", "choose: best"], "line 12: choose is 'best'"),
         (["method: mondrian", "promise:", "  t-closeness:", "    t: 7"], "line 13: t is 7"),
-        (["method: mondrian", "promise:", "  k-anonymity: 3", "  tcloseness: 1"], "line 13: there is no model called"),
-        (["method: diffgen"], "line 9: release 'mine' gives no epsilon"),
+        (
+            ["method: mondrian", "promise:", "  k-anonymity: 3", "  tcloseness: 1"],
+            "line 13: there is no privacy model called",
+        ),
+        (["method: diffgen"], "line 9: release 'mine' has no epsilon"),
         (["method: diffgen", "epsilon: 1", "chosen: by luck"], "line 12: release 'mine' says its parameters were"),
     ],
 )

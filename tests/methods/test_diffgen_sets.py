@@ -65,8 +65,8 @@ def parts_by_hand(records, region):
 
 @given(tables(), st.sampled_from(NODES))
 def test_parts_are_the_subsets_of_children_among_those_that_contain_the_node(records, region):
-    margin = counter(VIEW, coded(records)).margins(["codes"], "class")["codes"]
-    assert sorted(map(tuple, margin.parts(region, DEEP.children(*region)).tolist())) == parts_by_hand(records, region)
+    marginal = counter(VIEW, coded(records)).marginals(["codes"], "class")["codes"]
+    assert sorted(map(tuple, marginal.parts(region, DEEP.children(*region)).tolist())) == parts_by_hand(records, region)
 
 
 @pytest.mark.parametrize("name", ["max", "info_gain", "gini"])
@@ -75,7 +75,7 @@ def test_one_record_more_changes_every_score_by_at_most_its_sensitivity(name, re
     """Also where the record contains several nodes of a cut at once, and so takes part in several scores."""
     score = SCORES[name]
     few, many = (
-        counter(VIEW, coded(rows)).margins(["codes"], "class")["codes"] for rows in (records, [*records, more])
+        counter(VIEW, coded(rows)).marginals(["codes"], "class")["codes"] for rows in (records, [*records, more])
     )
     for region in NODES:
         before, after = (int(score.ticks(m.parts(region, DEEP.children(*region)))) for m in (few, many))

@@ -170,7 +170,7 @@ def test_constant_columns_and_one_record_stay_whole():
     for records in ([(1, 3, 0)], [(1, 3, 0)] * 9 + [(1, 3, 1)] * 9):
         draft = Tds(k=1).draft(view, cells_of(view, records))
         assert (draft.facts["groups"], draft.facts["specializations"]) == (1, [])
-    with pytest.raises(InfeasibleError, match="no record takes part"):
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
         Tds(k=1).draft(view, cells_of(view, []))
 
 
@@ -179,7 +179,7 @@ def test_a_recipe_and_a_forecast():
     assert build(recipe_of(method, name="r")) == method
     view = view_of({"job": JOB, "age": grid(0, 9)}, {"ill": flat("a", "b")}, {"class": flat("N", "Y")})
     found = method.forecast(view)
-    assert "'job', 'age' start as one region each" in found.sentences[0]
+    assert "'job', 'age' start fully generalised" in found.sentences[0]
     assert "'age' are split" in found.sentences[1]
     with pytest.raises(StudyError, match="no privacy model is specified"):
         Tds()

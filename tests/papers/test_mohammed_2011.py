@@ -33,16 +33,16 @@ CODES = {
     "class": np.array([" NY".index(c) - 1 for _, _, c in RECORDS]),
 }
 COUNTER = counter(VIEW, CODES)
-MARGINS = COUNTER.margins(["job", "age"], "class")
+MARGINALS = COUNTER.marginals(["job", "age"], "class")
 
 
 def parts_of_job():
-    return np.stack([MARGINS["job"].total(*child) for child in JOB.children(0, 4)])
+    return np.stack([MARGINALS["job"].total(*child) for child in JOB.children(0, 4)])
 
 
 def parts_of_age_at(age):
     split = age - 18
-    return np.stack([MARGINS["age"].total(0, split), MARGINS["age"].total(split, AGE.size)])
+    return np.stack([MARGINALS["age"].total(0, split), MARGINALS["age"].total(split, AGE.size)])
 
 
 def test_specializing_any_job_scores_four_by_max_and_nothing_by_information_gain():
@@ -73,7 +73,7 @@ def test_table_1c_and_1d_are_the_cells_of_their_cuts():
 
 
 def test_all_split_points_between_neighbouring_ages_share_one_run():
-    splits = Splits.of(MARGINS["age"], (0, AGE.size))
+    splits = Splits.of(MARGINALS["age"], (0, AGE.size))
     assert len(splits) == 65 - 18  # every age from 19 to 65 can begin the upper half
     scores = np.repeat(SCORES["max"].ticks(splits.parts), splits.widths)
     one_by_one = [SCORES["max"].ticks(parts_of_age_at(age)) for age in range(19, 66)]
@@ -85,7 +85,7 @@ def test_shares_are_those_of_line_3():
     """ε' = ε/(2(|A_num| + 2h)): with one numerical attribute and h = 2, a tenth of ε a step."""
     accountant = Accountant(Fraction(1))
     DiffGen(epsilon=1, h=2).draft(VIEW, COUNTER, Context(accountant=accountant, source=SecureSource()))
-    *steps, counts = accountant.receipt
+    *steps, counts = accountant.breakdown
     assert {step.epsilon for step in steps} == {Fraction(1, 10)}
     assert counts.epsilon == 1 - len(steps) * Fraction(1, 10) >= Fraction(1, 2)
 

@@ -109,10 +109,10 @@ def test_rows_of_1_alone_are_printed_with_those_that_contain_3_as_well(sex, targ
 
 
 def test_the_root_is_specialized_by_subsets_and_a_node_by_the_subsets_of_those_that_contain_it():
-    margin = COUNTER.margins(["code"], "class")["code"]
-    root = sorted(map(tuple, margin.parts((0, 4), [(0, 2), (2, 4)]).tolist()))
+    marginal = COUNTER.marginals(["code"], "class")["code"]
+    root = sorted(map(tuple, marginal.parts((0, 4), [(0, 2), (2, 4)]).tolist()))
     assert root == [(2, 1), (2, 3)]  # 1* alone: two N and a Y; both: two N and three Y
-    ones = margin.parts((0, 2), [(0, 1), (1, 2)])  # 15 alone, 16 alone, both; everybody contains 1*
+    ones = marginal.parts((0, 2), [(0, 1), (1, 2)])  # 15 alone, 16 alone, both; everybody contains 1*
     assert sorted(map(tuple, ones.tolist())) == [(0, 3), (1, 1), (3, 0)]
 
 

@@ -10,16 +10,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from sfumato.evaluate.measures import (
+    AverageGroupSize,
+    CellDivergence,
+    JournalistRisk,
+    LinkedPeople,
+    QueryError,
+    WorstPrivacyLoss,
+)
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.shown import shown_counts, shown_records
-from sfumato.report import MeasureText, Provenance, report_page
+from sfumato.report import MeasureResult, Provenance, report_page
 from sfumato.report.chart import nice, pairs, percent, plane, powers
 from sfumato.report.distributions import distributions
-from sfumato.report.measure_sentences import number
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
+from sfumato.wording import number_words
 from tests.release.conftest import AGE, DAY, INCOME, JOB, PAY
 from tests.release.conftest import small_draft as counts_draft
 from tests.release.partitions import VIEW, draft_of, drafts, small_draft
@@ -37,23 +45,11 @@ SECTIONS = {
 }  # fmt: skip
 VOID = {"meta", "br", "img", "link"}
 MEASURES = (
-    MeasureText(
-        name="ploss", title="Privacy loss, worst case", summary="how far", kind="privacy loss", unit="nats",
-        better="lower", bounds=(0.0, np.log(2)), value=0.3, details={"quantile 0.5": 0.1, "records": 7},
-    ),
-    MeasureText(
-        name="query-error", title="Query error", summary="how far off", kind="utility loss", unit="share",
-        better="lower", bounds=(0.0, None), value=0.125,
-    ),
-    MeasureText(
-        name="linkage", title="Linkage", summary="how many records were tied to one person", kind="risk",
-        unit="share", better="lower", bounds=(0.0, 1.0), value=0.0,
-    ),
-    MeasureText(
-        name="cell-kl", title="Divergence of cells", summary="how far", kind="utility loss", unit="nats",
-        better="lower", reason="nothing is published",
-    ),
-)  # fmt: skip
+    MeasureResult(measure=WorstPrivacyLoss(), value=0.3, details={"quantile 0.5": 0.1, "records": 7}),
+    MeasureResult(measure=QueryError(), value=0.125),
+    MeasureResult(measure=LinkedPeople(), value=0.0),
+    MeasureResult(measure=CellDivergence(), reason="nothing is published"),
+)
 
 
 class Balanced(HTMLParser):
@@ -187,8 +183,8 @@ def test_it_tells_the_groups_the_loss_and_the_worst():
 
 def test_every_measure_has_a_sentence():
     text = re.sub(r"\s+", " ", " ".join(parsed(PAGES["groups"]).text))
-    assert "An average count query has a relative error of 12.5 %." in text
-    assert "For the person with the largest privacy loss, the release reveals 43.3 %" in text
+    assert "A random count query has a relative error of 12.5 % on average." in text
+    assert "those of the whole table is 43.3 % of the largest possible divergence." in text
     assert "From 0 nats to 0.693 nats; lower is better. Details: quantile 0.5: 0.1; records: 7." in text
     assert "At least 0 %; lower is better." in text
     assert "Not measured: nothing is published." in text
@@ -197,9 +193,9 @@ def test_every_measure_has_a_sentence():
 def test_attacks_stand_apart():
     page = PAGES["groups"]
     attacks = page[page.index('<section id="attacks"') : page.index('<section id="worst"')]
-    assert "Linkage" in attacks and "Query error" not in attacks
+    assert LinkedPeople.title in attacks and "Query error" not in attacks
     risk = page[page.index('<section id="risk"') : page.index('<section id="attacks"')]
-    assert "Linkage" not in risk and "worst case" in risk
+    assert LinkedPeople.title not in risk and "worst case" in risk
     assert "No attack was run" in PAGES["buckets"]
 
 
@@ -238,7 +234,12 @@ def test_names_cannot_break_out_of_the_page():
     evil = "<script>alert(\"x\")</script>' onload='y"
     view = replace(VIEW, sensitive=(replace(VIEW.sensitive[0], name=evil),))
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((20, 21), (0, 1))], view=view, models=(DistinctLDiversity(l=1),))
-    told = replace(MEASURES[0], title=evil, summary=evil, name=evil, details={evil: evil})
+
+    class Evil(LinkedPeople):
+        name, title, summary, unit = evil, evil, evil, evil
+
+    assert Evil().means(0.0).endswith(f"{evil[1:]}.")
+    told = MeasureResult(measure=Evil(), value=0.3, details={evil: evil})
     made = replace(MADE, study=evil, parameters={evil: evil}, rules=[evil], versions={evil: evil})
     page = report_page(draft, replace(made, frontier=[("this", evil, 1.0, 1.0)]), measures=[told], unmeasured=evil)
     assert "<script" not in page
@@ -329,7 +330,7 @@ def test_axes_end_at_round_numbers():
 
 def test_numbers_read_well():
     assert percent(0.0) == "0.0 %" and percent(0.0001) == "< 0.1 %" and percent(1) == "100.0 %"
-    assert number(2.0, "records") == "2 records" and number(1234.5, "") == "1,234"
+    assert number_words(2.0, "records") == "2 records" and number_words(1234.5, "") == "1,234"
 
 
 def test_templates_are_packaged():
@@ -352,18 +353,13 @@ def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
 
 
 def test_numbers_of_measures_are_told_truly():
-    size = MeasureText(
-        name="average-group-size", title="", summary="", kind="utility loss", unit="records", better="lower",
-        value=2048.3,
-    )  # fmt: skip
-    assert size.means == "A group has 2,048 records on average."
-    risk = MeasureText(
-        name="journalist-risk", title="", summary="", kind="risk", unit="probability", better="lower", value=1.0,
-        details={"average": 1.0, "share above 0.2": 1.0, "records above 0.2": 1.0, "people": 1.0, "median error": 12.0},
-    )  # fmt: skip
+    size = MeasureResult(measure=AverageGroupSize(), value=2048.3)
+    assert size.means == "An equivalence class has 2,048 records on average."
+    details = {"average": 1.0, "share above 0.2": 1.0, "records above 0.2": 1.0, "people": 1.0, "median error": 12.0}
+    risk = MeasureResult(measure=JournalistRisk(), value=1.0, details=details)
     assert [text for _, text in risk.more] == ["100 %", "100 %", "1", "1", "1,200 %"]
-    assert number(9.9999, "share") == "1,000 %" and number(1e-9, "share") == "< 0.001 %"
-    assert number(999.7, "records") == "1,000 records"
+    assert number_words(9.9999, "share") == "1,000 %" and number_words(1e-9, "share") == "< 0.001 %"
+    assert number_words(999.7, "records") == "1,000 records"
 
 
 def test_an_attribute_of_one_region_has_a_bar_that_is_seen():

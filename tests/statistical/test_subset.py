@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, subset
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, random_subset
 from tests.statistical.fit import ALARM, CHI_SQUARE, p_value
 
 MANY, SIZE, PART, RUNS = 30, 21, 8, 40_000
@@ -19,7 +19,7 @@ def p_value_of_part(counts):
 @pytest.mark.error_rate(CHI_SQUARE, reason="one chi-square")
 def test_the_number_drawn_of_a_part_is_hypergeometric():
     source = SecureSource()
-    counts = [int(subset(MANY, SIZE, source)[:PART].sum()) for _ in range(RUNS)]
+    counts = [int(random_subset(MANY, SIZE, source)[:PART].sum()) for _ in range(RUNS)]
     assert p_value_of_part(counts) > ALARM
 
 
@@ -33,12 +33,12 @@ def test_every_pair_of_members_is_as_likely():
     source = SecureSource()
     pairs = np.zeros((6, 6))
     for _ in range(RUNS):
-        one, two = np.flatnonzero(subset(6, 2, source))
+        one, two = np.flatnonzero(random_subset(6, 2, source))
         pairs[one, two] += 1
     assert p_value(pairs[np.triu_indices(6, 1)], [1 / 15] * 15) > ALARM
 
 
 @pytest.mark.parametrize(("many", "size"), [(0, 0), (1, 0), (1, 1), (2, 1), (5, 5), (1000, 999), (4096, 2048)])
 def test_a_subset_has_its_size(many, size):
-    found = subset(many, size, InsecureSource(3))
+    found = random_subset(many, size, InsecureSource(3))
     assert (len(found), int(found.sum())) == (many, size)

@@ -68,7 +68,7 @@ def test_what_only_our_own_code_can_get_wrong():
         with pytest.raises(InternalError):
             coded.cells([Cut("age", (0,), 5)])
         with pytest.raises(InternalError):
-            coded.margins(["free text"], by="sex")
+            coded.marginals(["free text"], by="sex")
         with pytest.raises(InternalError):
             CodedTable(source, [AGE, AGE])
 
@@ -78,7 +78,7 @@ def test_every_count_is_of_the_same_records_also_if_the_file_changes(tmp_path):
     path.write_text("age,sex\n17,f\n39,m\n", encoding="utf-8")
     with open_source(path) as source:
         coded = CodedTable(source, [AGE, SEX])
-        assert coded.margins(["age"], by="sex")["age"].codes.tolist() == [17, 39]
+        assert coded.marginals(["age"], by="sex")["age"].codes.tolist() == [17, 39]
         path.write_text("age,sex\n1,f\n2,m\n", encoding="utf-8")
         assert coded.full_cells().codes[:, 0].tolist() == [17, 39]
 
@@ -88,7 +88,7 @@ def test_all_records_dropped_gives_empty_counts():
         coded = CodedTable(source, [AGE, SEX])
         assert coded.rows() == 0
         assert len(coded.cells(CUTS)) == 0
-        assert coded.margins(["age"], by="sex")["age"].counts.shape == (0, 3)
+        assert coded.marginals(["age"], by="sex")["age"].counts.shape == (0, 3)
 
 
 def test_several_threads_may_count_at_once():

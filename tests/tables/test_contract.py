@@ -60,7 +60,7 @@ def test_counts_are_those_of_plain_python(engine, rows, data):
     ]
     with engine.load(table, name="a table", limits=Limits(threads=2)) as source:
         coded = CodedTable(source, ATTRIBUTES)
-        margins = coded.margins([a.name for a in ATTRIBUTES], by="class")
+        marginals = coded.marginals([a.name for a in ATTRIBUTES], by="class")
         cells = coded.cells(cuts)
         full = coded.full_cells()
         part = coded.full_cells(["c0", "job"])
@@ -68,11 +68,13 @@ def test_counts_are_those_of_plain_python(engine, rows, data):
         assert coded.rows() == len(codes)
     for place, a in enumerate(ATTRIBUTES):
         expected = counted(codes[:, [place, 4]])
-        margin = margins[a.name]
-        rows_, classes = np.nonzero(margin.counts)
-        found = {(int(margin.codes[r]), int(c)): int(margin.counts[r, c]) for r, c in zip(rows_, classes, strict=True)}
+        marginal = marginals[a.name]
+        rows_, classes = np.nonzero(marginal.counts)
+        found = {
+            (int(marginal.codes[r]), int(c)): int(marginal.counts[r, c]) for r, c in zip(rows_, classes, strict=True)
+        }
         assert found == expected
-        assert margin.classes == 2
+        assert marginal.classes == 2
     regions = np.column_stack([cut.regions(codes[:, place]) for place, cut in enumerate(cuts)])
     assert cells.attributes == tuple(a.name for a in ATTRIBUTES)
     for given_, expected in ((cells, regions), (full, codes), (part, codes[:, [3, 0]])):
@@ -122,8 +124,8 @@ def test_more_attributes_than_one_query_takes(engine):
     wide = {f"x{n}": [str((n + r) % 3) for r in range(9)] for n in range(70)}
     attributes = [attribute(name, categories("0", "1", "2")) for name in wide]
     with engine.load(pa.table(wide), name="a table", limits=Limits()) as source:
-        margins = CodedTable(source, attributes).margins(list(wide), by="x5")
-    assert list(margins) == list(wide)
-    assert all(margin.counts.sum() == 9 for margin in margins.values())
-    assert margins["x5"].counts.tolist() == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]
-    assert margins["x6"].counts.tolist() == [[0, 0, 3], [3, 0, 0], [0, 3, 0]]
+        marginals = CodedTable(source, attributes).marginals(list(wide), by="x5")
+    assert list(marginals) == list(wide)
+    assert all(marginal.counts.sum() == 9 for marginal in marginals.values())
+    assert marginals["x5"].counts.tolist() == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]
+    assert marginals["x6"].counts.tolist() == [[0, 0, 3], [3, 0, 0], [0, 3, 0]]

@@ -175,7 +175,7 @@ def test_marks_in_any_kind_of_table(tmp_path):
 
 def test_only_csv_files_are_written_so(tmp_path):
     parquet.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
-    assert "is a Parquet file. To fix: take it out" in refused(Source(path=tmp_path / "t.parquet", encoding="latin-1"))
+    assert "is a Parquet file. To fix: remove it" in refused(Source(path=tmp_path / "t.parquet", encoding="latin-1"))
     assert "it is a table in memory" in refused(Source(path=pa.table({"a": [1]}), quote="'"))
 
 
@@ -192,7 +192,7 @@ def test_only_csv_files_are_written_so(tmp_path):
         ("{path: a.csv, quote: ';', delimiter: ';'}", 2, "the delimiter and the quote of a file are the same"),
         ("{path: ''}", 2, "the study has no source"),
         ("", 2, "the study has no source"),
-        ("{path: a.csv, missing: {a: b}}", 2, "a list is wanted here"),
+        ("{path: a.csv, missing: {a: b}}", 2, "a list is expected here"),
     ],
 )
 def test_what_is_wrong_names_its_line(source, line, problem):

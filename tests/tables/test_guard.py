@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import PublishError, SourceError
-from sfumato.tables.guard import classify, guarded
+from sfumato.tables.guard import classify, run_guarded
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_only_the_kind_of_a_failure_is_told(error, problem):
         raise error
 
     with pytest.raises(SourceError) as caught:
-        guarded(fail, doing="reading x")
+        run_guarded(fail, doing="reading x")
     assert problem in caught.value.problem
     assert "Zaphod" not in str(caught.value)
     assert caught.value.__cause__ is None and caught.value.__context__ is None
@@ -40,7 +40,7 @@ def test_writing_fails_with_its_own_error():
         raise OSError(28, "No space left on device")
 
     with pytest.raises(PublishError, match="the disk is full"):
-        guarded(fail, doing="writing x", error=PublishError)
+        run_guarded(fail, doing="writing x", error=PublishError)
 
 
 def test_an_interrupted_query_is_an_interrupt():
@@ -48,4 +48,4 @@ def test_an_interrupted_query_is_an_interrupt():
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
     with pytest.raises(KeyboardInterrupt):
-        guarded(fail, doing="reading x")
+        run_guarded(fail, doing="reading x")

@@ -42,10 +42,10 @@ def spilled(source) -> int:
 def test_a_table_larger_than_memory_is_counted(large):
     with open_source(large, memory_limit=MEMORY, threads=2) as source:
         coded = CodedTable(source, ATTRIBUTES)
-        margins = coded.margins(["code", "age"], by="ward")
+        marginals = coded.marginals(["code", "age"], by="ward")
         cells = coded.cells([Cut("code", (0, 500_000), 1_000_003), Cut("ward", tuple(range(7)), 7)])
-    assert len(margins["code"].codes) == 1_000_003
-    assert margins["code"].counts.sum() == margins["age"].counts.sum() == cells.counts.sum() == ROWS
+    assert len(marginals["code"].codes) == 1_000_003
+    assert marginals["code"].counts.sum() == marginals["age"].counts.sum() == cells.counts.sum() == ROWS
     assert len(cells) == 14
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import SourceError
 from sfumato.study.attribute import Role
-from sfumato.study.selection import Selection, may_overlap, selected
+from sfumato.study.selection import Selection, may_overlap, parse_selection
 from sfumato.study.span import Span
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
@@ -61,7 +61,7 @@ def in_span(day):
 @given(rows=ROWS)
 def test_a_span_and_a_condition_pick_the_same_records_as_in_python(rows):
     rows = [*rows, (30, "f", "05/05/2013")]
-    selection = replace(selected("age >= 18 and age < 65 and sex != m", ALL), span=SPAN, time=DAY)
+    selection = replace(parse_selection("age >= 18 and age < 65 and sex != m", ALL), span=SPAN, time=DAY)
     wanted = 0
     for age, sex, day in rows:
         code, sex_code = int(AGE.domain.encode([age])[0]), int(SEX.domain.encode([sex])[0])
@@ -95,7 +95,7 @@ def test_the_columns_of_a_selection_must_be_there():
         with pytest.raises(SourceError, match="has no column 'day'"):
             CodedTable(source, [SEX], selection=Selection(span=SPAN, time=DAY))
         with pytest.raises(SourceError, match="has no column 'age'"):
-            CodedTable(source, [SEX], selection=selected("age > 3", ALL))
+            CodedTable(source, [SEX], selection=parse_selection("age > 3", ALL))
 
 
 @pytest.mark.parametrize(

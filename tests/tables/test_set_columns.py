@@ -85,8 +85,8 @@ def test_counts_are_those_of_arrays():
         labels = cut.labels(TREE, cells.codes[:, 0])
         found = dict(zip(zip(labels, cells.codes[:, 1].tolist(), strict=True), cells.counts.tolist(), strict=True))
         assert found == {("A, C", 0): 2, ("A", 1): 1, ("(none)", 1): 2, ("B, (other)", 0): 1}
-        margin = coded.margins(["x"], "y")["x"]
-        assert sorted(map(tuple, margin.parts((0, 8), domain.children(0, 8)).tolist())) == [
+        marginal = coded.marginals(["x"], "y")["x"]
+        assert sorted(map(tuple, marginal.parts((0, 8), domain.children(0, 8)).tolist())) == [
             (0, 1),
             (0, 2),
             (1, 0),

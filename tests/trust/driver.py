@@ -47,7 +47,7 @@ WATCHED = (
     (CodedTable, "cells_and_rows"),
     (making, "make_draft"),
     (sqlite.SqliteLedger, "reserve"),
-    (CodedTable, "margins"),
+    (CodedTable, "marginals"),
     (diffgen, "noisy_max"),
     (growing, "noisy_counts"),
     (growing, "split_point"),

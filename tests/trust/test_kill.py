@@ -86,7 +86,7 @@ def look(folder, steps, release="dp"):
         assert bundle.exists(), f"the ledger names a bundle that is not there, after '{last}'"
         hashed = files.file_facts(bundle / "manifest.json").sha256
         assert entries[0].bundle == hashed
-    if "before margins" in steps:  # the table was looked at, so noise may have been drawn
+    if "before marginals" in steps:  # the table was looked at, so noise may have been drawn
         assert book.spent("clinic") == 1, f"a spend that the ledger does not know, after '{last}'"
     if "before reserve" not in steps or not COSTS[release]:
         assert book.spent("clinic") == 0, f"budget lost before anything was looked at, after '{last}'"
@@ -291,7 +291,7 @@ def test_a_disk_that_fails_in_the_middle(tmp_path, monkeypatch, number, says, wh
         patch.setattr(writing, where, broken(number))
         with pytest.raises(PublishError, match=says):
             released(study, tmp_path / "out")
-    [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])
+    [entry] = look(tmp_path, ["before reserve", "after reserve", "before marginals"])
     assert (entry.state, entry.reason, entry.epsilon) == ("failed", "PublishError", Fraction(1))
     assert list((tmp_path / "out").iterdir()) == [], "nothing half-written"
     released(study, tmp_path / "again")
@@ -321,6 +321,6 @@ def test_a_method_that_breaks_leaves_its_spend_in_the_ledger(tmp_path, monkeypat
     monkeypatch.setattr("sfumato.methods.noise.noisy_groups.publish_all_counts", broken(errno.EIO))
     with pytest.raises(OSError, match="Input/output error"):
         released(study, tmp_path / "out")
-    [entry] = look(tmp_path, ["before reserve", "after reserve", "before margins"])
+    [entry] = look(tmp_path, ["before reserve", "after reserve", "before marginals"])
     assert (entry.state, entry.reason) == ("failed", "OSError")
     assert everything(tmp_path / "out") == {}

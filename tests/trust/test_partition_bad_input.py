@@ -108,9 +108,9 @@ def test_a_k_that_is_none(sfumato, tmp_path, k):
     [
         ("{method: mondrian}", "no privacy model is specified"),
         ("{method: mondrian, promise: {}}", "no privacy model is specified"),
-        ("{method: mondrian, promise: {k-anonimity: 5}}", "there is no model called 'k-anonimity'"),
-        ("{method: mondrian, promise: {k-anonymity: {kk: 5}}}", "model 'k-anonymity' has no parameter 'kk'"),
-        ("{method: mondrian, promise: five}", "a promise is neither a mapping nor a list of models"),
+        ("{method: mondrian, promise: {k-anonimity: 5}}", "there is no privacy model called 'k-anonimity'"),
+        ("{method: mondrian, promise: {k-anonymity: {kk: 5}}}", "privacy model 'k-anonymity' has no parameter 'kk'"),
+        ("{method: mondrian, promise: five}", "`promise` is neither a mapping nor a list of models"),
         ("{method: mondrian, k: 5, kk: 3}", "method 'mondrian' has no parameter 'kk'"),
         ("{method: mondrian, k: 5, suppress: 2}", "suppress is 2"),
         ("{method: mondrian, k: 5, choose: best}", "choose is 'best'"),
@@ -119,7 +119,7 @@ def test_a_k_that_is_none(sfumato, tmp_path, k):
             "which is no sensitive attribute",
         ),
         ("{method: mondrian, promise: {delta-presence: 0.5}}", "compares with a population, and none is named"),
-        ("{method: bucketization, k: 5}", "a promise about group sizes alone is not kept"),
+        ("{method: bucketization, k: 5}", "no privacy model of group sizes alone holds"),
     ],
 )
 def test_a_recipe_that_is_wrong(sfumato, tmp_path, release, problem):
@@ -171,7 +171,7 @@ def test_no_quasi_identifier_is_refused(sfumato, tmp_path):
     study = on_disk(tmp_path, age=AGE.replace("quasi_identifier", "insensitive"))
     text = study.read_text(encoding="utf-8").replace("job: {role: quasi_identifier", "job: {role: insensitive")
     study.write_text(text, encoding="utf-8")
-    refused(make(sfumato, study), study, code=3, problem="no quasi-identifier of the study 'clinic' takes part")
+    refused(make(sfumato, study), study, code=3, problem="no quasi-identifier of the study 'clinic'")
 
 
 def test_an_observed_domain_is_allowed_and_told(sfumato, tmp_path):
@@ -227,7 +227,7 @@ def test_odd_tables_are_released_like_any_other(sfumato, tmp_path, rows, method)
 
 def test_one_record_under_k_two(sfumato, tmp_path):
     study = on_disk(tmp_path, records()[:1], release="{method: mondrian, k: 2}")
-    refused(make(sfumato, study), study, code=6, problem="cannot keep k-anonymity (k = 2)", fix="set k to 1 or less")
+    refused(make(sfumato, study), study, code=6, problem="cannot satisfy k-anonymity (k = 2)", fix="set k to 1 or less")
 
 
 # --- the output ---
@@ -262,4 +262,6 @@ def test_values_of_records_that_may_be_left_out_are_not_told_by_a_domain(sfumato
     text = study.read_text(encoding="utf-8")
     assert "age: {" in text
     study.write_text(text.replace("age: {", "age: {domain: observed, "), encoding="utf-8")
-    refused(make(sfumato, study), study, code=3, problem="values that only those have would be told", fix="declare it")
+    refused(
+        make(sfumato, study), study, code=3, problem="values that only those have would be disclosed", fix="declare it"
+    )

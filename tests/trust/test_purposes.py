@@ -191,7 +191,7 @@ purposes:
     ("purpose", "says"),
     [
         ("span: [2012-01-01]", "line 9: a span is two days"),
-        ("span: 2012", "a list is wanted here"),
+        ("span: 2012", "a list is expected here"),
         ("span: [2012-01-01, 2012-02-30]", "'2012-02-30' is not a date"),
         ("span: [2012-01-01, 2012-01-01]", "holds no day"),
         ("where: {age: [30, 40], jobb: Lawyer}", "the study has no attribute 'jobb'"),

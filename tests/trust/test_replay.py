@@ -442,8 +442,8 @@ def test_noise_miscalibration(epsilon, h, score):
         draft = method.draft(of, counter(of, codes), Context(accountant=accountant, source=SecureSource()))
     sensitivity, monotone = SCORES[score].sensitivity(2), SCORES[score].monotone
     share = epsilon / (2 * (1 + 2 * h))
-    counts = accountant.receipt[-1].epsilon
-    assert counts == epsilon - sum(s.epsilon for s in accountant.receipt[:-1]) >= epsilon / 2
+    counts = accountant.breakdown[-1].epsilon
+    assert counts == epsilon - sum(s.epsilon for s in accountant.breakdown[:-1]) >= epsilon / 2
     assert scales and all(rounded_up(scale, 1 / counts) for scale in scales)
     assert draft.facts["noise_scale"] == scales[0], "and it is the scale the manifest tells"
     factor = 1 if monotone else 2
@@ -604,7 +604,7 @@ def test_sensitivity_miscalibration(table, method, data):
         accountant = Accountant(method.spends)
         with tape.running():
             method.draft(of, counter(of, part), Context(accountant=accountant, source=SecureSource()))
-        receipts.append(accountant.receipt)
+        receipts.append(accountant.breakdown)
         tape.replayed = []  # after the first run: from now on it is played back
         if part is codes:
             replayed = tape.replayed
@@ -672,6 +672,6 @@ def test_without_budget_or_epsilon_nothing_is_released(tmp_path):
         released(path, tmp_path / "out")
     path.write_text(text, encoding="utf-8")
     bare = recipe(h=3)
-    with pytest.raises(StudyError, match="gives no epsilon"):
+    with pytest.raises(StudyError, match="has no epsilon"):
         released(path, tmp_path / "out", what=type(bare)(name="dp", method="diffgen", parameters={"h": 3}))
     assert not (tmp_path / "out").exists()

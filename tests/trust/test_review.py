@@ -80,7 +80,7 @@ def test_units_are_not_mixed_in_one_account(tmp_path):
     persons = {**FIELDS["privacy"], "unit": {"person": "who", "at_most": 2}}
     by_person = study_from_mapping({**FIELDS, "source": frame, "privacy": persons})
     workflow.release(by_person, RECIPE, folder=tmp_path / "one", ledger=book)
-    with pytest.raises(BudgetError, match=r"'person by who, at most 2', and this release counts by 'record'"):
+    with pytest.raises(BudgetError, match=r"'person by who, at most 2', and this release has the unit 'record'"):
         workflow.release(by_record, RECIPE, folder=tmp_path / "two", ledger=book)
 
 
@@ -97,7 +97,7 @@ def test_an_owners_least_width_is_not_dropped_in_silence(tmp_path):
         "source": pd.DataFrame({"age": [1, 2, 3, 4]}),
         "attributes": {"age": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 9], "at_least": 5}},
     }
-    with pytest.raises(StudyError, match="'mondrian' cannot keep the `at_least` of 'age'"):
+    with pytest.raises(StudyError, match="'mondrian' cannot guarantee the `at_least` of 'age'"):
         workflow.release(
             study_from_mapping(fields),
             recipe_of(Mondrian(k=2), name="k"),

@@ -14,7 +14,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetCodes
 from sfumato.errors import InternalError, StudyError
-from sfumato.methods.capped_confidence.algorithm import thinned
+from sfumato.methods.capped_confidence.algorithm import sample_cells
 from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.storage.seal import render, seal
 from sfumato.study.unit import PersonUnit
@@ -42,7 +42,7 @@ def of_sets(values):
 
 def test_a_private_tree_refuses_sets_before_anything_is_spent():
     study = of_sets(["31", "15;16"] * 20)
-    with pytest.raises(StudyError, match="cannot ask for sets of codes"):
+    with pytest.raises(StudyError, match="cannot split on sets of codes"):
         study.learn(sf.DiffPC45(epsilon="1", depth=1))
     assert not study.ledger.entries(study.name)
 
@@ -84,7 +84,7 @@ def test_a_day_does_not_depend_on_the_zone_of_the_session():
 @pytest.mark.parametrize("rate", [Fraction(9, 10), Fraction(99, 100), Fraction(1, 2)])
 def test_no_more_than_the_stated_share_is_drawn(records, rate):
     cells = Cells(("age",), np.arange(records)[:, None], np.ones(records, np.int64))
-    assert int(thinned(cells, rate, SecureSource()).counts.sum()) <= rate * records
+    assert int(sample_cells(cells, rate, SecureSource()).counts.sum()) <= rate * records
 
 
 @pytest.mark.parametrize("seed", range(8))

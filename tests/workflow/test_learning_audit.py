@@ -32,7 +32,8 @@ def test_a_plan_says_what_a_model_costs_and_what_is_left_and_touches_nothing(cli
     assert found.numbers["share"] == "1/22"  # (2 + one number) questions a level, three levels, and two
     assert "a share is ε' = 1/22: each level takes one for the sizes of its nodes, 1 for split points" in told
     assert (
-        "at most 3 questions, which predicts 'ill', and answers nothing else; to learn another one costs again" in told
+        "depth at most 3 that predicts 'ill' is released, and nothing else; learning another tree spends budget again"
+        in told
     )
     assert "it costs ε = 0.5; 2 of 2 remains" in told
     assert "not released: id" in told

@@ -254,7 +254,7 @@ def test_the_owners_report_tells_of_sets(folder, role):
     report = next((folder / "out").rglob("report.html")).read_text()
     assert "<title>codes: " in report and "age, before and after" in report
     assert ("codes, before and after" in report) == (role != "insensitive")
-    assert "Not measured" in report and "For a person on average, the release reveals" in report
+    assert "Not measured" in report and "of the largest possible divergence. A small mean" in report
 
 
 @pytest.mark.usefixtures("seeded")

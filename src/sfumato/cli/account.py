@@ -5,7 +5,7 @@ import io
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,7 @@ from sfumato.errors import UsageError, VerifyError
 
 if TYPE_CHECKING:
     from sfumato.api import Study
-    from sfumato.ledger import Entry
-    from sfumato.workflow import Answer
+    from sfumato.ledger import Entry, LedgerSummary
 
 
 class Action(StrEnum):
@@ -82,7 +81,7 @@ def ledger(
     problems = opened.verify_ledger() if asked else ()
     lost = () if asked else _lost(opened)
     if json:
-        show.as_json(_account(opened, problems, lost, verified=not problems if asked else None))
+        show.as_json(_summary(opened, problems, lost, verified=not problems if asked else None).as_json())
     elif asked:
         _say_verified(opened, problems, with_entries=action is Action.SHOW)
     else:
@@ -122,7 +121,8 @@ def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bo
     entered = opened.adopt_releases(reason, folders=folders)
     notes = [_NOT_COUNTED] if entered and not headed else []
     if json:
-        show.as_json({**_account(opened), "adopted": [_entry(entry) for entry in entered], "notes": notes})
+        adopted = [entry.as_json() for entry in entered]
+        show.as_json({**_summary(opened).as_json(), "adopted": adopted, "notes": notes})
         return
     for e in entered:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
@@ -146,7 +146,7 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
         show.say("  entry  time (UTC)        state   cost        what")
     for e in entries:
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
-        who = f"'{_name(e)}': {e.method} for {e.purpose}, by {e.who}"
+        who = f"'{e.release}': {e.method} for {e.purpose}, by {e.who}"
         over = "" if e.span is None else f", over {e.span}"
         digest = "" if e.bundle is None else f"; bundle {e.bundle[:_DIGITS]}"
         why = f"; adopted: {e.reason}" if e.state == "adopted" else ""
@@ -173,11 +173,11 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
 
 
 def _show_sum(opened: "Study") -> None:
-    from sfumato.ledger import spent_by, stretches
+    from sfumato.ledger import stretches, total_spent
 
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
-    spent = spent_by(entries)
+    spent = total_spent(entries)
     known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} remains"
     most = " at most" if len(stretches(entries)) > 1 else ""
     show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
@@ -186,70 +186,37 @@ def _show_sum(opened: "Study") -> None:
 _DIGITS = 12  # of a SHA-256, to distinguish bundles; `--json` and `export` have all of it
 
 
-def _name(entry: "Entry") -> str:
-    """What the release, question or model of an entry is called in its study."""
-    import json as encoding
-
-    return str(encoding.loads(entry.recipe).get("name", ""))
-
-
 def _filtered(entry: "Entry") -> str:
     return f", where {entry.where}" if entry.where else ""
 
 
-def _account(
+def _summary(
     opened: "Study", problems: tuple[str, ...] = (), lost: tuple[str, ...] = (), *, verified: bool | None = None
-) -> dict[str, Any]:
-    """The ledger of the study; with problems no entry is read, and with lost entries no sum is known."""
-    from sfumato.ledger import raised_budgets, spent_by, stretches
+) -> "LedgerSummary":
+    """The ledger of the study; with problems no entry is read."""
+    from sfumato.ledger import LedgerSummary
 
-    budget = opened.declared.budget
-    entries = () if problems else opened.ledger.entries(opened.name)
-    spent = None if problems or lost else spent_by(entries)
-    return {
-        "study": opened.name,
-        "entries": [_entry(e) for e in entries],
-        "spent": show.exact(spent),
-        "budget": show.exact(budget),
-        "left": None if spent is None or budget is None else show.exact(budget - spent),
-        "budget_raised": [
-            {
-                "from": show.exact(raised.before),
-                "to": show.exact(raised.after),
-                "entry": None if raised.entry is None else raised.entry.id,
-                "at": None if raised.entry is None else raised.entry.at.isoformat(),
-            }
-            for raised in raised_budgets(entries, now=budget)
-        ],
-        "atoms": [
-            {
-                "time": None if piece.span is None else piece.span.of,
-                "start": None if piece.span is None else piece.span.start.isoformat(),
-                "stop": None if piece.span is None else piece.span.stop.isoformat(),
-                "spent": show.exact(piece.spent),
-                "left": None if budget is None else show.exact(budget - piece.spent),
-            }
-            for piece in (() if problems or lost else stretches(entries))
-        ],
-        "verified": verified,
-        "problems": [*problems, *lost],
-    }
+    entries = () if problems else tuple(opened.ledger.entries(opened.name))
+    return LedgerSummary(
+        study=opened.name, entries=entries, budget=opened.declared.budget, problems=problems, lost=lost,
+        verified=verified,
+    )  # fmt: skip
 
 
 def _export(opened: "Study", form: Form, out: Path | None) -> None:
     """The ledger of the study; as JSON with the rows of the hash chain, so that anyone can check it."""
     import json as encoding
 
-    account = _account(opened, lost=_lost(opened))
+    summary = _summary(opened, lost=_lost(opened)).as_json()
     if form is Form.JSON:
-        account["rows"] = opened.ledger.rows()
-        text = encoding.dumps(account, ensure_ascii=False, indent=2) + "\n"
+        summary["rows"] = opened.ledger.rows()
+        text = encoding.dumps(summary, ensure_ascii=False, indent=2) + "\n"
     else:
         written = io.StringIO()
         names = list(_COLUMNS)
         writer = csv.DictWriter(written, names, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: entry[name] for name in names} for entry in account["entries"])
+        writer.writerows({name: entry[name] for name in names} for entry in summary["entries"])
         text = written.getvalue()
     if out is None:
         sys.stdout.write(text)
@@ -262,31 +229,6 @@ _COLUMNS = (
     "id", "at", "who", "state", "release", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop",
     "where", "recipe", "bundle", "hash", "budget", "adopts", "reason",
 )  # fmt: skip
-
-
-def _entry(entry: "Entry") -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "at": entry.at.isoformat(),
-        "who": entry.who,
-        "state": entry.state,
-        "release": _name(entry),
-        "purpose": entry.purpose,
-        "method": entry.method,
-        "promise": entry.promise,
-        "epsilon": show.exact(entry.epsilon),
-        "unit": entry.unit,
-        "time": None if entry.span is None else entry.span.of,
-        "start": None if entry.span is None else entry.span.start.isoformat(),
-        "stop": None if entry.span is None else entry.span.stop.isoformat(),
-        "where": entry.where,
-        "recipe": entry.recipe,
-        "bundle": entry.bundle,
-        "hash": entry.hash,
-        "budget": show.exact(entry.budget),
-        "adopts": entry.adopts,
-        "reason": entry.reason,
-    }
 
 
 def ask(
@@ -311,7 +253,7 @@ def ask(
     with show.progress(shown=not json) as report:
         found = opened.ask(question, epsilon=epsilon, by=by, span=span, progress=report, anyway=anyway)
     if json:
-        show.as_json(_answer(found))
+        show.as_json(found.as_json())
         return
     if by is None:
         show.say(f"about {found.count:,} records, {found.error()}")
@@ -322,19 +264,3 @@ def ask(
         show.say(f"records by '{by}', {found.error()}; noise can make a count negative")
     left = "" if found.left is None else f"; {show.exact(found.left)} remains"
     show.say(f"spent ε = {show.exact(found.question.epsilon)}{left}{'' if span is None else ' over these days'}")
-
-
-def _answer(found: "Answer") -> dict[str, Any]:
-    return {
-        "question": found.question.text,
-        "by": found.question.by,
-        "span": found.question.span,
-        "count": found.count,
-        "counts": None if found.question.by is None else found.counts,
-        "within": found.within,
-        "confidence": 0.95,
-        "deviation": found.deviation,
-        "epsilon": show.exact(found.question.epsilon),
-        "left": show.exact(found.left),
-        "entry": found.entry,
-    }

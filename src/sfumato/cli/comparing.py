@@ -2,7 +2,7 @@
 
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -65,7 +65,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
         report("drawing the plot", 0, 1)
         files = save_all(found, chosen)
     if json:
-        show.as_json(frontier_json(found, chosen, files))
+        show.as_json({**found.as_json(chosen), "files": [str(file) for file in files]})
         return
     print_frontier(found, chosen)
     show.say(f"plot and points: {', '.join(show.place(file) for file in files)}")
@@ -102,27 +102,6 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     for point, why in found.failures:
         show.say(f"  failed: {point.label}: {why}")
     show.say(f"{sentence(chosen.sentence)}.")
-
-
-def frontier_json(found: "Frontier", chosen: "Choice", files: list[Path]) -> dict[str, Any]:
-    """The same as one document."""
-    best = {id(point) for point in found.efficient}
-    return {
-        "study": found.study,
-        "purpose": found.purpose,
-        "x": found.x.name,
-        "y": found.y.name,
-        "points": [{**point.as_json(), "efficient": id(point) in best} for point in found.points],
-        "baselines": [point.as_json() for point in found.baselines],
-        "failures": [{"label": point.label, "why": why} for point, why in found.failures],
-        "chosen": {
-            "label": chosen.point.label,
-            "rule": chosen.rule,
-            "sentence": chosen.sentence,
-            "settings": chosen.settings,
-        },
-        "files": [str(file) for file in files],
-    }
 
 
 def _number(point: "Point", name: str) -> str:

@@ -10,7 +10,7 @@ from sfumato.cli import show
 from sfumato.cli.comparing import print_frontier, save_all
 from sfumato.errors import PublishError
 from sfumato.release.verify import verify_bundle
-from sfumato.study.budget import show as text
+from sfumato.study.budget import exact_text
 from sfumato.study.file import load_study
 from sfumato.study.recipe import recipe_from_study
 from sfumato.workflow import accuracy
@@ -49,12 +49,12 @@ def run_demo(out: Path | None, *, json: bool) -> None:
                 "study": str(folder / "study.yaml"),
                 "bundle": str(done.bundle),
                 "groups": done.rows,
-                "epsilon": None if done.epsilon is None else text(done.epsilon),
-                "left": None if done.left is None else text(done.left),
+                "epsilon": exact_text(done.epsilon),
+                "left": exact_text(done.left),
                 "verified": verified.ok,
                 "question": _QUESTION,
-                "answer": show.estimate_json(answer),
-                "accuracy": show.accuracy_json(compared),
+                "answer": answer.as_json(),
+                "accuracy": compared.as_json(),
                 "frontier": {"chosen": chosen.sentence, "files": [str(file) for file in plots]},
                 "seconds": round(took, 2),
             }

@@ -162,25 +162,13 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
     for warning in done.warnings:
         show.warn(warning)
     if json:
-        show.as_json(
-            {
-                "bundle": str(done.bundle),
-                "owner": str(done.folder / "owner"),
-                "report": str(done.folder / "owner" / "report.html") if report else None,
-                "sha256": done.sha256,
-                "rows": done.rows,
-                "epsilon": show.exact(done.epsilon),
-                "left": show.exact(done.left),
-                "warnings": list(done.warnings),
-                "left_out": None if done.left_out is None else done.left_out.as_json(),
-            }
-        )
+        show.as_json(done.as_json(report=report))
         return
     bundle = show.place(done.bundle)
     show.say(f"published {done.rows:,} {done.what} in {bundle}")
     if done.epsilon is not None and done.left is not None:
         show.say(f"spent ε = {show.exact(done.epsilon)}; {show.exact(done.left)} remains")
-    show.say(f"your own notes, not for publication: {show.place(done.folder / 'owner')}")
+    show.say(f"your own notes, not for publication: {show.place(done.owner)}")
     show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}`")
 
 
@@ -196,7 +184,7 @@ def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: 
     for warning in failed:
         show.warn(warning)
     if not (failed or json):
-        show.say(f"your report, for your eyes only: {show.place(done.folder / 'owner' / 'report.html')}")
+        show.say(f"your report, for your eyes only: {show.place(done.report)}")
 
 
 def report(

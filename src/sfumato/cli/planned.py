@@ -16,20 +16,7 @@ if TYPE_CHECKING:  # what `sfumato --help` need not import
 def say_plan(found: "Plan", what: str, *, json: bool) -> None:
     """What would be done, as sentences or as JSON."""
     if json:
-        show.as_json(
-            {
-                "study": found.study,
-                "release": found.recipe.name,
-                "method": found.recipe.method,
-                "epsilon": show.exact(found.epsilon),
-                "budget": show.exact(found.budget),
-                "left": show.exact(found.left),
-                "fits": found.fits,
-                "sentences": list(found.sentences),
-                "numbers": dict(found.numbers),
-                "left_out": None if found.left_out is None else found.left_out.as_json(),
-            }
-        )
+        show.as_json(found.as_json())
         return
     show.say(f"{what} of the study '{found.study}' would do this:")
     show.bullets(found.sentences)
@@ -38,17 +25,7 @@ def say_plan(found: "Plan", what: str, *, json: bool) -> None:
 def say_finding(found: "Finding", what: str, facts: Mapping[str, Any], *, json: bool) -> None:
     """Show what an audit found; exits with code 8 if a guarantee is violated."""
     if json:
-        show.as_json(
-            {
-                **facts,
-                "consistent": not found.violates,
-                "epsilon": show.exact(found.epsilon),
-                "lower_bound": found.lower_bound,
-                "event": found.event,
-                "runs": found.runs,
-                "confidence": found.confidence,
-            }
-        )
+        show.as_json({**facts, **found.as_json()})
     else:
         show.say(f"{what} {found.sentence()}")
         if found.violates:

@@ -59,9 +59,7 @@ def verify(  # noqa: PLR0913, PLR0917 - options
         report("checking the bundle", 0, 1)
         found = verify_bundle(bundle, sha256=sha256, population=population)
     if json:
-        show.as_json(
-            {"ok": found.ok, "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in found.checks]}
-        )
+        show.as_json(found.as_json())
     else:
         for c in found.checks:
             show.say(f"  {'ok  ' if c.ok else 'FAIL'}  {c.name}: {c.detail}")
@@ -94,28 +92,7 @@ def _verify_table(
             values=values,
         )
     if json:
-        show.as_json(
-            {
-                "ok": found.ok,
-                "records": found.records,
-                "suppressed": found.suppressed,
-                "groups": found.groups,
-                "smallest": found.smallest,
-                "largest": found.largest,
-                "models": [
-                    {
-                        "model": m.model,
-                        "ok": m.ok,
-                        "broken": m.broken,
-                        "records": m.records,
-                        "best": m.best,
-                        "worst": list(m.worst),
-                        "values": list(m.values),
-                    }
-                    for m in found.models
-                ],
-            }
-        )
+        show.as_json(found.as_json())
     else:
         lost = f", {found.suppressed:,} suppressed records are not counted" if suppressed else ""
         show.say(
@@ -161,6 +138,6 @@ def query(
         release = Release.open(bundle)
         found = release.query(predicate)
     if json:
-        show.as_json(show.estimate_json(found))
+        show.as_json(found.as_json())
     else:
         show.say(show.estimate(found))

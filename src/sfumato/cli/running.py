@@ -29,23 +29,7 @@ def run(
     with show.progress(shown=not json) as report:
         found = Study.load(study).run(only or None, runs=runs, report=not no_report, progress=report, anyway=anyway)
     if json:
-        show.as_json(
-            [
-                {
-                    "release": one.recipe.name,
-                    "purpose": one.recipe.purpose,
-                    "bundle": None if one.published is None else str(one.published.bundle),
-                    "epsilon": None if one.published is None else show.exact(one.published.epsilon),
-                    "left": None if one.published is None else show.exact(one.published.left),
-                    "verified": one.verified,
-                    "failure": None if one.failure is None else str(one.failure),
-                    "accuracy": None if one.accuracy is None else show.accuracy_json(one.accuracy),
-                    "why_not": one.why_not or None,
-                    "warnings": [] if one.published is None else list(one.published.warnings),
-                }
-                for one in found
-            ]
-        )
+        show.as_json([one.as_json() for one in found])
     else:
         for one in found:
             show.say(f"{one.recipe.name}, for {one.recipe.purpose or 'the whole study'}:")
@@ -62,9 +46,8 @@ def run(
                 show.say(f"  not classified: {one.why_not}")
             else:
                 show.accuracies(one.accuracy)
-            page = done.folder / "owner" / "report.html"
-            if page.exists():
-                show.say(f"  your report: {show.place(page)}")
+            if done.report.exists():
+                show.say(f"  your report: {show.place(done.report)}")
         show.say("accuracies and reports are computed from raw records: for your eyes only")
     failed = next((one.failure for one in found if one.failure is not None), None)
     if failed is not None:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import isfinite
@@ -120,9 +120,9 @@ def place(path: Path) -> str:
 
 def exact(epsilon: Fraction | None) -> str | None:
     """ε as text that reads back as the same number, or nothing."""
-    from sfumato.study.budget import show
+    from sfumato.study.budget import exact_text
 
-    return None if epsilon is None else show(epsilon)
+    return exact_text(epsilon)
 
 
 def estimate(found: "Estimate") -> str:
@@ -154,21 +154,6 @@ def _quoted(names: Sequence[str]) -> str:
     return " and ".join(f"'{name}'" for name in names)
 
 
-def estimate_json(found: "Estimate") -> Mapping[str, Any]:
-    """An estimate as JSON."""
-    return {
-        "count": found.count,
-        "low": found.low,
-        "high": found.high,
-        "confidence": found.confidence,
-        "assumes": list(found.assumes),
-        "undecided": list(found.undecided),
-        "share": found.share,
-        "total": found.total,
-        "sampled": found.sampled,
-    }
-
-
 def accuracies(found: "Comparison") -> None:
     """Accuracy, balanced accuracy and AUC: on raw data, on the release, and of the majority class."""
     rows = [
@@ -181,20 +166,6 @@ def accuracies(found: "Comparison") -> None:
         if score is not None
     ]
     table(["", "accuracy", "balanced accuracy", "AUC"], rows)
-
-
-def accuracy_json(found: "Comparison") -> Mapping[str, Mapping[str, Any] | None]:
-    """The same as JSON."""
-    return {
-        name: None
-        if score is None
-        else {**_spread(score), "balanced_accuracy": _spread(score.balanced), "auc": _spread(score.auc)}
-        for name, score in (("ca", found.ca), ("ba", found.ba), ("la", found.la))
-    }
-
-
-def _spread(found: "Spread") -> Mapping[str, float | None]:
-    return {"mean": found.mean if isfinite(found.mean) else None, "deviation": found.deviation}
 
 
 def _percent(found: "Spread") -> str:

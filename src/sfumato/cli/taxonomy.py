@@ -65,9 +65,7 @@ def check_tree(
         raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value per line") from None
     found = compare(load_taxonomy(file), wanted)
     if json:
-        show.as_json(
-            {"fits": found.fits, "missing": found.missing, "extra": found.extra, "proposals": dict(found.proposals)}
-        )
+        show.as_json(found.as_json())
     else:
         for value in found.missing:
             close = found.proposals.get(value)

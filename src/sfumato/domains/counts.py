@@ -13,7 +13,7 @@ from sfumato.domains.sets.cut import Sets
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class Marginal:
     """One attribute against the class: the codes that occur, in order, and a row of class counts for each.
 
     Codes that do not occur are not listed: a grid may have billions of points.
@@ -31,23 +31,23 @@ class Margin:
         """How many classes there are."""
         return int(self.counts.shape[1])
 
-    def within(self, start: int, stop: int) -> "Margin":
+    def within(self, start: int, stop: int) -> "Marginal":
         """The part with codes in ``[start, stop)``."""
         first, last = np.searchsorted(self.codes, [start, stop])
-        return Margin(self.codes[first:last], self.counts[first:last])
+        return Marginal(self.codes[first:last], self.counts[first:last])
 
     def total(self, start: int, stop: int) -> NDArray[np.int64]:
         """The class counts of the records with a code in ``[start, stop)``."""
         total: NDArray[np.int64] = self.within(start, stop).counts.sum(axis=0)
         return total
 
-    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:  # noqa: ARG002 - see `SetMargin`
+    def parts(self, region: Range, children: Sequence[Range]) -> NDArray[np.int64]:  # noqa: ARG002 - see `SetMarginal`
         """The class counts of the parts that a region falls into, a row each: here its children."""
         return np.stack([self.total(*child) for child in children])
 
 
 @dataclass(frozen=True, eq=False)
-class SetMargin(Margin):
+class SetMarginal(Marginal):
     """Sets against the class; ``codes`` are places in the dictionary ``sets``.
 
     A record contains several nodes of a cut at once, so it takes part in several candidates' scores. The exponential
@@ -123,7 +123,7 @@ class Counter(Protocol):
     All counts are of the same records: those of the view (purpose, span, contribution bound) that no policy leaves out.
     """
 
-    def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
+    def marginals(self, attributes: Sequence[str], by: str) -> Mapping[str, Marginal]:
         """Every attribute against ``by``, in one pass."""
         ...
 

@@ -195,7 +195,7 @@ def _refuse_bounds(unit: str, lower: Fraction, upper: Fraction, step: Fraction) 
     if max(abs(lower), abs(upper), step, 1 / step) > _LARGEST:
         raise _broken("a bound or step of a grid is no number that can be worked with")
     if (upper - lower) / step > MOST_POINTS:
-        raise _broken("a grid has more points than can be told apart")
+        raise _broken("a grid has more points than can be distinguished")
     if unit == "day" and (lower < 1 or upper > dt.date.max.toordinal()):
         raise _broken("a grid of days has a bound that is no day")
 

@@ -12,10 +12,10 @@ _TOGETHER = 4_000_000  # comparisons of records with regions that are held at on
 _FEW = 50_000  # comparisons that are not worth halving
 
 
-def holding(starts: Integers, stops: Integers, codes: Integers) -> Integers:
+def containing_region(starts: Integers, stops: Integers, codes: Integers) -> Integers:
     """For each record the first region that holds it, or `NOWHERE`.
 
-    >>> holding(np.array([[0], [40]]), np.array([[20], [50]]), np.array([[5], [30], [49]])).tolist()
+    >>> containing_region(np.array([[0], [40]]), np.array([[20], [50]]), np.array([[5], [30], [49]])).tolist()
     [0, -1, 1]
     """
     place = np.full(len(codes), NOWHERE, dtype=np.int64)
@@ -27,10 +27,11 @@ def holding(starts: Integers, stops: Integers, codes: Integers) -> Integers:
     return place
 
 
-def held(starts: Integers, stops: Integers, codes: Integers, weights: Integers) -> tuple[Integers, Integers]:
+def count_contained(starts: Integers, stops: Integers, codes: Integers, weights: Integers) -> tuple[Integers, Integers]:
     """The weight of the records that each region holds, and how many regions hold each record.
 
-    >>> found = held(np.array([[0], [40]]), np.array([[45], [50]]), np.array([[5], [42], [60]]), np.array([7, 2, 9]))
+    >>> codes, weights = np.array([[5], [42], [60]]), np.array([7, 2, 9])
+    >>> found = count_contained(np.array([[0], [40]]), np.array([[45], [50]]), codes, weights)
     >>> [part.tolist() for part in found]
     [[9, 2], [1, 2, 0]]
     """
@@ -42,7 +43,7 @@ def held(starts: Integers, stops: Integers, codes: Integers, weights: Integers) 
     return sums, times
 
 
-def nearest(
+def nearest_region(
     starts: Integers, stops: Integers, codes: Integers, sizes: Integers, apart: Collection[int] = ()
 ) -> Integers:
     """For each record the region that holds it, or else the nearest one; of several the smallest.
@@ -52,12 +53,12 @@ def nearest(
     of a region is the sum of its widths, as shares. Regions of a local recoding overlap, and a record that could be
     published in a narrow one says more there.
 
-    >>> nearest(np.array([[0], [4]]), np.array([[9], [6]]), np.array([[5], [7], [9]]), np.array([10])).tolist()
+    >>> nearest_region(np.array([[0], [4]]), np.array([[9], [6]]), np.array([[5], [7], [9]]), np.array([10])).tolist()
     [1, 0, 0]
     """
     order = np.argsort(((stops - starts) / sizes).sum(axis=1), kind="stable")
     starts, stops = starts[order], stops[order]
-    place = holding(starts, stops, codes)
+    place = containing_region(starts, stops, codes)
     lost = np.flatnonzero(place == NOWHERE)
     if len(starts) and len(lost):
         scale = sizes.astype(np.float32)

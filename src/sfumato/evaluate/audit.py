@@ -10,10 +10,12 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log
+from typing import Any
 
 from sfumato.domains.sets.cut import SetCut
 from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Draft
+from sfumato.study.budget import show
 
 _FEWEST = 200  # runs on each table below which no event can be told from chance
 _TESTED = 10  # events taken from the first half of the runs to be tested on the second
@@ -42,6 +44,17 @@ class Finding:
             f"{says} ε = {float(self.epsilon):g}: over {self.runs:,} runs on each of two neighbouring tables the "
             f"loss is at least {self.lower_bound:.3f} (confidence {self.confidence:.4%}), by the event: {self.event}"
         )
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain values."""
+        return {
+            "consistent": not self.violates,
+            "epsilon": show(self.epsilon),
+            "lower_bound": self.lower_bound,
+            "event": self.event,
+            "runs": self.runs,
+            "confidence": self.confidence,
+        }
 
 
 def audit(

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.levels import recoded
+from sfumato.domains.sets.levels import recode_cells
 from sfumato.study.view import View
 
 
@@ -35,4 +35,4 @@ def counted(view: View, cells: Cells, sets: Mapping[str, Sets]) -> Counted:
             nodes[attribute.name], found = whole.take(there).nodes(domain.starts_at(domain.level))
             codes[attribute.name] = np.zeros(len(whole), dtype=np.int64)
             codes[attribute.name][there] = found
-    return Counted(recoded(cells, codes), nodes)
+    return Counted(recode_cells(cells, codes), nodes)

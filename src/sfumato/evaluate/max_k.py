@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 _GROWTH = Fraction(5, 4)  # from one k that is tried to the next
 
@@ -14,6 +15,10 @@ class Tried:
     k: int
     groups: int
     broken: float
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {"k": self.k, "groups": self.groups, "broken": self.broken}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,17 @@ class MaxK:
     average: float | None
     every: bool
     notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "rate": self.rate,
+            "max_k": self.k,
+            "average_k": self.average,
+            "every": self.every,
+            "tried": [one.as_json() for one in self.tried],
+            "notes": list(self.notes),
+        }
 
 
 def smallest_k(at: Callable[[int], Tried], low: int, high: int, *, every: bool) -> tuple[tuple[Tried, ...], int | None]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.evaluate.evidence import Evidence, ranked
 from sfumato.release.shown import Floats, Integers, Shown, Values
@@ -118,7 +118,7 @@ def exact(evidence: Evidence) -> Shown:
         place, people = evidence.people
         rows = np.arange(len(people))
         values = {}
-        told = {name: ToldSets.one_by_one(evidence.set_domain(name), sets) for name, sets in evidence.sets.items()}
+        told = {name: PublishedSets.one_by_one(evidence.set_domain(name), sets) for name, sets in evidence.sets.items()}
         for attribute in (*evidence.view.sensitive, *evidence.view.others):
             at = (place, evidence.column(attribute.name))
             shape = (len(people), evidence.size(attribute.name))

@@ -26,6 +26,12 @@ class Choice:
     def __str__(self) -> str:
         return self.sentence
 
+    def as_json(self) -> dict[str, Any]:
+        """The choice as plain values."""
+        return {
+            "label": self.point.label, "rule": self.rule, "sentence": self.sentence, "settings": self.settings
+        }  # fmt: skip
+
     @property
     def settings(self) -> dict[str, Any]:
         """What a study declares below `releases` to publish it; it says that it was chosen on the raw table."""

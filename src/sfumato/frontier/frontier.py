@@ -66,6 +66,20 @@ class Frontier:
         """One release: ``privacy=`` or ``utility=`` is the worst acceptable value on x or y; ``"knee"``, the bend."""
         return choose(self.points, self.x, self.y, rule, privacy=privacy, utility=utility)
 
+    def as_json(self, chosen: Choice) -> dict[str, Any]:
+        """All points and the choice as plain values."""
+        best = {id(point) for point in self.efficient}
+        return {
+            "study": self.study,
+            "purpose": self.purpose,
+            "x": self.x.name,
+            "y": self.y.name,
+            "points": [{**point.as_json(), "efficient": id(point) in best} for point in self.points],
+            "baselines": [point.as_json() for point in self.baselines],
+            "failures": [{"label": point.label, "why": why} for point, why in self.failures],
+            "chosen": chosen.as_json(),
+        }
+
     def plot(self, chosen: Choice | None = None, *, width: int | str = 640) -> "alt.LayerChart":
         """The plot as an Altair chart, with the chosen point ringed: the knee unless told otherwise."""
         from sfumato.frontier.plot import chart  # noqa: PLC0415 - altair takes a second to load

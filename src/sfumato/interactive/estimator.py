@@ -116,7 +116,7 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = Model.from_json(content)
             told = model.facts.get("parameters") or {}
             if not isinstance(told, Mapping):
-                raise VerifyError(f"'{path}' tells no parameters by name", "give a file that `learn` wrote")
+                raise VerifyError(f"the parameters in '{path}' are not a mapping", "give a file that `learn` wrote")
             named = {"criterion" if key == "score" else key: value for key, value in told.items()}
             return cls(**{key: value for key, value in named.items() if key in cls._names()}).take(model)
 
@@ -147,5 +147,5 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             columns = [list(column) for column in raw_columns(X, names, type(self).__name__)]
         if len({len(column) for column in columns}) != 1:
-            raise InputError("the columns of the records are not of one length", "give a value a record")
+            raise InputError("the columns of the records are not of one length", "give one value per record")
         return {name: self.model_.domains[name].encode(c) for name, c in zip(names, columns, strict=True)}

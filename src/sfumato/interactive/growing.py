@@ -112,7 +112,7 @@ class DiffPTree:
         sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
         if sets:
             raise StudyError(
-                f"a private tree cannot ask for sets of codes, and there are some in {', '.join(map(repr, sets))}",
+                f"a private tree cannot split on sets of codes, and {', '.join(map(repr, sets))} has such sets",
                 "leave them out with a purpose, or make a release by `diffgen`, which takes sets",
             )
 
@@ -125,19 +125,21 @@ class DiffPTree:
         whole = {name: (0, domain.size) for name, domain in domains.items()}
         least = ceil(least_size(domains, whole, classes=len(view.classes), share=share, branch=self.branch))
         deviation = count_deviation(share)
-        points = f", {numbers} for split points of numbers" if numbers else ""
+        points = f", {numbers} on split points of numbers" if numbers else ""
         of = f" (of ε/{people}, since a person has up to {people} records)" if people > 1 else ""
-        asks = f"one decision tree of at most {self.depth} questions, which predicts '{view.target.name}'"
-        shares = f"each level takes one for the sizes of its nodes{points} and one for the choice of its splits"
+        asks = f"one decision tree of depth at most {self.depth} that predicts '{view.target.name}'"
+        shares = f"each level spends one on the sizes of its nodes{points} and one on the choice of its splits"
         noise = f"so their noise has a standard deviation of at most {deviation:.3g}"
-        enough = f"the root is split if there seem to be at least {least:,} records, and else the tree is a single leaf"
+        enough = (
+            f"the root is split if there seem to be at least {least:,} records, otherwise the tree is a single leaf"
+        )
         return Forecast(
             sentences=(
-                f"{asks}, and answers nothing else; to learn another one costs again",
+                f"{asks} is released, and nothing else; learning another tree spends budget again",
                 f"a share is ε' = {show(share)}{of}: {shares}",
-                f"the class counts of the leaves get two shares and all that is left over, {noise}",
-                f"{enough}; further down the same rule looks at what is left to ask",
-                "it is pruned by its noisy counts, at no cost" if self.prune else "it is not pruned",
+                f"the class counts of the leaves get two shares and all unspent budget, {noise}",
+                f"{enough}; deeper nodes follow the same rule, with the attributes that can still be split",
+                "it is pruned by its noisy counts, which spends no budget" if self.prune else "it is not pruned",
             ),
             numbers={"share": show(share), "count_deviation": deviation, "least_records": least},
         )
@@ -270,8 +272,8 @@ class _Growth:
         points = {}
         for number, grant in zip(able, grants, strict=True):
             node = self._nodes[number]
-            margin = self._records.margin(name, node.rows)
-            points[number] = split_point(margin, node.regions[name], self._score, grant=grant, source=self._source)
+            marginal = self._records.marginal(name, node.rows)
+            points[number] = split_point(marginal, node.regions[name], self._score, grant=grant, source=self._source)
         return points
 
     def _parts(self, number: int, name: str, ranges: Sequence[Range]) -> Integers:

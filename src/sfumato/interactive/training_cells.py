@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, Margin
+from sfumato.domains.counts import Cells, Marginal
 from sfumato.interactive.decision_tree import Integers
 from sfumato.study.view import View
 
@@ -34,7 +34,7 @@ class Records:
         )
         return flat.reshape(parts, self.classes).astype(np.int64)
 
-    def margin(self, name: str, rows: Integers) -> Margin:
+    def marginal(self, name: str, rows: Integers) -> Marginal:
         """One attribute against the class, in some cells."""
         distinct, ranks = self._ranks[name]
         here = ranks[rows]
@@ -43,4 +43,4 @@ class Records:
             distinct = distinct[found]
         table = self.by_part(here, rows, len(distinct))
         real = table.any(axis=1)
-        return Margin(distinct[real], table[real])
+        return Marginal(distinct[real], table[real])

@@ -96,7 +96,7 @@ class Model:
     def refuse_unsound(self) -> None:
         """The nodes count every class, and ask for attributes that are there, by ranges of their codes."""
         if self.tree.depth > MOST_DEPTH:
-            raise _broken(f"the tree asks more than {MOST_DEPTH:,} questions in a row")
+            raise _broken(f"the tree is deeper than {MOST_DEPTH:,} levels")
         for node in self.tree.nodes:
             if any(abs(count) > MOST_COUNT for count in node.counts):
                 raise _broken("a node has a count that no table has")
@@ -106,7 +106,7 @@ class Model:
                 continue
             domain = self.domains.get(node.attribute)
             if domain is None:
-                raise _broken("a node asks for an attribute that is not there")
+                raise _broken("a node splits on an attribute that the model does not have")
             edges = [node.ranges[0][0], *(stop for _, stop in node.ranges)]
             joined = list(pairwise(edges))
             if joined != list(node.ranges) or any(a >= b for a, b in joined) or edges[0] < 0 or edges[-1] > domain.size:

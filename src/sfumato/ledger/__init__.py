@@ -3,7 +3,8 @@
 from sfumato.ledger.heads import ENDING, accounts_that_paid, lost_entries_error
 from sfumato.ledger.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
 from sfumato.ledger.open import open_ledger
-from sfumato.ledger.spending import RECORD, Stretch, spent_by, stretches
+from sfumato.ledger.spending import RECORD, Stretch, stretches, total_spent
+from sfumato.ledger.summary import LedgerSummary
 
 __all__ = [
     "ENDING",
@@ -11,6 +12,7 @@ __all__ = [
     "Adoption",
     "Entry",
     "Ledger",
+    "LedgerSummary",
     "NewEntry",
     "RaisedBudget",
     "Stretch",
@@ -19,6 +21,6 @@ __all__ = [
     "lost_entries_error",
     "open_ledger",
     "raised_budgets",
-    "spent_by",
     "stretches",
+    "total_spent",
 ]

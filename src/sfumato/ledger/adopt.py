@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sfumato.ledger import chain
-from sfumato.ledger.heads import Head, paid_by
+from sfumato.ledger.heads import Head, spending_by_hash
 from sfumato.ledger.ledger import Adoption, NewEntry
 
 
@@ -38,13 +38,13 @@ def adopted_rows(
         if one.hash is None or one.hash in known:
             continue
         known.add(one.hash)
-        new.append(chain.adopted([*rows, *new], one, reason=reason, budget=budget))
+        new.append(chain.adopt_row([*rows, *new], one, reason=reason, budget=budget))
     if cut_off:
         gone = [head for head in heads if not head.is_in(rows)]
-        rest = _uncounted(gone, paid_by(chain.entries_of([*rows, *new], lost.study)))
+        rest = _uncounted(gone, spending_by_hash(chain.entries_of([*rows, *new], lost.study)))
         unit = next((head.unit for head in gone if head.unit), lost.unit)
         draft = replace(lost, epsilon=sum(rest.values(), Fraction(0)) if rest else None, unit=unit)
-        new.append(chain.adopted([*rows, *new], Adoption(draft=draft, covers=rest), reason=reason, budget=budget))
+        new.append(chain.adopt_row([*rows, *new], Adoption(draft=draft, covers=rest), reason=reason, budget=budget))
     return new
 
 

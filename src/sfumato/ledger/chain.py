@@ -58,20 +58,20 @@ class Row:
         return hashlib.sha256(_canonical(facts).encode()).hexdigest()
 
 
-def opened(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> Row:
+def open_row(rows: Sequence[Row], draft: NewEntry, *, budget: Fraction | None) -> Row:
     """The row that opens a release, if the ledger verifies and the budget allows it."""
     _refuse_broken(rows)
     check_budget(draft, entries_of(rows, draft.study), budget=budget)
-    return _entering(rows, draft, "opened", _body(draft, budget))
+    return _entry_row(rows, draft, "opened", _body(draft, budget))
 
 
-def adopted(rows: Sequence[Row], found: Adoption, *, reason: str, budget: Fraction | None) -> Row:
+def adopt_row(rows: Sequence[Row], found: Adoption, *, reason: str, budget: Fraction | None) -> Row:
     """The row that enters what an earlier ledger knew, whatever the budget says: it was spent already."""
     _refuse_broken(rows)
     body = {**_body(found.draft, budget), "adopts": found.hash, "bundle": found.bundle, "reason": reason}
     if found.covers:
         body["covers"] = {link: str(epsilon) for link, epsilon in found.covers.items()}
-    return _entering(rows, found.draft, "adopted", body)
+    return _entry_row(rows, found.draft, "adopted", body)
 
 
 def _body(draft: NewEntry, budget: Fraction | None) -> dict[str, object]:
@@ -89,7 +89,7 @@ def _body(draft: NewEntry, budget: Fraction | None) -> dict[str, object]:
     }
 
 
-def _entering(rows: Sequence[Row], draft: NewEntry, kind: str, body: dict[str, object]) -> Row:
+def _entry_row(rows: Sequence[Row], draft: NewEntry, kind: str, body: dict[str, object]) -> Row:
     number = len(rows) + 1
     return _linked(
         rows,
@@ -106,7 +106,7 @@ def _entering(rows: Sequence[Row], draft: NewEntry, kind: str, body: dict[str, o
     )
 
 
-def closed(rows: Sequence[Row], entry: int, kind: str, body: dict[str, str], *, at: datetime) -> Row:
+def close_row(rows: Sequence[Row], entry: int, kind: str, body: dict[str, str], *, at: datetime) -> Row:
     """The row that says how a release ended; it ends once."""
     _refuse_broken(rows)
     about = [row for row in rows if row.entry == entry]
@@ -204,12 +204,12 @@ def problems(rows: Sequence[Row]) -> tuple[str, ...]:
             found.append(f"row {number} does not follow the row before it")
         if row.hash != row.digest():
             found.append(f"row {number} was changed: its hash does not match")
-        found += _senseless(row, open_entries)
+        found += _row_problem(row, open_entries)
         previous = row.hash
     return tuple(found)
 
 
-def _senseless(row: Row, open_entries: set[int]) -> list[str]:
+def _row_problem(row: Row, open_entries: set[int]) -> list[str]:
     """What makes no sense about a row; the entries that are open after it are noted."""
     if row.kind not in KINDS:
         return [f"row {row.seq} is of a kind that this version does not know: '{row.kind}'"]

@@ -68,11 +68,11 @@ def head_of(rows: Sequence[chain.Row], study: str) -> Head:
         hash=rows[-1].hash if rows else chain.START,
         epsilon=str(sum((entry.epsilon for entry in paid if entry.epsilon is not None), Fraction(0))),
         unit=paid[-1].unit if paid else "",
-        paid={link: str(epsilon) for link, epsilon in paid_by(paid).items()},
+        paid={link: str(epsilon) for link, epsilon in spending_by_hash(paid).items()},
     )
 
 
-def paid_by(entries: Sequence[Entry]) -> dict[str, Fraction]:
+def spending_by_hash(entries: Sequence[Entry]) -> dict[str, Fraction]:
     """The ε of these entries by their hashes: those that they had where they were first made."""
     found: dict[str, Fraction] = {}
     for entry in entries:
@@ -162,7 +162,7 @@ class HeadFiles:
             except OSError as error:
                 raise PublishError(
                     f"the head of the ledger cannot be kept in '{path}' ({error.strerror or 'no reason given'})",
-                    "make its folder writable, and room on the disk: it is what notices that a ledger was lost",
+                    "make its folder writable, and free space on the disk: a lost ledger is detected by it",
                 ) from None
 
 

@@ -11,16 +11,17 @@ spent, because noise may have been drawn and seen. ε never comes back, not on f
 entries is at all times at least what was really spent.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from sfumato.errors import BudgetError, InternalError
-from sfumato.ledger.spending import RECORD, spent_by, touching
-from sfumato.study.budget import show
+from sfumato.ledger.spending import RECORD, entries_over, span_json, total_spent
+from sfumato.study.budget import exact_text, show
 from sfumato.study.span import Span
 
 State: TypeAlias = Literal["opened", "done", "failed", "adopted"]
@@ -97,6 +98,34 @@ class Entry:
         if self.covers and sum(self.covers.values()) == self.epsilon:
             return self.covers
         return {self.adopts or self.hash: self.epsilon}
+
+    @property
+    def release(self) -> str:
+        """What the release, question or model is called in its study."""
+        return str(json.loads(self.recipe).get("name", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry as plain values."""
+        return {
+            "id": self.id,
+            "at": self.at.isoformat(),
+            "who": self.who,
+            "state": self.state,
+            "release": self.release,
+            "purpose": self.purpose,
+            "method": self.method,
+            "promise": self.promise,
+            "epsilon": exact_text(self.epsilon),
+            "unit": self.unit,
+            **span_json(self.span),
+            "where": self.where,
+            "recipe": self.recipe,
+            "bundle": self.bundle,
+            "hash": self.hash,
+            "budget": exact_text(self.budget),
+            "adopts": self.adopts,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +210,15 @@ class RaisedBudget:
     after: Fraction
     entry: Entry | None
 
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "from": show(self.before),
+            "to": show(self.after),
+            "entry": None if self.entry is None else self.entry.id,
+            "at": None if self.entry is None else self.entry.at.isoformat(),
+        }
+
 
 def raised_budgets(entries: Sequence[Entry], now: Fraction | None = None) -> list[RaisedBudget]:
     """Every time a study's budget was larger at an entry than at the one before, and whether it is larger now."""
@@ -201,26 +239,26 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
     if budget is None:
         raise BudgetError(
             f"the study '{draft.study}' declares no budget, and this release asks for ε = {show(draft.epsilon)}",
-            "declare the total with `budget:` in the study; it is the most that all its releases may cost together",
+            "declare the total with `budget:` in the study: it bounds the sum of ε over all its releases",
         )
     others = {entry.unit for entry in entries if entry.epsilon is not None} - {draft.unit}
     if others:
         raise BudgetError(
             f"the study '{draft.study}' has spent ε for the unit '{', '.join(sorted(others))}', and this release "
-            f"counts by '{draft.unit}': the two cannot be added up",
-            "keep the privacy unit of the releases that are out, or start a study of another name",
+            f"has the unit '{draft.unit}': the two cannot be added up",
+            "keep the privacy unit of the earlier releases, or start a study of another name",
         )
-    left = budget - spent_by(entries, draft.span)
+    left = budget - total_spent(entries, draft.span)
     if draft.epsilon > left:
         where = "" if draft.span is None else f" over {draft.span}"
         raise BudgetError(
             f"the {_asker(draft)} for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of "
             f"the study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
-            _fitting(draft, entries, budget, left),
+            _what_fits(draft, entries, budget, left),
         )
 
 
-def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
+def _what_fits(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: Fraction) -> str:
     """What would fit: a smaller ε, or the pieces of the asked span where there is enough."""
     assert draft.epsilon is not None, "only what costs something can be too much"
     over = draft.span or _asked_over(draft, entries)
@@ -235,8 +273,8 @@ def _fitting(draft: NewEntry, entries: Sequence[Entry], budget: Fraction, left: 
     if elsewhere:
         return elsewhere.removeprefix("; or ")
     return (
-        "nothing more fits: use a bundle that is published already, or raise the study's budget knowing that "
-        "this weakens the promise to everyone in the table"
+        "the budget is spent: use a bundle that is published already, or raise the study's budget knowing that "
+        "this weakens the guarantee for everyone in the table"
     )
 
 
@@ -260,14 +298,14 @@ def _free(over: Span, entries: Sequence[Entry], most: Fraction) -> list[Span]:
             ends |= {day for day in (entry.span.start, entry.span.stop) if over.start < day < over.stop}
     free: list[Span] = []
     for start, stop in pairwise(sorted(ends)):
-        if spent_by(entries, Span(over.of, start, stop)) <= most:
+        if total_spent(entries, Span(over.of, start, stop)) <= most:
             first = free.pop().start if free and free[-1].stop == start else start
             free.append(Span(over.of, first, stop))
     return free
 
 
 def _spenders(entries: Sequence[Entry], over: Span | None) -> str:
-    paid = [entry for entry in touching(entries, over) if entry.epsilon is not None]
+    paid = [entry for entry in entries_over(entries, over) if entry.epsilon is not None]
     lines = [
         f"entry {entry.id} ('{entry.purpose}' by {entry.who}, {entry.at:%Y-%m-%d}, ε = {show(entry.epsilon)}"
         f"{'' if entry.span is None else f' over {entry.span}'}, {entry.state})"
@@ -276,5 +314,5 @@ def _spenders(entries: Sequence[Entry], over: Span | None) -> str:
     ]
     if len(paid) > _NAMED:
         earlier = paid[:-_NAMED]
-        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(spent_by(earlier, over))})")
+        lines.insert(0, f"{len(earlier)} earlier entries (ε = {show(total_spent(earlier, over))})")
     return "; ".join(lines) if lines else "nobody yet"

@@ -10,7 +10,7 @@ from typing import ClassVar
 from sfumato.ledger import chain
 from sfumato.ledger.adopt import adopted_rows
 from sfumato.ledger.ledger import Adoption, Entry, NewEntry
-from sfumato.ledger.spending import spent_by
+from sfumato.ledger.spending import total_spent
 from sfumato.study.span import Span
 
 
@@ -26,7 +26,7 @@ class MemoryLedger:
     def reserve(self, draft: NewEntry, *, budget: Fraction | None) -> Entry:
         """Enter a release as *opened* if the budget allows it."""
         with self._lock:
-            row = chain.opened(self._rows, draft, budget=budget)
+            row = chain.open_row(self._rows, draft, budget=budget)
             self._rows.append(row)
         return chain.entries_of([row], draft.study)[0]
 
@@ -40,12 +40,12 @@ class MemoryLedger:
     def complete(self, entry: int, bundle: str, *, at: datetime) -> None:
         """Note that the release is published, with the hash of its bundle."""
         with self._lock:
-            self._rows.append(chain.closed(self._rows, entry, "done", {"bundle": bundle}, at=at))
+            self._rows.append(chain.close_row(self._rows, entry, "done", {"bundle": bundle}, at=at))
 
     def fail(self, entry: int, reason: str, *, at: datetime) -> None:
         """Note that the release failed; its ε stays spent."""
         with self._lock:
-            self._rows.append(chain.closed(self._rows, entry, "failed", {"reason": reason}, at=at))
+            self._rows.append(chain.close_row(self._rows, entry, "failed", {"reason": reason}, at=at))
 
     def entries(self, study: str) -> tuple[Entry, ...]:
         """The releases of a study, oldest first."""
@@ -53,7 +53,7 @@ class MemoryLedger:
 
     def spent(self, study: str, over: Span | None = None) -> Fraction:
         """The ε that the study's releases may have used on one unit (in the span)."""
-        return spent_by(self.entries(study), over)
+        return total_spent(self.entries(study), over)
 
     def rows(self) -> list[dict[str, object]]:
         """The rows as they are kept."""

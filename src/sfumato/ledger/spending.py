@@ -23,8 +23,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from sfumato.study.budget import show
 from sfumato.study.span import Span, atoms
 
 RECORD = "record"
@@ -60,8 +61,22 @@ class Stretch:
     span: Span | None
     spent: Fraction
 
+    def as_json(self, budget: Fraction | None) -> dict[str, Any]:
+        """The atom as plain values, with what is left of a budget on its records."""
+        left = None if budget is None else show(budget - self.spent)
+        return {**span_json(self.span), "spent": show(self.spent), "left": left}
 
-def spent_by(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
+
+def span_json(span: Span | None) -> dict[str, str | None]:
+    """The time attribute, the first day and the day after the last as plain values; none without a span."""
+    return {
+        "time": None if span is None else span.of,
+        "start": None if span is None else span.start.isoformat(),
+        "stop": None if span is None else span.stop.isoformat(),
+    }
+
+
+def total_spent(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
     """The most ε that these entries may have spent on one unit; with ``over``, on one in that span."""
     total = _everywhere(entries)
     profile = _profile(entries)
@@ -77,11 +92,11 @@ def spent_by(entries: Sequence[Costly], over: Span | None = None) -> Fraction:
 
 def stretches(entries: Sequence[Costly]) -> list[Stretch]:
     """What is spent on every atom of time, and last on records that lie in none of them."""
-    found = [Stretch(stretch.span, spent_by(entries, stretch.span)) for stretch in _profile(entries)]
+    found = [Stretch(stretch.span, total_spent(entries, stretch.span)) for stretch in _profile(entries)]
     return [*found, Stretch(None, _everywhere(entries))]
 
 
-def touching(entries: Sequence[Paid], over: Span | None) -> list[Paid]:
+def entries_over(entries: Sequence[Paid], over: Span | None) -> list[Paid]:
     """The entries that cost something and may have read a record of the span."""
     return [
         entry

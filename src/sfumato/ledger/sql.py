@@ -13,7 +13,7 @@ from sfumato.errors import PublishError, VerifyError
 from sfumato.ledger import chain
 from sfumato.ledger.adopt import adopted_rows
 from sfumato.ledger.heads import HeadFiles, head_of, lost_entries_error
-from sfumato.ledger.spending import spent_by
+from sfumato.ledger.spending import total_spent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ class SqlLedger(ABC):
         with self.writing() as connection:
             rows = all_rows(connection)
             self._refuse_lost(rows, draft.study)
-            row = chain.opened(rows, draft, budget=budget)
+            row = chain.open_row(rows, draft, budget=budget)
             # Up to here, so it is never ahead; a folder in which it cannot be kept is found out before ε is spent.
             self.heads.write(draft.study, head_of(rows, draft.study))
             connection.execute(insert(ROWS).values(asdict(row)))
@@ -105,7 +105,7 @@ class SqlLedger(ABC):
 
     def spent(self, study: str, over: Span | None = None) -> Fraction:
         """The ε that the study's releases may have used on one unit (in the span)."""
-        return spent_by(self.entries(study), over)
+        return total_spent(self.entries(study), over)
 
     def rows(self) -> list[dict[str, object]]:
         """The rows as they are kept, of all studies."""
@@ -133,7 +133,7 @@ class SqlLedger(ABC):
     def _close(self, entry: int, kind: str, body: dict[str, str], at: datetime) -> None:
         with self.writing() as connection:
             rows = all_rows(connection)
-            row = chain.closed(rows, entry, kind, body, at=at)
+            row = chain.close_row(rows, entry, kind, body, at=at)
             connection.execute(insert(ROWS).values(asdict(row)))
         self._note([*rows, row], row.study)
 

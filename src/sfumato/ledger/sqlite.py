@@ -49,13 +49,13 @@ class SqliteLedger(sql.SqlLedger):
         """All rows; looking makes no file."""
         if not self.path.exists():
             return []
-        with _told_plainly(self.path), self._engine.connect() as connection:
+        with _explain_errors(self.path), self._engine.connect() as connection:
             return sql.all_rows(connection) if inspect(connection).has_table(sql.ROWS.name) else []
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction with the write lock from its start."""
-        with _told_plainly(self.path), self._engine.connect() as connection:
+        with _explain_errors(self.path), self._engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # closing the connection without a commit rolls back
             sql.METADATA.create_all(connection)
             for trigger in _APPEND_ONLY:
@@ -81,7 +81,7 @@ def _engine(path: Path) -> Engine:
 
 
 @contextmanager
-def _told_plainly(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says into a problem and a fix."""
     try:
         yield

@@ -14,16 +14,16 @@ from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.partitioning import (
     Grouping,
     check_view,
-    finished,
-    in_order,
-    refuse_hopeless,
+    finish_partition,
+    model_sentences,
     refuse_least_width,
-    totals,
-    worded,
+    refuse_unsatisfiable,
+    sort_cells,
+    value_totals,
 )
 from sfumato.methods.method import METHODS, Context, Forecast
-from sfumato.privacy.dp.sampling import RandomSource, below, shuffled
-from sfumato.privacy.groups.parameters import whole
+from sfumato.privacy.dp.sampling import RandomSource, random_below, random_order
+from sfumato.privacy.groups.parameters import parse_whole
 from sfumato.privacy.models import GroupModel, ProbabilisticLDiversity
 from sfumato.release.draft import Draft
 from sfumato.release.partition import Partition
@@ -55,7 +55,7 @@ class Anatomy(Grouping):
     tables: int = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        object.__setattr__(self, "l", parse_whole(self.l, "l"))
         if str(self.tables) not in FORMS:
             raise StudyError(f"tables is '{str(self.tables)[:40]}'", "publish 1 table or 2")
         object.__setattr__(self, "tables", int(self.tables))
@@ -85,8 +85,8 @@ class Anatomy(Grouping):
         self.check(view)
         return Forecast(
             sentences=(
-                f"a bucket has {self.l} records with different sensitive values, and now and then a few more",
-                *worded(self.models),
+                f"a bucket has {self.l} records with different sensitive values, and some buckets have a few more",
+                *model_sentences(self.models),
                 LINKED,
             ),
             numbers={},
@@ -97,10 +97,10 @@ class Anatomy(Grouping):
         self.check(view)
         context = context or Context()
         source, progress = context.source, context.progress
-        cells = in_order(view, counts)
+        cells = sort_cells(view, counts)
         self._refuse_uneven(view.sensitive[0], view, cells)
         record = np.repeat(np.arange(len(cells)), cells.counts)
-        record = record[shuffled(len(record), source)]
+        record = record[random_order(len(record), source)]
         codes = cells.codes[record, len(view.quasi)]
         order = np.argsort(codes, kind="stable")
         progress("making buckets", 0, len(record))
@@ -110,18 +110,18 @@ class Anatomy(Grouping):
         record, bucket = record[back], bucket[back]
         spread = Cells(cells.attributes, cells.codes[record], np.ones(len(record), np.int64))
         partition = Partition(spread, bucket, tight_boxes(view, spread, bucket, buckets))
-        done = finished(view, partition, self.models)
+        done = finish_partition(view, partition, self.models)
         progress("making buckets", len(record), len(record))
-        return self.drafted(view, done, facts={"groups": buckets, "suppressed": 0})
+        return self.make_draft(view, done, facts={"groups": buckets, "suppressed": 0})
 
     def _refuse_uneven(self, sensitive: Attribute, view: View, cells: Cells) -> None:
-        """The table must be eligible: as a single bucket it would have to keep the promise."""
+        """The table must be eligible: as a single bucket it would have to satisfy the model."""
         try:
-            refuse_hopeless(view, cells, self.models)
+            refuse_unsatisfiable(view, cells, self.models)
         except InfeasibleError as error:
             if not len(cells):
                 raise
-            most = totals(view, cells, [sensitive.name])[sensitive.name].counts.max()
+            most = value_totals(view, cells, [sensitive.name])[sensitive.name].counts.max()
             raise InfeasibleError(
                 f"a value of '{sensitive.name}' has more than 1/{self.l} of the records, so some bucket would have it "
                 "twice",
@@ -169,4 +169,4 @@ def _without(one: int, filled: Integers, bucket: Integers, buckets: int, source:
     free = np.ones(buckets, dtype=bool)
     free[bucket[filled == one]] = False
     places = np.flatnonzero(free)
-    return int(places[below(len(places), source)])
+    return int(places[random_below(len(places), source)])

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
-from sfumato.methods.grouping.partitioning import Promise, Promising
+from sfumato.methods.grouping.partitioning import ModelMethod, Promise
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.privacy.groups.parameters import Exact
@@ -14,20 +14,20 @@ from sfumato.release.draft import Draft
 from sfumato.study.view import View
 
 FORMS = {"1": "bucketized", "2": "anatomy"}  # by the number of tables
-LINKED = "who is in the table can be seen: the promise is about what is learnt of their sensitive values"
+LINKED = "membership in the table is disclosed: the privacy model limits only what is learnt about sensitive values"
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Bucketization(Promising):
+class Bucketization(ModelMethod):
     """Mondrian's groups as buckets (Xiao & Tao 2006; Li & Li 2009 compare it with generalisation).
 
     A record keeps its exact quasi-identifiers and gets the number of its bucket. With one table the sensitive values
     of a bucket stand beside its records in random order, with two tables they stand in a table of their own, counted.
     Either way a sensitive value belongs to any record of its bucket with the same probability.
 
-    Exact quasi-identifiers make nobody look like anybody else, so k-anonymity is not promised: ``k`` is how many
-    records a bucket has at least, and the promise needs a model about sensitive values.
+    Exact quasi-identifiers make nobody look like anybody else, so k-anonymity is not guaranteed: ``k`` is how many
+    records a bucket has at least, and a model about sensitive values is needed.
 
     >>> [model.name for model in Bucketization(k=10, promise={"distinct-l-diversity": 4}).models]
     ['distinct-l-diversity']
@@ -71,16 +71,16 @@ class Bucketization(Promising):
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
-        """The promises about sensitive values."""
+        """The models about sensitive values."""
         return tuple(model for model in self.cutting.models if model.needs() != ())
 
     def check(self, view: View) -> None:
-        """Refuse what Mondrian refuses, and a promise that says nothing about sensitive values."""
+        """Refuse what Mondrian refuses, and models that say nothing about sensitive values."""
         self.cutting.check(view)
         if not self.models:
             raise StudyError(
-                "bucketization publishes exact quasi-identifiers, so a promise about group sizes alone is not kept",
-                "promise something about sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
+                "bucketization publishes exact quasi-identifiers, so no privacy model of group sizes alone holds",
+                "add a privacy model of sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
             )
 
     def forecast(self, view: View) -> Forecast:
@@ -88,8 +88,8 @@ class Bucketization(Promising):
         self.check(view)
         least = (f"a bucket has at least {self.k} records",) if self.k is not None else ()
         found = replace(self.cutting, k=None, promise=self.models).forecast(view)
-        told = tuple(sentence for sentence in found.sentences if not sentence.startswith("a region "))
-        return Forecast(sentences=(*told, *least, LINKED), numbers={})
+        sentences = tuple(sentence for sentence in found.sentences if not sentence.startswith("a region "))
+        return Forecast(sentences=(*sentences, *least, LINKED), numbers={})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Find the buckets; the random order comes with publishing."""

@@ -25,7 +25,7 @@ def build(recipe: Recipe) -> Method:
     sfumato.errors.StudyError: method 'diffgen' has no parameter 'height'. To fix: use one of: epsilon, h, score, ...
     """
     try:
-        return _built(recipe)
+        return _build_method(recipe)
     except StudyError as error:
         place = recipe.place_of(error.problem, *error.names if isinstance(error, _AboutError) else ())
         raise StudyError(f"{place}{error.problem}", error.fix, code=error.code) from None
@@ -39,7 +39,7 @@ class _AboutError(StudyError):
         self.names = (name,)
 
 
-def _built(recipe: Recipe) -> Method:
+def _build_method(recipe: Recipe) -> Method:
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]
     for name in recipe.parameters:
@@ -55,7 +55,7 @@ def _built(recipe: Recipe) -> Method:
     given = {name: _read(name, value) for name, value in recipe.parameters.items()}
     lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
     if lacking:
-        raise StudyError(f"release '{recipe.name}' gives no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
+        raise StudyError(f"release '{recipe.name}' has no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
     for field in fields(kind):
         if isinstance(field.default, (str, int)) and _holds_many_or_nothing(value := given.get(field.name, 0)):
             raise _AboutError(
@@ -70,7 +70,7 @@ def _built(recipe: Recipe) -> Method:
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
     """The recipe that `build` turns into this method."""
     parameters = {f.name: getattr(method, f.name) for f in fields(method)}
-    shown = {key: _shown(key, value) for key, value in parameters.items()}
+    shown = {key: _as_written(key, value) for key, value in parameters.items()}
     return Recipe(name=name, method=method.name, purpose=purpose, parameters=shown, chosen=chosen)
 
 
@@ -82,7 +82,7 @@ def _holds_many_or_nothing(value: object) -> bool:
     return value is None or isinstance(value, (Mapping, list, tuple))
 
 
-def _shown(name: str, value: Any) -> Any:
+def _as_written(name: str, value: Any) -> Any:
     """A parameter as a study gives it."""
     if name == PROMISE:
         return promise_of(parse_models(value)) or None
@@ -90,7 +90,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Whole numbers may come as text, since study files are read without rounding; a promise becomes models."""
+    """Whole numbers may come as text, since study files are read without rounding; `promise` becomes models."""
     if name == PROMISE:
         return parse_models(value)
     text = str(value)

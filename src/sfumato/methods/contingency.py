@@ -54,7 +54,7 @@ class ContingencyTable(PrivateMethod):
         for cut in _finest(view):
             if cut.total.bit_length() > _MOST_BITS:
                 raise StudyError(
-                    f"'{cut.attribute}' has {len(cut.starts):,} codes, and each set of them would be a value",
+                    f"'{cut.attribute}' has {len(cut.starts):,} codes, and every set of them would be a separate value",
                     f"declare a `level` of '{cut.attribute}' with fewer nodes, or `most`: how many codes a set holds",
                 )
 

@@ -23,7 +23,7 @@ from sfumato.study.budget import parse_epsilon
 from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
-# The words on a receipt for what was drawn.
+# What the budget breakdown calls the mechanisms.
 NOISE_ON = "discrete Laplace noise, exact on integers"
 BEST_OF = "noisy max with exponential noise (permute-and-flip)"
 POINT_OF = "exponential mechanism over grid points, exact"
@@ -48,7 +48,7 @@ class Context:
     progress: Progress = silent
 
 
-def granting(context: Context | None) -> tuple[Accountant, RandomSource, Progress]:
+def require_accountant(context: Context | None) -> tuple[Accountant, RandomSource, Progress]:
     """The accountant, the source and the progress report, for a method that spends ε."""
     if context is None or context.accountant is None:
         raise InternalError("a differentially private method was run without an accountant")
@@ -142,7 +142,8 @@ def refuse_observed(view: View) -> None:
     names = observed((*view.attributes, *view.selection.attributes))
     if names:
         raise StudyError(
-            f"the domain of {_listed(names)} was read off the data, so publishing it would say who is in the table",
+            f"the domain of {_listed(names)} was read off the data, so publishing it would disclose information about "
+            "records",
             "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
         )
 

@@ -1,4 +1,4 @@
-"""TDS: top-down specialization for classification under a promise (Fung, Wang & Yu, ICDE 2005)."""
+"""TDS: top-down specialization for classification under privacy models (Fung, Wang & Yu, ICDE 2005)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, Margin
+from sfumato.domains.counts import Cells, Marginal
 from sfumato.domains.cut import Cut, Range
 from sfumato.errors import StudyError
 from sfumato.methods.full_domain.lattice import narrowest
-from sfumato.methods.full_domain.rollup import numbered
-from sfumato.methods.grouping.model_checks import Promises, column, quoted
+from sfumato.methods.full_domain.rollup import number_rows
+from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
+    ModelMethod,
     Promise,
-    Promising,
     check_view,
-    class_of,
-    finished,
-    in_order,
-    refuse_hopeless,
-    totals,
-    worded,
+    class_attribute,
+    finish_partition,
+    model_sentences,
+    refuse_unsatisfiable,
+    sort_cells,
+    value_totals,
 )
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
@@ -38,17 +38,17 @@ _GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Tds(Promising):
+class Tds(ModelMethod):
     """Start at the roots; again and again specialize what tells most about the class for the least anonymity.
 
     Paper -> here: specialization v → child(v) -> `Candidate`, anonymity A -> the size of the smallest group. Score is
     InfoGain/AnonyLoss, AnonyLoss being by how much the smallest group shrinks, or InfoGain where it does not. A
-    specialization must be valid (all groups keep the promise after it) and beneficial (InfoGain above 0). The split
+    specialization must be valid (all groups satisfy the models after it) and beneficial (InfoGain above 0). The split
     point of a number is the one with the largest InfoGain. We differ:
 
-    - Any models, not k alone. For monotone models a specialization that breaks the promise is given up for good: cuts
-      only get finer, and if it kept the promise in finer groups, merging those would keep it too. With other models
-      it is tried again.
+    - Any models, not k alone. For monotone models a specialization that violates one is given up for good: cuts only
+      get finer, and if finer groups satisfied it, the groups that result from merging them would, too. With other
+      models it is tried again.
     - InfoGain never changes (it looks at one attribute and the class), and AnonyLoss is at least what it was by the
       smallest group the candidate had made when last counted, so candidates are counted best bound first and only
       until no other can win. The choices are those of the paper.
@@ -63,7 +63,7 @@ class Tds(Promising):
     promise: Promise = None
 
     def __post_init__(self) -> None:
-        self.read_promise()
+        self.store_models()
 
     def check(self, view: View) -> None:
         """Refuse a view without a class, and models that make no sense on it."""
@@ -73,33 +73,34 @@ class Tds(Promising):
     def forecast(self, view: View) -> Forecast:
         """Which columns will change, and for what."""
         self.check(view)
-        names = quoted(attribute.name for attribute in view.quasi)
+        names = quote_names(attribute.name for attribute in view.quasi)
         free = [attribute.name for attribute in view.quasi if attribute.numerical]
         first = (
-            f"{names} start as one region each, and are made more specific as long as all groups keep the promise: "
-            f"what tells most about '{target_of(view).name}' for the least shrinking of the smallest group comes first"
+            f"{names} start fully generalised and are specialized while all groups satisfy the privacy model: the "
+            f"largest information gain about '{target_of(view).name}' per record that the smallest group loses comes "
+            "first"
         )
         sentences = [first]
         if free:
-            sentences.append(f"{quoted(free)} are split where it tells most about the class")
-        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={})
+            sentences.append(f"{quote_names(free)} are split where the information gain about the class is largest")
+        return Forecast(sentences=(*sentences, *model_sentences(self.models)), numbers={})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Specialize until nothing valid and beneficial is left."""
         self.check(view)
-        refuse_hopeless(view, counts, self.models)
-        cells, progress = in_order(view, counts), (context or Context()).progress
-        descent = _Descent(view, cells, Promises(self.models, view))
+        refuse_unsatisfiable(view, counts, self.models)
+        cells, progress = sort_cells(view, counts), (context or Context()).progress
+        descent = _Descent(view, cells, ModelChecks(self.models, view))
         while descent.specialize():
             progress("specializing", len(descent.history), len(descent.history) + descent.left)
-        partition = finished(view, _partition(view, cells, descent), self.models)
+        partition = finish_partition(view, _partition(view, cells, descent), self.models)
         facts = {"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history}
-        return self.drafted(view, partition, facts=facts)
+        return self.make_draft(view, partition, facts=facts)
 
 
 def target_of(view: View) -> Attribute:
     """The class, with two values at least."""
-    target = class_of(view)
+    target = class_attribute(view)
     if domain_of(target).size < 2:  # noqa: PLR2004 - two classes are the least there can be
         raise StudyError(
             f"the class '{target.name}' has one declared value, so there is nothing to predict",
@@ -126,20 +127,20 @@ class _Open:
 class _Descent:
     """The cuts on their way down."""
 
-    def __init__(self, view: View, cells: Cells, promises: Promises) -> None:
+    def __init__(self, view: View, cells: Cells, promises: ModelChecks) -> None:
         self._promises = promises
         self._attributes = {attribute.name: attribute for attribute in view.quasi}
         self._place = {name: place for place, name in enumerate(self._attributes)}
         target = target_of(view)
-        classes = column(cells, target.name)
-        codes = {name: column(cells, name) for name in self._attributes}
-        self._margins = {
-            name: _margin(codes[name], domain_of(attribute).size, classes, domain_of(target).size, cells.counts)
+        classes = cell_codes(cells, target.name)
+        codes = {name: cell_codes(cells, name) for name in self._attributes}
+        self._marginals = {
+            name: _marginal(codes[name], domain_of(attribute).size, classes, domain_of(target).size, cells.counts)
             for name, attribute in self._attributes.items()
         }
         self._counts = cells.counts
         self._sensitive = promises.columns(cells)
-        self._table = totals(view, cells, promises.domains)
+        self._table = value_totals(view, cells, promises.domains)
         self.rows = Regrouping(codes, cells.counts)
         self.cuts = {name: Cut(name, (0,), domain_of(a).size) for name, a in self._attributes.items()}
         self.history: list[str] = []
@@ -205,15 +206,15 @@ class _Descent:
     def _enter(self, name: str, regions: Sequence[Range]) -> None:
         """Enter the beneficial candidates among some regions."""
         for region in regions:
-            children = _children(self._attributes[name], self._margins[name], region)
+            children = _children(self._attributes[name], self._marginals[name], region)
             if children:
-                parts = np.stack([self._margins[name].total(*child) for child in children])
+                parts = np.stack([self._marginals[name].total(*child) for child in children])
                 gain = int(_GAIN.ticks(parts))
                 if gain > 0:
                     self._open.append(_Open(Candidate(name, region, children), gain))
 
 
-def _children(attribute: Attribute, margin: Margin, region: Range) -> tuple[Range, ...]:
+def _children(attribute: Attribute, marginal: Marginal, region: Range) -> tuple[Range, ...]:
     """What a region would be replaced by; nothing where it cannot be split, or only into intervals too narrow."""
     domain, narrow = domain_of(attribute), narrowest(attribute)
     start, stop = region
@@ -221,7 +222,7 @@ def _children(attribute: Attribute, margin: Margin, region: Range) -> tuple[Rang
         below = domain.children(start, stop)
         return below if all(b - a >= narrow for a, b in below if a != domain.missing) else ()
     end = stop if domain.missing is None else min(stop, domain.missing)  # where the grid points of the region end
-    point = best_split(Splits.of(margin, region), start + narrow, end - narrow, domain.missing)
+    point = best_split(Splits.of(marginal, region), start + narrow, end - narrow, domain.missing)
     return () if point is None else ((start, point), (point, stop))
 
 
@@ -241,11 +242,11 @@ def best_split(splits: Splits, lowest: int, highest: int, missing: int | None) -
     return int(point[gains.argmax()])
 
 
-def _margin(codes: Integers, size: int, classes: Integers, number: int, counts: Integers) -> Margin:
+def _marginal(codes: Integers, size: int, classes: Integers, number: int, counts: Integers) -> Marginal:
     """One attribute against the class: so many codes, so many classes."""
-    ranks, rows = numbered(codes, size)
+    ranks, rows = number_rows(codes, size)
     flat = np.bincount(ranks * number + classes, weights=counts, minlength=len(rows) * number)
-    return Margin(codes[rows], flat.reshape(len(rows), number).astype(np.int64))
+    return Marginal(codes[rows], flat.reshape(len(rows), number).astype(np.int64))
 
 
 def _partition(view: View, cells: Cells, descent: _Descent) -> Partition:
@@ -256,7 +257,7 @@ def _partition(view: View, cells: Cells, descent: _Descent) -> Partition:
     starts, stops = [], []
     for attribute in view.quasi:
         cut = descent.cuts[attribute.name]
-        region = cut.regions(column(cells, attribute.name)[row])
+        region = cut.regions(cell_codes(cells, attribute.name)[row])
         edges = np.asarray((*cut.starts, cut.size))
         starts.append(edges[region])
         stops.append(edges[region + 1])

@@ -27,6 +27,10 @@ class Check:
         # Some of it is quoted from the bundle, and most readers are terminals.
         object.__setattr__(self, "detail", printable(self.detail, 10_000))
 
+    def as_json(self) -> dict[str, Any]:
+        """The check as plain values."""
+        return {"name": self.name, "ok": self.ok, "detail": self.detail}
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -38,6 +42,10 @@ class Verification:
     def ok(self) -> bool:
         """Whether every check passed."""
         return all(check.ok for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        """The checks as plain values."""
+        return {"ok": self.ok, "checks": [check.as_json() for check in self.checks]}
 
 
 def check_names(path: Path, files: Sequence[str]) -> Check:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.counts import Cells
-from sfumato.domains.locate import held
+from sfumato.domains.locate import count_contained
 from sfumato.errors import StudyError
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.study.view import View
@@ -58,7 +58,7 @@ class Partition:
 def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
     """How many people of a population are in each region; nobody may be in two of them."""
     codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
-    found, homes = held(boxes.starts, boxes.stops, codes, people.counts)
+    found, homes = count_contained(boxes.starts, boxes.stops, codes, people.counts)
     if np.any(homes > 1):
         raise StudyError(
             "regions overlap, so one person may belong to several groups, and shares of people are undefined",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.release.partition import SUPPRESSED, Partition
 from sfumato.study.view import View
 
@@ -33,7 +33,7 @@ def attribute_losses(
         if sets is not None and name in sets:
             tree = view.domain(name).taxonomy
             assert tree is not None, "sets have become categories"
-            blurred = float(sizes @ ToldSets.by_tree(sets[name], tree).at(starts, stops).losses(sets[name]))
+            blurred = float(sizes @ PublishedSets.by_tree(sets[name], tree).at(starts, stops).losses(sets[name]))
         else:
             blurred = float(sizes @ ((stops - starts - 1) / most)) if most else 0.0
         found[name] = (blurred + gone) / records

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from sfumato.domains.cut import Cut
 from sfumato.domains.sets.cut import SetCut, Sets, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.release.draft import Draft
@@ -46,7 +46,7 @@ class Values:
     edges: Integers | None = None  # (regions + 1,): where the regions of the columns begin, and the end of the last
 
     @classmethod
-    def of_sets(cls, pool: Integers, published: csr_array, how: ToldSets, sets: Sets) -> "Values":
+    def of_sets(cls, pool: Integers, published: csr_array, how: PublishedSets, sets: Sets) -> "Values":
         """Sets that are published by their places; ``sets`` are those of the table."""
         return cls(pool, csr_array(published @ how.spread(sets)), published)
 
@@ -117,7 +117,7 @@ class Shown:
     rate: float = 1.0
     suppressed: int = 0
     noisy: bool = False  # whether weights are counts with noise, and no records are published
-    sets: Mapping[str, ToldSets] = field(default_factory=dict)  # how sets are published, by attribute
+    sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are published, by attribute
 
     def __post_init__(self) -> None:
         assert self.starts.shape == self.stops.shape == (len(self.weights), len(self.attributes)), "a region a row"
@@ -175,7 +175,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
     """
     groups = draft.groups
     domains = {a.name: a.domain for a in draft.view.predictors}
-    published: dict[str, ToldSets] = {}
+    published: dict[str, PublishedSets] = {}
     columns = []
     for index, cut in enumerate(groups.cuts):
         regions = plain_numbers(cut, groups.regions[:, index])
@@ -184,7 +184,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             if not isinstance(domain, SetDomain) or sets is None or cut.attribute not in sets:
                 raise InternalError(f"the sets '{cut.attribute}' came without those of the table")
             numbers, regions = np.unique(regions, return_inverse=True)
-            published[cut.attribute] = ToldSets.by_cut(domain, cut, numbers)
+            published[cut.attribute] = PublishedSets.by_cut(domain, cut, numbers)
         columns.append(np.asarray(regions).ravel().astype(np.int64))
     place = [index for index, cut in enumerate(groups.cuts) if cut.attribute in quasi]
     rows_of = np.stack([columns[index] for index in place], axis=1) if place else np.zeros((len(groups), 0), np.int64)
@@ -212,7 +212,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
     return Shown(names, starts, stops, weights, values, draft.form, sets=published, noisy=True)
 
 
-def _ends(cut: Cut, published: Mapping[str, ToldSets], regions: Integers) -> tuple[Integers, Integers]:
+def _ends(cut: Cut, published: Mapping[str, PublishedSets], regions: Integers) -> tuple[Integers, Integers]:
     """Where regions begin and end: in codes, of sets in places."""
     if cut.attribute in published:
         return regions, regions + 1
@@ -238,7 +238,7 @@ def with_published_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy],
         domain = view.domain(name)
         assert isinstance(domain, SetDomain), "trees are of sets"
         try:
-            how[name] = ToldSets.by_tree(domain, tree)
+            how[name] = PublishedSets.by_tree(domain, tree)
         except VerifyError:
             raise StudyError(
                 f"'{name}' is published with sets that do not match the taxonomy and level that the study "

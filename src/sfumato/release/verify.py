@@ -19,7 +19,7 @@ from sfumato.release.guarantee import Evidence, guarantee_from
 from sfumato.release.manifest.parse import parse_manifest
 from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_unexpected
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.selection import selected
+from sfumato.study.selection import parse_selection
 from sfumato.tables import read_people
 
 __all__ = ["Check", "Verification", "inspect", "verify_bundle"]
@@ -164,6 +164,6 @@ def _people(population: str | Path, base: Path | None, manifest: Mapping[str, An
         one["name"]: Attribute(name=one["name"], role=Role(one["role"]), domain=domains[one["name"]])
         for one in manifest["attributes"]
     }
-    selection = selected(str((manifest.get("selection") or {}).get("where") or ""), known)
+    selection = parse_selection(str((manifest.get("selection") or {}).get("where") or ""), known)
     quasi = [attribute for attribute in known.values() if attribute.role is Role.QUASI_IDENTIFIER]
     return read_people(str(population), quasi, selection, base=base)

@@ -1,7 +1,7 @@
 """The owner's report: one page about a published release."""
 
 from sfumato.report.build import report_page
-from sfumato.report.measure_sentences import MeasureText
+from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.page import Provenance
 
-__all__ = ["MeasureText", "Provenance", "report_page"]
+__all__ = ["MeasureResult", "Provenance", "report_page"]

@@ -12,7 +12,7 @@ from sfumato.release.shown import Shown
 from sfumato.report.distributions import distributions
 from sfumato.report.frontier_section import frontier_plane, frontier_rows
 from sfumato.report.grouped_records import record_sections
-from sfumato.report.measure_sentences import MeasureText
+from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.noisy_counts import counts_sections
 from sfumato.report.page import Page, Provenance, Tile, render
 from sfumato.report.table_rows import Rows
@@ -32,7 +32,7 @@ def report_page(
     beside: tuple[View, Cells, Shown] | None = None,
     tables_sets: Mapping[str, Sets] | None = None,
     sets: Mapping[str, SetDomain] | None = None,
-    measures: Sequence[MeasureText] = (),
+    measures: Sequence[MeasureResult] = (),
     unmeasured: str = "",
 ) -> str:
     """One self-contained HTML page; ``beside`` is the release next to the table, if the table was read.

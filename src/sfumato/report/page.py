@@ -9,10 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sfumato.report.cap_section import Cap
 from sfumato.report.chart import Chart, Plane
-from sfumato.report.measure_sentences import MeasureText
+from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.table_rows import Rows
-
-ATTACKS = ("link", "guessed", "intersect")  # how the names of measures begin that are attacks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +71,12 @@ class Page:
     breakdown: Rows | None = None
     breakdown_means: Sequence[str] = ()
     facts: Rows | None = None
-    measures: Sequence[MeasureText] = ()
+    measures: Sequence[MeasureResult] = ()
     unmeasured: str = ""
 
-    def about(self, *kinds: str, attacks: bool = False) -> list[MeasureText]:
-        """The measures of some kinds, attacks or others."""
-        return [m for m in self.measures if m.kind in kinds and m.name.startswith(ATTACKS) is attacks]
+    def about(self, *kinds: str, attacks: bool = False) -> list[MeasureResult]:
+        """The measures of some kinds: those that are attacks, or those that are not."""
+        return [one for one in self.measures if one.measure.kind in kinds and one.measure.attack is attacks]
 
 
 @cache

@@ -61,6 +61,11 @@ def show(value: Fraction) -> str:
     return str(value)
 
 
+def exact_text(value: Fraction | None) -> str | None:
+    """`show` for a value that there may not be, as JSON has it."""
+    return None if value is None else show(value)
+
+
 def round_up_scale(value: Fraction) -> float:
     """The smallest float that is not below ``value``: more noise, never less.
 

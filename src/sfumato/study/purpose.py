@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sfumato.errors import StudyError
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.study.unit import PersonUnit
 from sfumato.study.view import View
@@ -60,7 +60,7 @@ def selection(study: Study, purpose: str | None) -> Selection:
     if purpose is None:
         return EVERYTHING
     wanted = study.purposes[purpose]
-    found = selected(wanted.where, study.attributes)
+    found = parse_selection(wanted.where, study.attributes)
     return found if wanted.span is None else replace(found, span=wanted.span, time=study.time)
 
 
@@ -105,18 +105,18 @@ def _refuse_nothing(study: Study, view: View) -> None:
 def _refuse_several_records(study: Study) -> None:
     if isinstance(study.unit, PersonUnit) and study.unit.at_most > 1:
         raise StudyError(
-            f"the study counts up to {study.unit.at_most} records a person, and groups of k records may then hold "
-            "fewer than k people",
-            "set `at_most: 1`, so that one record a person is used, or use a differentially private method",
+            f"the study uses up to {study.unit.at_most} records per person, so an equivalence class of k records may "
+            "hold fewer than k people",
+            "set `at_most: 1`, so that one record per person is used, or use a differentially private method",
         )
 
 
 def _refuse_selection_by_sensitive(view: View, purpose: str | None) -> None:
-    told = next((a.name for a in view.selection.attributes if a.role is Role.SENSITIVE), None)
-    if told is not None:
+    sensitive = next((a.name for a in view.selection.attributes if a.role is Role.SENSITIVE), None)
+    if sensitive is not None:
         raise StudyError(
-            f"purpose '{purpose}' selects records by the sensitive '{told}', and would tell it of everybody known to "
-            "be in the release",
+            f"purpose '{purpose}' selects records by the sensitive '{sensitive}', and would disclose it for "
+            "everybody known to be in the release",
             "select by other attributes, or use a differentially private method",
         )
 
@@ -124,6 +124,6 @@ def _refuse_selection_by_sensitive(view: View, purpose: str | None) -> None:
 def _refuse_no_quasi(study: Study, view: View) -> None:
     if not view.quasi:
         raise StudyError(
-            f"no quasi-identifier of the study '{study.name}' takes part, so there is nothing to make alike",
+            f"the release has no quasi-identifier of the study '{study.name}', so there is nothing to generalise",
             "give the attributes that others may know of a person `role: quasi_identifier`",
         )

@@ -60,7 +60,7 @@ class Selection:
 EVERYTHING = Selection()
 
 
-def selected(where: str, attributes: Mapping[str, Attribute]) -> Selection:
+def parse_selection(where: str, attributes: Mapping[str, Attribute]) -> Selection:
     """The selection that a condition makes, over these attributes."""
     if not where:
         return EVERYTHING

@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.levels import categories_of, recoded, stand_in
+from sfumato.domains.sets.levels import categories_of, recode_cells, stand_in
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
 
 
-def foresee_levels(view: View) -> View:
+def declared_levels(view: View) -> View:
     """The view as far as it is known before the table is opened; refuses sets without a level."""
     declared = set_domains(view.attributes)
     domains = {name: stand_in(name, domain) for name, domain in declared.items()}
     return replace(view.with_domains(domains), sets=declared)
 
 
-def take_levels(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, Cells]:
+def recode_sets(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, Cells]:
     """The view and the records with sets as the categories that occur; ``sets`` are those of the table."""
     levelled, codes = level_codes(view, cells, sets)
-    return levelled, recoded(cells, codes)
+    return levelled, recode_cells(cells, codes)
 
 
 def level_codes(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, dict[str, NDArray[np.int64]]]:
@@ -57,7 +57,7 @@ def set_rules(attributes: Iterable[Attribute]) -> list[str]:
                 label = domain.taxonomy.leaves[domain.other]
                 found.append(f"a code of '{attribute.name}' that its taxonomy lacks counts as '{label}'")
             if domain.level is not None:
-                found.append(f"of '{attribute.name}' nothing is told below level {domain.level} of its taxonomy")
+                found.append(f"nothing below level {domain.level} of the taxonomy of '{attribute.name}' is published")
             if domain.most is not None and (domain.separator or not domain.columns):
-                found.append(f"of more than {domain.most} codes in '{attribute.name}' the first are taken")
+                found.append(f"of more than {domain.most} codes in '{attribute.name}' the first {domain.most} are used")
     return found

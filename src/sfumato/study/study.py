@@ -81,7 +81,7 @@ class Study:
             )
         if not isinstance(found[0].domain, Grid) or found[0].domain.unit != "day":
             raise StudyError(
-                f"the time '{found[0].name}' has no dates, so no span can go by it",
+                f"the time '{found[0].name}' has no dates, so spans cannot be defined by it",
                 f"give '{found[0].name}' `type: date`",
             )
         return found[0]

@@ -1,4 +1,4 @@
-"""The privacy unit: whose presence in the table a promise hides."""
+"""The privacy unit: whose presence in the table a differentially private release hides."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -7,7 +7,7 @@ from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
 from sfumato.tables.invalid_values import DomainViolations, consequences
-from sfumato.tables.left_out_counts import count_left_out, count_replaced, stand_ins
+from sfumato.tables.left_out_counts import count_left_out, count_replaced, replacement_codes
 from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_tokens
 from sfumato.tables.open import open_source, reads_once
 from sfumato.tables.population import read_people
@@ -30,6 +30,6 @@ __all__ = [
     "profile_table",
     "read_people",
     "reads_once",
-    "stand_ins",
+    "replacement_codes",
     "without_missing_tokens",
 ]

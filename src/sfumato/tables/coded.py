@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells, Margin, SetMargin, tally
+from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.cut import SetCut, Sets
@@ -25,7 +25,7 @@ from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.folding import Narrow, fold, in_order, region
+from sfumato.tables.folding import Narrow, fold, region, sort_cells
 from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
 
@@ -58,12 +58,12 @@ class CodedTable:
         """What the table is coded by."""
         return self.records.attributes
 
-    def margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+    def marginals(self, attributes: Sequence[str], by: str) -> dict[str, Marginal]:
         """Every attribute against ``by``."""
         wanted = list(dict.fromkeys(attributes))
-        found: dict[str, Margin] = {}
+        found: dict[str, Marginal] = {}
         for start in range(0, len(wanted), _TOGETHER):
-            found |= self._margins(wanted[start : start + _TOGETHER], by)
+            found |= self._marginals(wanted[start : start + _TOGETHER], by)
         return found
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:
@@ -83,13 +83,13 @@ class CodedTable:
                 columns[place] = cuts[place].regions(columns[place].astype(np.int64))
             codes, counts = fold(np.stack(columns, axis=1), counts)
             columns = list(codes.T)
-        return Cells(names, *in_order(columns, counts, [len(cut) for cut in cuts]))
+        return Cells(names, *sort_cells(columns, counts, [len(cut) for cut in cuts]))
 
     def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
         names = tuple(self._places) if attributes is None else tuple(attributes)
         columns, counts = self._group(names, [None] * len(names))
-        return Cells(names, *in_order(columns, counts, self._sizes(names)))
+        return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
 
     def cells_and_rows(self) -> tuple[Cells, int]:
         """The full cells of all attributes, and how many records the source has, both from one pass.
@@ -106,7 +106,7 @@ class CodedTable:
         names, rows = tuple(self._places), int(counts.sum())
         if not fits.all():
             columns, counts = [column[fits] for column in columns], counts[fits]
-        return Cells(names, *in_order(columns, counts, self._sizes(names))), rows
+        return Cells(names, *sort_cells(columns, counts, self._sizes(names))), rows
 
     @property
     def sets(self) -> dict[str, Sets]:
@@ -201,7 +201,7 @@ class CodedTable:
         sets = self.sets
         return [len(sets[name]) if name in sets else self._domain(name).size for name in names]
 
-    def _margins(self, attributes: Sequence[str], by: str) -> dict[str, Margin]:
+    def _marginals(self, attributes: Sequence[str], by: str) -> dict[str, Marginal]:
         """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.
 
         A code is never null, so in each row of the result the one column that is not says which set the row is of.
@@ -220,21 +220,21 @@ class CodedTable:
             doing=f"counting {self.source.name}",
         )
         sets_of, codes, classes, counts = (_numbers(found, name) for name in ("which", "code", "class", "n"))
-        margins: dict[str, Margin] = {}
+        marginals: dict[str, Marginal] = {}
         for name in attributes:
             here = sets_of == (-1 if name == by else others.index(name))
             of = classes if name == by else codes
-            margins[name] = _margin(of[here], classes[here], counts[here], self._domain(by).size)
+            marginals[name] = _marginal(of[here], classes[here], counts[here], self._domain(by).size)
             if name in self.sets:
-                margins[name] = SetMargin(margins[name].codes, margins[name].counts, self.sets[name])
-        return margins
+                marginals[name] = SetMarginal(marginals[name].codes, marginals[name].counts, self.sets[name])
+        return marginals
 
 
-def _margin(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> Margin:
+def _marginal(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> Marginal:
     distinct, place = np.unique(codes, return_inverse=True)
     table = np.zeros((len(distinct), size), np.int64)
     table[place, classes] = counts
-    return Margin(distinct.astype(np.int64), table)
+    return Marginal(distinct.astype(np.int64), table)
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:

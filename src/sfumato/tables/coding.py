@@ -1,6 +1,6 @@
 """Coding in the engine: the same codes that `domains.domain` gives in Python, as expressions over a column.
 
-A tested promise: for every raw value, ``domain.encode([value])`` and the expression here agree.
+Tests check that for every raw value ``domain.encode([value])`` and the expression here agree.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def code_type(domain: Categories | Grid) -> dt.DataType:
 
 
 def refuse_unfit_type(attribute: Attribute, kind: dt.DataType, source: str) -> None:
-    """A column whose type can never hold what the study declares is the owner's mistake, and is told at once."""
+    """A column whose type can never hold what the study declares is the owner's mistake, and is reported at once."""
     domain = attribute.domain
     if isinstance(domain, Categories):
         fits = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_date() or kind.is_timestamp()

@@ -35,7 +35,7 @@ def fold(codes: Codes, counts: Codes) -> tuple[Codes, Codes]:
     return distinct, folded
 
 
-def in_order(columns: Sequence[Narrow], counts: Codes, sizes: Sequence[int]) -> tuple[Codes, Codes]:
+def sort_cells(columns: Sequence[Narrow], counts: Codes, sizes: Sequence[int]) -> tuple[Codes, Codes]:
     """The cells in the order of their codes: an engine with threads gives them in any. No two have the same codes.
 
     Columns stay as narrow as the engine gives them until they are in order: wide ones take longer to move than to sort.

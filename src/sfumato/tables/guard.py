@@ -43,7 +43,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
     ),
     (
         ("no such file", "no files found", "cannot open file", "does not exist"),
-        SourceError("a file or table is not there", "check the path and the table's name"),
+        SourceError("a file or table does not exist", "check the path and the table's name"),
     ),
     (
         ("expected number of columns",),
@@ -100,12 +100,12 @@ def classify(error: BaseException) -> SourceError:
     if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
         return SourceError("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
     return SourceError(
-        f"the engine failed ({type(error).__name__}; its own words are held back, they may quote records)",
+        f"the engine failed ({type(error).__name__}; its message is withheld because it may quote records)",
         "check that the table can be read with another tool; if it can, this is our bug: please report it",
     )
 
 
-def guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
+def run_guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
     """Run an engine call; turn its failure into ours."""
     try:
         return run()

@@ -76,7 +76,7 @@ def consequences(report: DomainViolations, attribute: Attribute) -> list[str]:
         said += [(report.unreadable, read), (blank, f"values ({_share(blank, report)}) are missing and kept as such")]
     for count, policy in ((report.missing, attribute.missing), (report.outside, attribute.outside)):
         if policy is InvalidValuePolicy.SUPPRESS:
-            said.append((count, f"values ({_share(count, report)}) leave their records out"))
+            said.append((count, f"values ({_share(count, report)}) exclude their records"))
     return [f"'{report.attribute}': {count} {words}" for count, words in said if count]
 
 

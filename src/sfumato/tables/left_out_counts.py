@@ -33,7 +33,7 @@ def count_left_out(records: Records, kept: ir.Table | None = None) -> LeftOut:
         places = range(start, min(start + _TOGETHER, len(names)))
         table = _narrow(kept, [f"c{place}" for place in places])
         sums = {f"c{p}": (table[f"c{p}"] < 0).sum() for p in places}
-        instead = {p: stand_ins(records.attributes[p]) for p in places}
+        instead = {p: replacement_codes(records.attributes[p]) for p in places}
         sums |= {f"s{p}": table[f"c{p}"].isin(codes).sum() for p, codes in instead.items() if codes}
         counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
         lost[start : places.stop] = [int(counted[f"c{place}"] or 0) for place in places]
@@ -62,7 +62,7 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
     and are kept as missing. What really is missing is kept as what it is, and not counted. Neither are sets, of which
     a code outside is one of several, nor a time, of which the day itself is compared with a span.
     """
-    able = tuple(a for a in attributes if stand_ins(a))
+    able = tuple(a for a in attributes if replacement_codes(a))
     if not able:
         return {}
     looked = Records(records.source, able, selection=records.selection)
@@ -87,7 +87,7 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
     return counts
 
 
-def stand_ins(attribute: Attribute) -> list[int]:
+def replacement_codes(attribute: Attribute) -> list[int]:
     """The codes that a replaced value may have; who has none of them is not looked at again."""
     domain = attribute.domain
     if isinstance(domain, Categories):

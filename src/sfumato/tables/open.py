@@ -44,7 +44,7 @@ def open_source(
     limits = Limits(memory=memory_limit, threads=threads)
     folder = Path(base) if base is not None else Path()
     declared = source if isinstance(source, Source) else Source(path=source)
-    found = _opened(declared.path, declared, folder, limits, private=private)
+    found = _open_table(declared.path, declared, folder, limits, private=private)
     return without_missing_tokens(found, declared.missing) if declared.missing else found
 
 
@@ -56,12 +56,12 @@ def reads_once(source: Any) -> bool:
     return type(where).__module__.partition(".")[0] not in {"pandas", "polars"}
 
 
-def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
+def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
     if isinstance(source, (str, Path)):
         scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
         if scheme is None:
             return _open_files(source, declared, folder, limits, private=private)
-        _refuse_csv_fields(declared, "it is no CSV file")
+        _refuse_csv_fields(declared, "it is not a CSV file")
         return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
     _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
@@ -73,7 +73,7 @@ def _opened(source: Any, declared: Source, folder: Path, limits: Limits, *, priv
 def _refuse_csv_fields(declared: Source, why: str) -> None:
     if declared.written:
         raise SourceError(
-            f"the source has `{declared.written[0]}`, and {why}", "take it out: only CSV files are written so"
+            f"the source has `{declared.written[0]}`, and {why}", "remove it: it applies to CSV files only"
         )
 
 

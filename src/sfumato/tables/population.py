@@ -24,8 +24,9 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
     """
     if any(isinstance(a.domain, SetDomain) for a in attributes):
         raise StudyError(
-            "a promise compares with the people of a population, and sets of codes have no region to count them in",
-            "leave the set out of the purpose, or the promise out of the release",
+            "a privacy model compares with the people of a population, and sets of codes have no region to count them "
+            "in",
+            "leave the set out of the purpose, or the privacy model out of the release",
         )
     chosen = replace(selection, span=None, time=None)
     with open_source(name, base=base) as table:
@@ -42,5 +43,7 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
         ]
         found = CodedTable(table, known, selection=chosen).full_cells([a.name for a in attributes])
         if not len(found):
-            raise SourceError(f"the population {table.name} has nobody who fits the study", "check its values")
+            raise SourceError(
+                f"the population {table.name} has no person whose values fit the study", "check its values"
+            )
     return found

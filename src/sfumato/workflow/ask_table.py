@@ -38,9 +38,9 @@ from sfumato.privacy.models import DifferentialPrivacy
 from sfumato.progress import Progress, silent
 from sfumato.release.guarantee import NO_GUARANTEE
 from sfumato.study.attribute import Attribute, Role, observed
-from sfumato.study.budget import show
+from sfumato.study.budget import exact_text, show
 from sfumato.study.recipe import Recipe
-from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
 from sfumato.workflow.steps.budget_words import refuse_over_budget
@@ -91,6 +91,22 @@ class Answer:
         """The expected error in words."""
         each = "" if self.question.by is None else "each "
         return f"{each}within ±{self.within:,} with {100 * SURE:.0f} %"
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "question": self.question.text,
+            "by": self.question.by,
+            "span": self.question.span,
+            "count": self.count,
+            "counts": None if self.question.by is None else self.counts,
+            "within": self.within,
+            "confidence": SURE,
+            "deviation": self.deviation,
+            "epsilon": show(self.question.epsilon),
+            "left": exact_text(self.left),
+            "entry": self.entry,
+        }
 
 
 def ask(
@@ -215,7 +231,7 @@ def _book(study: Study, ledger: Ledger | None) -> Ledger:
 
 def _selection(study: Study, question: Question) -> Selection:
     open_to_questions = {name: a for name, a in study.attributes.items() if a.role is not Role.IDENTIFIER}
-    found = selected(question.text.strip(), open_to_questions)
+    found = parse_selection(question.text.strip(), open_to_questions)
     return found if question.span is None else replace(found, span=study.span(question.span), time=study.time)
 
 

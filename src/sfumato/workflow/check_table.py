@@ -19,9 +19,9 @@ from sfumato.privacy.models import (
     DistinctLDiversity,
     GroupModel,
     KAnonymity,
+    any_regional,
     broken_records,
     parse_models,
-    regional,
     title,
 )
 from sfumato.study.attribute import Attribute, Role
@@ -56,6 +56,18 @@ class ModelCheck:
         """Whether every group satisfies the model."""
         return not self.broken
 
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain values."""
+        return {
+            "model": self.model,
+            "ok": self.ok,
+            "broken": self.broken,
+            "records": self.records,
+            "best": self.best,
+            "worst": list(self.worst),
+            "values": list(self.values),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableCheck:
@@ -72,6 +84,18 @@ class TableCheck:
     def ok(self) -> bool:
         """Whether every model holds in every group."""
         return all(model.ok for model in self.models)
+
+    def as_json(self) -> dict[str, Any]:
+        """The findings as plain values."""
+        return {
+            "ok": self.ok,
+            "records": self.records,
+            "suppressed": self.suppressed,
+            "groups": self.groups,
+            "smallest": self.smallest,
+            "largest": self.largest,
+            "models": [model.as_json() for model in self.models],
+        }
 
 
 def verify_table(
@@ -117,7 +141,7 @@ def verify_table(
     domains: dict[str, Domain] = {}
     for place, name in enumerate(sensitive, start=len(quasi)):
         codes[name], domains[name] = _rank_values(found[f"c{place}"])
-    boxes, known = _regions(found, quasi, first) if regional(models) else (None, {})
+    boxes, known = _regions(found, quasi, first) if any_regional(models) else (None, {})
     _check(models, quasi, domains, known)
     groups = Statistics.of(group, counts, codes, {**known, **domains}, groups=len(first), boxes=boxes)
     shown = [f"c{place}" for place in range(len(quasi))] if values else []

@@ -188,7 +188,7 @@ def _model(
             "composition": guarantee.composition,
             "receipt": [
                 {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism}
-                for spend in accountant.receipt
+                for spend in accountant.breakdown
             ],
             "ledger": link,
             "date": run.clock().date().isoformat(),

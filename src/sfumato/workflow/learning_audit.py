@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, Margin
+from sfumato.domains.counts import Cells, Marginal
 from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
 from sfumato.evaluate.audit import Finding, audit
@@ -103,9 +103,9 @@ class _Made:
         self._codes = np.array(list(found), dtype=np.int64)
         self._counts = np.array(list(found.values()), dtype=np.int64)
 
-    def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
+    def marginals(self, attributes: Sequence[str], by: str) -> Mapping[str, Marginal]:
         """Nothing: a tree makes its own from the cells."""
-        raise InternalError(f"an audited tree asked for {len(attributes)} margins by '{by}'")
+        raise InternalError(f"an audited tree asked for {len(attributes)} marginals by '{by}'")
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:
         """The full cells: a tree asks for nothing else."""

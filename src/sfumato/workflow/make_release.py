@@ -32,7 +32,7 @@ from sfumato.study.formulas import formula_words
 from sfumato.study.left_out import LeftOut
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import set_domains, take_levels
+from sfumato.study.set_levels import recode_sets, set_domains
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
@@ -129,7 +129,7 @@ def make_draft(counted: CountedTable, run: Run) -> Draft:
     if isinstance(guarantee, DpGuarantee):
         accountant = Accountant(guarantee.epsilon / view.unit.stability)
         draft = method.draft(view, counted.counts, replace(context, accountant=accountant))
-        draft = replace(draft, guarantee=guarantee.with_breakdown(accountant.receipt))
+        draft = replace(draft, guarantee=guarantee.with_breakdown(accountant.breakdown))
     else:
         draft = method.draft(view, counted.counts, context)
     return FORMS[draft.form].published(draft)
@@ -159,7 +159,7 @@ def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run)
         return CountedTable(asked, counter, method, guard(study, counter, anyway=run.anyway))
     run.progress("counting the records", 0, 1)
     whole = count_whole_table(study, asked, counter, anyway=run.anyway)
-    view, cells = take_levels(asked, whole.cells, counter.sets)
+    view, cells = recode_sets(asked, whole.cells, counter.sets)
     view = with_people(method.models, study, view)
     known = with_population(method, study, view)
     known.check_declared(asked)

@@ -9,12 +9,12 @@ from sfumato.errors import InfeasibleError, UsageError
 from sfumato.evaluate.max_k import MaxK, Tried, smallest_k
 from sfumato.methods import ConfidenceCap, Mondrian
 from sfumato.methods.grouping.declared_checks import refuse_named_sets
-from sfumato.privacy.groups.parameters import exact
-from sfumato.privacy.groups.shares import as_given
+from sfumato.privacy.groups.parameters import parse_exact
+from sfumato.privacy.groups.shares import shares_of_counts
 from sfumato.privacy.models import CappedConfidence, broken_records
 from sfumato.progress import Progress, silent
 from sfumato.study.purpose import tailor
-from sfumato.study.set_levels import foresee_levels, take_levels
+from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
@@ -44,14 +44,14 @@ def max_k(
         raise UsageError(f"the range of k is {low} to {high}", "give two whole numbers from 1 on, the lower first")
     asked = tailor(study, purpose, cap.needs)
     refuse_named_sets(cap, asked)
-    cap.check(foresee_levels(asked))
+    cap.check(declared_levels(asked))
     with open_study_table(study) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         cells = counter.full_cells([a.name for a in asked.attributes])
         if not len(cells):
             raise InfeasibleError("no record of the table is used", "check the table with `sfumato check`")
-        view, cells = take_levels(asked, cells, counter.sets)
+        view, cells = recode_sets(asked, cells, counter.sets)
     cap = with_population(cap, study, view)
     refuse_named_sets(cap, asked)
     records = int(cells.counts.sum())
@@ -77,14 +77,14 @@ def max_k(
 def _table_shares(view: View, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
     """The table's own shares; they stay here."""
     return {
-        a.name: as_given(view.domain(a.name), cells.codes[:, cells.attributes.index(a.name)], cells.counts)
+        a.name: shares_of_counts(view.domain(a.name), cells.codes[:, cells.attributes.index(a.name)], cells.counts)
         for a in (*view.quasi, *view.sensitive)
     }
 
 
 def _notes(view: View, cap: ConfidenceCap) -> tuple[str, ...]:
     limited = [a.name for a in view.quasi if a.at_least is not None]
-    notes = [] if exact(cap.rate, "rate") == 1 else [_AS_DRAWN]
+    notes = [] if parse_exact(cap.rate, "rate") == 1 else [_AS_DRAWN]
     if limited:
         notes.append(
             f"Mondrian does not support `at_least`, and splits these as finely as it can: {', '.join(limited)}"

@@ -10,7 +10,7 @@ from sfumato.study.attribute import Attribute, observed
 from sfumato.study.formulas import formula_words
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import foresee_levels
+from sfumato.study.set_levels import declared_levels
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.workflow.steps.budget_words import cost_words, refusal_words
@@ -80,7 +80,7 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
 
 def foresee_view(asked: View, method: Method) -> View:
     """The view as far as it is known before the table is opened."""
-    return asked if method.needs.private else foresee_levels(asked)
+    return asked if method.needs.private else declared_levels(asked)
 
 
 def _subject(view: View, *, private: bool) -> str:

@@ -61,7 +61,7 @@ def make_report(
         beside=None if looked is None else (looked.view, looked.raw, looked.shown),
         tables_sets=None if looked is None else looked.sets,
         sets=set_domains(read.view.attributes),
-        measures=measured.readings,
+        measures=measured.results,
         unmeasured=measured.unmeasured,
     )
     return write_report(folder, page)

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import BudgetError, SfumatoError
 from sfumato.evaluate.learning.accuracy import Comparison
 from sfumato.ledger import Ledger
 from sfumato.methods import build
-from sfumato.privacy.models import peopled
+from sfumato.privacy.models import population_names
 from sfumato.progress import Progress, silent
 from sfumato.release.verify import verify_bundle
+from sfumato.study.budget import exact_text
 from sfumato.study.recipe import Recipe, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.workflow.accuracy import accuracy
@@ -39,6 +41,22 @@ class RunResult:
     failure: SfumatoError | None = None
     accuracy: Comparison | None = None
     why_not: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome as plain values."""
+        done = self.published
+        return {
+            "release": self.recipe.name,
+            "purpose": self.recipe.purpose,
+            "bundle": None if done is None else str(done.bundle),
+            "epsilon": None if done is None else exact_text(done.epsilon),
+            "left": None if done is None else exact_text(done.left),
+            "verified": self.verified,
+            "failure": None if self.failure is None else str(self.failure),
+            "accuracy": None if self.accuracy is None else self.accuracy.as_json(),
+            "why_not": self.why_not or None,
+            "warnings": [] if done is None else list(done.warnings),
+        }
 
 
 def run_study(
@@ -86,7 +104,7 @@ def _run_release(
         done = make()
     except SfumatoError as error:
         return RunResult(recipe=recipe, failure=error)
-    named = peopled(getattr(build(recipe), "models", ()))
+    named = population_names(getattr(build(recipe), "models", ()))
     verified = verify_bundle(
         done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
     ).ok

@@ -26,13 +26,13 @@ from sfumato.file_names import checked_file_name
 from sfumato.frontier import Frontier, Point, Sweep, default_sweep, families, label, sweep_from_settings, together
 from sfumato.methods import ContingencyTable, Mondrian, build, recipe_of
 from sfumato.methods.grouping.declared_checks import refuse_named_sets
-from sfumato.privacy.models import peopled
+from sfumato.privacy.models import population_names
 from sfumato.progress import Progress, silent, time_left
 from sfumato.release.form import FORMS
 from sfumato.release.shown import Shown
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import foresee_levels, take_levels
+from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, read_people
@@ -184,9 +184,9 @@ def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], pr
 def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
     """The view and the records of partition methods; refuses what they would refuse."""
     asked = tailor(study, purpose, Mondrian.needs)
-    foresee_levels(asked)
+    declared_levels(asked)
     refuse_invalid_values(counter, asked, cells, counter.all_rows())
-    return Groups(asked, *take_levels(asked, cells, counter.sets))
+    return Groups(asked, *recode_sets(asked, cells, counter.sets))
 
 
 def _with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
@@ -221,7 +221,7 @@ def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, 
 
 def _crowds(method: object) -> tuple[str, ...]:
     """The populations that a method's models compare with."""
-    return peopled(getattr(method, "models", ()))
+    return population_names(getattr(method, "models", ()))
 
 
 def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.domains.sets.cut import SetCut, Sets
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.levels import categories_of
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.sets.regions import SetRegions, possible_sets
 from sfumato.domains.taxonomy.prune import ShownTree
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
@@ -68,7 +68,7 @@ def test_chances_of_a_cut_are_those_of_one_code_under_each_node(starts, sets, lo
 def test_places_of_a_cut_are_the_regions_that_hold_a_set(starts, sets, known):
     cut = SetCut("codes", starts, TREE.size)
     published = np.unique(cut.numbers(Sets.of([sorted(one) for one in sets], TREE.size)))
-    told = ToldSets.by_cut(domain(), cut, published)
+    told = PublishedSets.by_cut(domain(), cut, published)
     labels = [codes_of(text) for text in cut.labels(TREE, published)]
     for codes, place in zip(known, told.places.of(Sets.of([sorted(one) for one in known], TREE.size)), strict=True):
         holding = [n for n, nodes in enumerate(labels) if within(frozenset(codes), nodes)]
@@ -81,7 +81,7 @@ def test_places_of_a_tree_are_in_the_published_regions_that_hold_a_set_and_in_no
     every, _ = categories_of("codes", codes, Sets.of(sorted({tuple(sorted(one)) for one in sets}), TREE.size))
     nodes = data.draw(st.sets(st.integers(0, len(every.taxonomy.labels) - 1), min_size=1))
     small = ShownTree.of_regions(every.taxonomy, {every.taxonomy.range_of(node) for node in nodes})
-    told = ToldSets.by_tree(codes, small.taxonomy)
+    told = PublishedSets.by_tree(codes, small.taxonomy)
     places = told.places.of(Sets.of([sorted(one) for one in known], TREE.size))
     for start, stop in small.ranges.values():
         text = small.taxonomy.label(start, stop)
@@ -112,7 +112,7 @@ def test_what_a_region_may_be_is_a_distribution_over_sets_with_one_code_a_node(s
     rows = sorted({tuple(sorted(one)) for one in sets})
     dictionary = Sets.of(rows, TREE.size)
     cut = SetCut("codes", starts, TREE.size)
-    told = ToldSets.by_cut(domain(), cut, np.unique(cut.numbers(dictionary)))
+    told = PublishedSets.by_cut(domain(), cut, np.unique(cut.numbers(dictionary)))
     table = told.spread(dictionary).toarray()
     assert table.sum(axis=1).tolist() == pytest.approx([1.0] * len(table))
     labels = [codes_of(text) for text in cut.labels(TREE, np.unique(cut.numbers(dictionary)))]
@@ -136,11 +136,11 @@ def test_sets_of_nodes_are_those_that_codes_fall_under(sets, starts):
 
 def test_names_of_other_codes_and_of_deeper_levels_are_refused():
     tree = Taxonomy.of(Node("Any", (Node("1*", (Node("11*"), Node("12"))), Node("3*"))))
-    ToldSets.by_tree(domain(2), tree)
+    PublishedSets.by_tree(domain(2), tree)
     with pytest.raises(VerifyError):
-        ToldSets.by_tree(domain(1), tree)
+        PublishedSets.by_tree(domain(1), tree)
     with pytest.raises(VerifyError):
-        ToldSets.by_tree(domain(2), Taxonomy.of(Node("Any", (Node("7*"), Node("3*")))))
+        PublishedSets.by_tree(domain(2), Taxonomy.of(Node("Any", (Node("7*"), Node("3*")))))
     with pytest.raises(StudyError, match="stands for sets that are not published by their names"):
         SetDomain(taxonomy=Taxonomy.of(Node("Any", (Node("(other sets in 1*)"), Node("3*")))))
 

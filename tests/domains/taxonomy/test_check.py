@@ -1,5 +1,5 @@
 from sfumato.domains.taxonomy.build import flat
-from sfumato.domains.taxonomy.check import compare, did_you_mean, near
+from sfumato.domains.taxonomy.check import compare, did_you_mean, similar_names
 from sfumato.domains.taxonomy.text import from_nested
 
 JOBS = from_nested({"Any": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer"]}})
@@ -20,7 +20,7 @@ def test_what_is_missing_and_extra_is_named_with_a_proposal():
 
 
 def test_a_value_that_differs_by_space_or_dashes_alone():
-    assert near(" never married", ["Never-married", "Married"]) == ("Never-married",)
+    assert similar_names(" never married", ["Never-married", "Married"]) == ("Never-married",)
 
 
 def test_long_lists_get_few_proposals():

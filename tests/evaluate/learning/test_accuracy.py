@@ -65,7 +65,7 @@ def test_a_release_sees_two_thirds_of_the_records_and_is_tested_on_the_others():
 
     def make(part, counter):
         assert isinstance(counter, ArrayCounter)
-        seen.append(set(counter.margins(["age"], "class")["age"].codes.tolist()))
+        seen.append(set(counter.marginals(["age"], "class")["age"].codes.tolist()))
         return nothing(part, counter)
 
     asked = []

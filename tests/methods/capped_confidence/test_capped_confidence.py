@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, ConfidenceCap, FullDomain, Mondrian, Tds
-from sfumato.methods.capped_confidence.algorithm import thinned
+from sfumato.methods.capped_confidence.algorithm import sample_cells
 from sfumato.methods.capped_confidence.climb import _mixed, _tables
 from sfumato.methods.capped_confidence.steps import Steps
 from sfumato.methods.method import Context
@@ -209,10 +209,10 @@ def test_a_missing_number_is_a_region_of_its_own_below_the_root():
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_what_is_drawn_is_half_to_even_and_all_at_rate_one():
     cells = Cells(("a",), np.array([[0], [1]]), np.array([2, 3]))
-    assert int(thinned(cells, Fraction(1, 2), SecureSource()).counts.sum()) == 2
-    assert thinned(cells, Fraction(1), SecureSource()) is cells
+    assert int(sample_cells(cells, Fraction(1, 2), SecureSource()).counts.sum()) == 2
+    assert sample_cells(cells, Fraction(1), SecureSource()) is cells
     with pytest.raises(InfeasibleError, match="no record would be drawn"):
-        thinned(cells, Fraction(1, 100), SecureSource())
+        sample_cells(cells, Fraction(1, 100), SecureSource())
 
 
 def test_a_table_of_one_is_refused_with_a_way_out():
@@ -227,7 +227,7 @@ def test_a_table_of_one_is_refused_with_a_way_out():
         ({"rate": 0}, "the rate is 0"),
         ({"rate": "much"}, "which is no number"),
         ({"distortion": 2}, "the distortion is 2"),
-        ({"levels": 3}, "levels is no mapping"),
+        ({"levels": 3}, "levels is not a mapping"),
         ({"levels": {"q": "0.5"}}, "lowest level of 'q'"),
         ({"population": {"q": 3}}, "population is no mapping"),
         ({"population": {"q": {"f": 3}}}, "share of 'f' of 'q' is 3"),
@@ -263,7 +263,7 @@ def test_what_does_not_fit_the_view_is_refused_before_any_work(given_, problem):
 
 def test_a_file_of_a_population_is_opened_by_a_release_alone():
     view = partition_view(q=SEX)
-    with pytest.raises(StudyError, match="a method opens none"):
+    with pytest.raises(StudyError, match="a method does not open files"):
         ConfidenceCap(population="people.csv").draft(view, cells_of(view, [(0, 0, 0)]))
 
 

@@ -83,7 +83,7 @@ def test_it_stops_when_nothing_is_left_and_gives_the_rest_to_the_counts():
     of = view(job=flat("a", "b"))
     draft, accountant = run(DiffGen(epsilon=1, h=50), of, {"job": [0, 1, 1], "class": [0, 1, 1]})
     assert draft.facts["specializations"] == ["job: Any"]
-    choice, counts = accountant.receipt
+    choice, counts = accountant.breakdown
     assert choice.epsilon == Fraction(1, 200)
     assert counts.epsilon == Fraction(199, 200)
 

@@ -206,10 +206,10 @@ def test_a_share_that_only_suppression_can_mend_is_found():
 
 def test_no_records_and_no_time_are_refused():
     view, cells = people(0)
-    with pytest.raises(InfeasibleError, match="no record takes part"):
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
         FullDomain(k=2).draft(view, cells)
     view, cells = people()
-    with pytest.raises(InfeasibleError, match="the time was over"):
+    with pytest.raises(InfeasibleError, match="the time limit was reached"):
         FullDomain(promise={"probabilistic-l-diversity": 2}, suppress="0.9", time_limit=1).draft(
             view, cells, clock=iter([0.0, 5.0, 5.0]).__next__
         )
@@ -223,7 +223,7 @@ def test_no_records_and_no_time_are_refused():
         ({"k": 2, "time_limit": 0}, "time_limit is 0"),
         ({"k": 2, "levels": {"age": [0, 1, 2]}}, r"neither a level nor two.*write `age: 1` or `age: \[0, 2\]`"),
         ({"k": 2, "levels": {"age": "-1"}}, "neither a level nor two"),
-        ({"k": 2, "levels": [1]}, "levels is no mapping"),
+        ({"k": 2, "levels": [1]}, "levels is not a mapping"),
     ],
 )
 def test_senseless_parameters_are_refused_at_birth(wrong, said):

@@ -84,7 +84,7 @@ def test_bounds_cut_the_ladder_off():
 
 @pytest.mark.parametrize("bounds", [(0, 3), (2, 1), (3, None)])
 def test_bounds_beyond_the_levels_are_refused(bounds):
-    with pytest.raises(StudyError, match=r"'job' is to be published at level .*from 0 \(as it is\) to 2"):
+    with pytest.raises(StudyError, match=r"'job' cannot be published at levels .*from 0 \(exact values\) to 2"):
         lattice_of(view_of({"job": JOB}).quasi, {"job": bounds})
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.methods.full_domain import rollup
 from sfumato.methods.full_domain.lattice import lattice_of
-from sfumato.methods.full_domain.rollup import Tables, joined, numbered, sorted_keys
+from sfumato.methods.full_domain.rollup import Tables, join_keys, number_rows, sort_keys
 from tests.methods.small_views import BANDS, cells_of, tables, view_of
 from tests.small_domains import JOB
 
@@ -58,7 +58,7 @@ def test_a_smaller_table_is_used_for_what_is_more_general():
 
 def test_keys_that_grow_too_large_are_numbered_through():
     key = np.array([2**60, 5, 2**60])
-    together, size = joined(key, 2**61, np.array([1, 0, 3]), 8)
+    together, size = join_keys(key, 2**61, np.array([1, 0, 3]), 8)
     assert (together.tolist(), size) == ([9, 0, 11], 16)
 
 
@@ -66,9 +66,9 @@ def test_keys_that_grow_too_large_are_numbered_through():
 def test_keys_in_order_and_ranks(keys, small):
     key = np.array([k % 7 if small else k for k in keys], dtype=np.int64)
     size = 7 if small else 2**60 + 1
-    ordered, order = sorted_keys(key, size)
+    ordered, order = sort_keys(key, size)
     assert ordered.tolist() == sorted(key.tolist()) == key[order].tolist()
-    ranks, rows = numbered(key, size)
+    ranks, rows = number_rows(key, size)
     assert key[rows].tolist() == sorted(set(key.tolist()))
     assert key[rows][ranks].tolist() == key.tolist()
 
@@ -77,7 +77,7 @@ def test_keys_of_columns_with_huge_domains_keep_their_order():
     """Ranks of 600 values times 2⁵³ others do not fit into a word: ranks take the place of both."""
     size, values = 2**53, np.random.default_rng(0).permutation(600)
     one, two = values * (size // 600), np.where(values % 2, size - 1, 0)
-    key, room = joined(np.zeros(1_200, np.int64), 1, np.tile(one, 2), size)
-    key, room = joined(key, room, np.concatenate([two, size - 1 - two]), size)
-    ranks, _ = numbered(key, room)
+    key, room = join_keys(np.zeros(1_200, np.int64), 1, np.tile(one, 2), size)
+    key, room = join_keys(key, room, np.concatenate([two, size - 1 - two]), size)
+    ranks, _ = number_rows(key, room)
     assert ranks.tolist() == [*(2 * values + (two > 0)), *(2 * values + (two == 0))]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.methods.grouping.model_checks import Promises
+from sfumato.methods.grouping.model_checks import ModelChecks
 from sfumato.privacy.models import parse_models
 from tests.methods.full_domain.test_full_domain import close
 from tests.methods.small_views import view_of
@@ -15,7 +15,7 @@ VIEW = view_of({"job": JOB}, {"ill": flat("flu", "cold", "none"), "other": flat(
 
 
 def promises(**asked):
-    return Promises(parse_models({name.replace("_", "-"): value for name, value in asked.items()}), VIEW)
+    return ModelChecks(parse_models({name.replace("_", "-"): value for name, value in asked.items()}), VIEW)
 
 
 def test_it_knows_what_its_models_ask_for():

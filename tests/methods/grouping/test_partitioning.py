@@ -11,14 +11,14 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.code_ranges import Tree, tight_boxes
 from sfumato.methods.grouping.partitioning import (
-    finished,
-    flag,
-    in_order,
-    merge_alike,
-    promised,
-    refuse_hopeless,
-    share_of,
-    suppress_broken,
+    finish_partition,
+    merge_equal_regions,
+    parse_flag,
+    parse_promise,
+    parse_share,
+    refuse_unsatisfiable,
+    sort_cells,
+    suppress_violations,
 )
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
@@ -34,30 +34,30 @@ from tests.small_domains import JOB, grid
 
 
 def test_k_and_promise_hold_together():
-    assert promised(5, {"distinct-l-diversity": 2}) == (KAnonymity(k=5), DistinctLDiversity(l=2))
-    assert promised(None, (KAnonymity(k=3),)) == (KAnonymity(k=3),)
+    assert parse_promise(5, {"distinct-l-diversity": 2}) == (KAnonymity(k=5), DistinctLDiversity(l=2))
+    assert parse_promise(None, (KAnonymity(k=3),)) == (KAnonymity(k=3),)
 
 
 @pytest.mark.parametrize("k", [0, -1, "many", 1.5])
 def test_a_senseless_k_is_refused(k):
     with pytest.raises(StudyError, match=r"^k is "):
-        promised(k, None)
+        parse_promise(k, None)
 
 
 def test_no_promise_is_refused():
     with pytest.raises(StudyError, match=r"no privacy model is specified. To fix: set `k: 10`"):
-        promised(None, None)
+        parse_promise(None, None)
 
 
 def test_shares_and_flags_are_read_exactly():
-    assert share_of("0.1", "suppress") * 10 == 1
-    assert share_of(0.02, "suppress") == Fraction(1, 50)
-    assert [flag(v, "strict") for v in (True, "true", "False")] == [True, True, False]
+    assert parse_share("0.1", "suppress") * 10 == 1
+    assert parse_share(0.02, "suppress") == Fraction(1, 50)
+    assert [parse_flag(v, "strict") for v in (True, "true", "False")] == [True, True, False]
     for wrong in ("1.5", "-0.1", "a lot"):
         with pytest.raises(StudyError, match="suppress is"):
-            share_of(wrong, "suppress")
+            parse_share(wrong, "suppress")
     with pytest.raises(StudyError, match=r"strict is 'maybe'. To fix: write true or false"):
-        flag("maybe", "strict")
+        parse_flag("maybe", "strict")
 
 
 @given(table=partition_tables(), seed=st.integers(0, 9))
@@ -66,7 +66,7 @@ def test_cells_are_put_in_order_whatever_order_they_come_in(table, seed):
     cells = cells_of(view, records)
     mixed = np.random.default_rng(seed).permutation(len(cells))
     names = tuple(reversed(cells.attributes))
-    found = in_order(view, Cells(names, cells.codes[mixed][:, ::-1], cells.counts[mixed]))
+    found = sort_cells(view, Cells(names, cells.codes[mixed][:, ::-1], cells.counts[mixed]))
     assert found.attributes == cells.attributes
     assert found.codes.tolist() == cells.codes.tolist() and found.counts.tolist() == cells.counts.tolist()
 
@@ -115,7 +115,7 @@ def by_quasi(view, records):
 def test_suppression_ends_where_every_group_that_is_left_keeps_the_promise(table, k, t):
     view, records = table
     models = (KAnonymity(k=k), TCloseness(t=t, distance="equal"))
-    found = suppress_broken(view, by_quasi(view, records), models, limit=len(records))
+    found = suppress_violations(view, by_quasi(view, records), models, limit=len(records))
     groups = groups_of(found)
     left = [record for members in groups.values() for record in members]
     for members in groups.values():
@@ -123,31 +123,31 @@ def test_suppression_ends_where_every_group_that_is_left_keeps_the_promise(table
         assert slow_closeness(members, left, len(view.quasi)) <= float(t) + 1e-9
     assert found.suppressed == len(records) - len(left)
     if found.suppressed:
-        assert suppress_broken(view, by_quasi(view, records), models, limit=found.suppressed - 1) is None
+        assert suppress_violations(view, by_quasi(view, records), models, limit=found.suppressed - 1) is None
 
 
 def test_suppression_is_asked_again_when_the_table_has_changed():
     """The lonely cancer breaks k = 2; without it the cancers beside the flu are too many for t = 0.1."""
     view = partition_view(age=grid(0, 9), others=False)
     records = [(0, 2)] + [(1, 2)] * 2 + [(1, 0)] * 2 + [(2, 0)] * 3
-    once = suppress_broken(view, by_quasi(view, records), (KAnonymity(k=2),), limit=8)
+    once = suppress_violations(view, by_quasi(view, records), (KAnonymity(k=2),), limit=8)
     assert once.suppressed == 1
     both = (KAnonymity(k=2), TCloseness(t="0.14", distance="equal"))
-    assert suppress_broken(view, by_quasi(view, records), both, limit=8).suppressed > 1
+    assert suppress_violations(view, by_quasi(view, records), both, limit=8).suppressed > 1
 
 
 def test_a_broken_promise_at_the_end_is_our_bug():
     view = partition_view(age=grid(0, 9))
     partition = by_quasi(view, [(1, 0, 0)] * 3 + [(2, 0, 0)])
-    with pytest.raises(InternalError, match=r"1 groups of the finished partition break k-anonymity \(k = 2\)"):
-        finished(view, partition, (KAnonymity(k=2),))
+    with pytest.raises(InternalError, match=r"1 groups of the finished partition violate k-anonymity \(k = 2\)"):
+        finish_partition(view, partition, (KAnonymity(k=2),))
 
 
 def test_groups_are_numbered_by_their_first_cell_and_empty_ones_go():
     view = partition_view(age=grid(0, 9))
     cells = cells_of(view, [(1, 0, 0), (2, 0, 0), (5, 0, 0)])
     boxes = Boxes(("age",), np.array([[5], [8], [1]]), np.array([[6], [9], [3]]))
-    found = finished(view, Partition(cells, np.array([2, SUPPRESSED, 0]), boxes), (KAnonymity(k=1),))
+    found = finish_partition(view, Partition(cells, np.array([2, SUPPRESSED, 0]), boxes), (KAnonymity(k=1),))
     assert found.group.tolist() == [0, SUPPRESSED, 1]
     assert found.boxes.starts.tolist() == [[1], [5]]
 
@@ -156,7 +156,7 @@ def test_groups_that_look_alike_are_one():
     view = partition_view(age=grid(0, 9))
     cells = cells_of(view, [(1, 0, 0), (1, 1, 0), (5, 0, 0), (7, 0, 0)])
     boxes = Boxes(("age",), np.array([[1], [1], [5]]), np.array([[2], [2], [6]]))
-    found = merge_alike(Partition(cells, np.array([0, 1, 2, SUPPRESSED]), boxes))
+    found = merge_equal_regions(Partition(cells, np.array([0, 1, 2, SUPPRESSED]), boxes))
     assert found.group.tolist() == [0, 0, 1, SUPPRESSED]
     assert len(found.boxes) == 2
 
@@ -165,8 +165,8 @@ def test_what_no_table_can_keep_is_refused_with_the_largest_that_it_can():
     view = partition_view(age=grid(0, 9))
     cells = cells_of(view, [(1, 0, 0), (2, 1, 0)])
     with pytest.raises(InfeasibleError, match="set k to 2 or less"):
-        refuse_hopeless(view, cells, (KAnonymity(k=3),))
+        refuse_unsatisfiable(view, cells, (KAnonymity(k=3),))
     with pytest.raises(InfeasibleError, match="set l to 2 or less"):
-        refuse_hopeless(view, cells, (DistinctLDiversity(l=3),))
-    with pytest.raises(InfeasibleError, match="no record takes part"):
-        refuse_hopeless(view, cells_of(view, []), (KAnonymity(k=1),))
+        refuse_unsatisfiable(view, cells, (DistinctLDiversity(l=3),))
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
+        refuse_unsatisfiable(view, cells_of(view, []), (KAnonymity(k=1),))

@@ -287,7 +287,7 @@ def test_what_cannot_be_is_refused():
     view = partition_view(age=grid(0, 9))
     with pytest.raises(InfeasibleError, match="set k to 2 or less"):
         Mondrian(k=3).draft(view, cells_of(view, [(1, 0, 0), (2, 0, 0)]))
-    with pytest.raises(InfeasibleError, match="no record takes part"):
+    with pytest.raises(InfeasibleError, match="no record is left to release"):
         Mondrian(k=1).draft(view, cells_of(view, []))
     with pytest.raises(StudyError, match="k is 0"):
         Mondrian(k=0)
@@ -297,7 +297,7 @@ def test_what_cannot_be_is_refused():
         Mondrian(k=2).check(partition_view())
     with pytest.raises(StudyError, match="and none is declared"):
         Mondrian(promise={"distinct-l-diversity": 2}).check(partition_view(age=grid(0, 9), sensitive=()))
-    with pytest.raises(StudyError, match="looks at the class, and the release has none"):
+    with pytest.raises(StudyError, match="needs one class attribute, and the release has none"):
         Mondrian(k=2, choose="info_gain").check(partition_view(age=grid(0, 9), others=False))
     with pytest.raises(StudyError, match="ordered names 'height', which is no quasi-identifier here"):
         Mondrian(k=2, ordered=["height"]).check(view)
@@ -312,7 +312,7 @@ def test_what_cannot_be_is_refused():
 def test_the_forecast_is_in_words():
     view = partition_view(age=grid(0, 9), job=JOB)
     said = Mondrian(k=5, promise={"distinct-l-diversity": 2}, suppress="0.02").forecast(view).sentences
-    assert "cut at the median: age" in said and "cut as the taxonomy says: job" in said
+    assert "cut at the median: age" in said and "cut into the children of a taxonomy node: job" in said
     assert "every group of records that look alike has at least 5 of them (k-anonymity)" in said
     assert "up to 2 % of the records may be suppressed where that allows a cut" in said
     assert all(sentence[0].islower() and not sentence.endswith(".") for sentence in said)

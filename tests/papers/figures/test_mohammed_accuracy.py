@@ -104,7 +104,7 @@ def test_at_the_papers_costs_counts_get_half_and_choices_are_half_as_sharp(monke
     choosing, counting = asked
     assert choosing.budget == counting.budget == 10**6 // 2
     # ε' = ε/(2(1 + 2h)) is the paper's; ours is half of it, at twice the sharpness
-    assert {spend.epsilon for spend in choosing.receipt[:-1]} == {figure.DiffGen(epsilon=10**6, h=2).spends / 20}
+    assert {spend.epsilon for spend in choosing.breakdown[:-1]} == {figure.DiffGen(epsilon=10**6, h=2).spends / 20}
     assert counting.spent == counting.budget
     exact = counter.cells([*draft.groups.cuts, Cut.finest("class", 2)])
     assert draft.groups.counts.tolist() == exact.counts.tolist()

@@ -43,7 +43,7 @@ def test_disjoint_parts_are_charged_once():
     assert [grant.on for grant in grants] == ["young", "old"]
     assert [grant.redeem() for grant in grants] == [Fraction(1, 2)] * 2
     assert accountant.spent == Fraction(1, 2)
-    assert accountant.receipt == (Spend("young, old", Fraction(1, 2), 2, "noisy max"),)
+    assert accountant.breakdown == (Spend("young, old", Fraction(1, 2), 2, "noisy max"),)
     with pytest.raises(InternalError, match="twice"):
         grants[0].redeem()
 
@@ -51,7 +51,7 @@ def test_disjoint_parts_are_charged_once():
 def test_no_parts_cost_nothing():
     accountant = Accountant(Fraction(1))
     assert accountant.parallel(Fraction(1, 2), on=[]) == []
-    assert accountant.receipt == ()
+    assert accountant.breakdown == ()
 
 
 def test_a_refused_charge_leaves_no_trace():
@@ -60,7 +60,7 @@ def test_a_refused_charge_leaves_no_trace():
     for ask in (lambda: accountant.grant(Fraction(2), on="a"), lambda: accountant.parallel(Fraction(2), on=["a"])):
         with pytest.raises(BudgetError):
             ask()
-    assert (accountant.receipt, accountant.spent, told) == ((), 0, [])
+    assert (accountant.breakdown, accountant.spent, told) == ((), 0, [])
 
 
 def test_the_debit_comes_before_the_callback_and_survives_its_failure():

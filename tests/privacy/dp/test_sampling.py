@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, below, permutation
+from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, random_below, random_permutation
 
 
 @pytest.mark.parametrize("source", [SecureSource(), InsecureSource(1)], ids=["secure", "insecure"])
@@ -34,7 +34,7 @@ def test_only_the_secure_source_says_it_is():
 def test_below_is_uniform(n):
     # False alarm: 1e-9 each.
     source = InsecureSource(n)
-    drawn = np.bincount([below(n, source) for _ in range(6000)], minlength=n)
+    drawn = np.bincount([random_below(n, source) for _ in range(6000)], minlength=n)
     assert len(drawn) == n
     assert n == 1 or stats.chisquare(drawn).pvalue > 1e-9
 
@@ -42,7 +42,7 @@ def test_below_is_uniform(n):
 def test_permutations_are_uniform():
     # False alarm: 1e-9.
     source = InsecureSource(3)
-    drawn = [tuple(permutation(3, source)) for _ in range(6000)]
+    drawn = [tuple(random_permutation(3, source)) for _ in range(6000)]
     counts = [drawn.count(order) for order in sorted(set(drawn))]
     assert len(counts) == 6
     assert stats.chisquare(counts).pvalue > 1e-9

@@ -11,9 +11,9 @@ from sfumato.privacy.models import (
     ProbabilisticLDiversity,
     TCloseness,
     Template,
+    any_relative,
     parse_models,
     refuse_infeasible,
-    relative,
     title,
 )
 from tests.privacy.models.records import table_of, view
@@ -32,7 +32,7 @@ def test_a_promise_is_a_mapping_or_a_list_in_which_a_model_may_stand_twice():
     ]
     assert parse_models(models) == models
     assert parse_models(None) == parse_models([]) == ()
-    assert relative(models) and not relative(models[:1])
+    assert any_relative(models) and not any_relative(models[:1])
 
 
 def test_numbers_are_the_text_that_was_typed():

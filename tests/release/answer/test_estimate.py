@@ -164,7 +164,7 @@ def test_an_attribute_that_does_not_matter_is_not_assumed():
         ("age not 40", "`in` was expected and '40' found", ""),
         ("age = and", "a value was expected and 'and' found", "put 'and' in quotes if it is a name or value"),
         ("age = 'forty", "a quote is not closed, at character 7 of the query: age = ▶'forty", "close it"),
-        ("age ! 4", "'!' means nothing here, at character 5", "put it in quotes"),
+        ("age ! 4", "'!' is not expected here, at character 5", "put it in quotes"),
         ("aeg = 4", "the release has no attribute 'aeg', at character 1 of the query: ▶aeg = 4", "write 'age'"),
         ("x = 4", "no attribute 'x'", "use one of: age, pay, day, job, income"),
         ("count = 4", "no attribute 'count'", ""),

@@ -265,7 +265,7 @@ def test_few_groups_are_added_up_in_place_of_buying_totals(table):
     draft = method.draft(
         view(), ArrayCounter(table, {"pay": 2}), Context(accountant=accountant, source=InsecureSource(3))
     )
-    assert "class totals" not in {spend.on for spend in accountant.receipt}
+    assert "class totals" not in {spend.on for spend in accountant.breakdown}
     assert draft.facts["noisy_totals"]["deviation"] < 2**0.5 * 20
     assert np.bincount(draft.groups.classes, weights=draft.groups.counts).tolist() == [
         max(total, 0) for total in draft.facts["noisy_totals"]["counts"]
@@ -283,7 +283,7 @@ def test_few_groups_are_added_up_in_place_of_buying_a_size(table, post):
         draft = method.draft(
             few, ArrayCounter(table, {"pay": 2}), Context(accountant=accountant, source=InsecureSource(seed))
         )
-        assert [spend.on for spend in accountant.receipt] == ["counts of all groups"]
+        assert [spend.on for spend in accountant.breakdown] == ["counts of all groups"]
         deviation = draft.facts["noisy_totals"]["deviation"]
         assert deviation == pytest.approx((2 * 24) ** 0.5 / 2)
         assert abs(int(draft.groups.counts.sum()) - 8_000) < 5 * deviation

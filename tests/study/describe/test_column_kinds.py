@@ -1,6 +1,6 @@
 import pytest
 
-from sfumato.study.describe.column_kinds import constant, named_like, near_unique, unique, words
+from sfumato.study.describe.column_kinds import is_constant, is_near_unique, is_unique, named_like, words
 from sfumato.study.describe.column_profile import ColumnProfile
 
 
@@ -22,7 +22,7 @@ def column(distinct, missing=0, rows=100):
     ],
 )
 def test_claims(profile, claims):
-    assert (unique(profile), near_unique(profile), constant(profile)) == claims
+    assert (is_unique(profile), is_near_unique(profile), is_constant(profile)) == claims
 
 
 @pytest.mark.parametrize(

@@ -94,11 +94,11 @@ def test_reasons_say_why():
         ).columns
     ]
     assert reasons == [
-        "it is named like a key, and about 2.5 records share each value: the privacy unit goes by it",
+        "it is named like a key, and about 2.5 records share each value: it defines the privacy unit",
         "its name says 'age', which others may know of a person",
         "it is free text, which can name people: it is published only if you list its values by hand",
         "neither its name nor its values say what it is: give it a role, or leave it out",
-        "all records have the same value, so it tells nothing",
+        "all records have the same value, so it carries no information",
         (
             "its name says 'job', which others may know of a person, but it has 1001 values, too many to list: "
             "give it a taxonomy and a role"
@@ -130,8 +130,8 @@ def test_unique_near_unique_and_missing_values_are_listed():
         column("sex", missing=7),
     )
     assert (found.unique, found.near_unique, found.missing) == (("key",), ("almost",), {"key": 10, "sex": 7})
-    assert "# A value of its own in every record that has one: key\n" in found.to_yaml()
-    assert "# A value of its own in nearly every record that has one: almost\n" in found.to_yaml()
+    assert "# Unique in every record that has a value: key\n" in found.to_yaml()
+    assert "# Unique in nearly every record that has a value: almost\n" in found.to_yaml()
 
 
 def test_the_proposed_file():

@@ -164,7 +164,7 @@ def test_thousands_that_only_late_records_have(tmp_path):
 def test_a_mark_that_may_stand_before_decimals_is_said_to_be(tmp_path):
     rows = [{"salary": f"{1000 + n * 37:,}", "sex": "fm"[n % 2]} for n in range(200)]
     text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()
-    assert 'format: {thousands: ","}   # or the mark is a decimal one, which no value tells: confirm' in text
+    assert 'format: {thousands: ","}   # or the mark is a decimal one (the values do not decide it): confirm' in text
     rows[7]["salary"] = "1,000,000"
     assert "as the records suggest: confirm" in sf.describe(written(tmp_path / "y.csv", rows)).to_yaml()
 
@@ -183,7 +183,7 @@ def test_what_records_decided_is_to_be_confirmed(tmp_path):
     lines = sf.describe(path).to_yaml().splitlines()
     asked = [line.strip() for line in lines if line.strip().startswith(("encoding:", "missing: [", "format:"))]
     assert {line.partition(":")[0] for line in asked} == {"encoding", "missing", "format"}
-    assert [line for line in asked if ": confirm, so that no record decides it" not in line] == []
+    assert [line for line in asked if ": confirm it, so that it does not depend on records" not in line] == []
 
 
 def test_groups_need_no_confirmation(tmp_path):
@@ -301,7 +301,7 @@ def test_a_byte_without_a_meaning_in_the_proposed_encoding(tmp_path):
 def test_days_and_months_that_nothing_tells_apart_are_said_to_be(tmp_path):
     rows = [{"seen": f"{1 + n % 12:02}/{1 + n // 12 % 12:02}/2004", "sex": "fm"[n % 2]} for n in range(288)]
     text = sf.describe(written(tmp_path / "x.csv", rows)).to_yaml()
-    assert 'format: "%d/%m/%Y"   # or the month first, which no value tells: confirm' in text
+    assert 'format: "%d/%m/%Y"   # or the month first (the values do not decide it): confirm' in text
     rows[7]["seen"] = "02/13/2004"
     text = sf.describe(written(tmp_path / "y.csv", rows)).to_yaml()
     assert 'format: "%m/%d/%Y"   # as the records suggest: confirm' in text
@@ -358,4 +358,4 @@ def test_real_tables(shared_data, tmp_path, name, target, person, marks):
     if name.startswith("compas"):
         assert study.declared.time.name == "compas_screening_date"
         reason = next(p.reason for p in proposal.columns if p.role is Role.TIME)
-        assert reason.startswith("of 13 dates the first date that every record has: spans can go by one only")
+        assert reason.startswith("of 13 dates the first date that every record has: spans can be defined by one only")

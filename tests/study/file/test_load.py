@@ -271,7 +271,7 @@ def top(privacy="{unit: record}", **more):
         (top("{budget: inf}"), "study.yaml, line 3: 'inf' is not a privacy budget (ε)", "write a positive number"),
         (top("{budget: .nan}"), "study.yaml, line 3: '.nan' is not a privacy budget (ε)", "write a positive number"),
         (top("{budget: much}"), "study.yaml, line 3: 'much' is not a privacy budget (ε)", "write a positive number"),
-        (top("{budget: [1]}"), "study.yaml, line 3: a single value is wanted here", "write one text or number"),
+        (top("{budget: [1]}"), "study.yaml, line 3: a single value is expected here", "write one text or number"),
         (
             top(purposes="{p: {attributes: [age, sx]}}"),
             "study.yaml, line 8: purpose 'p' asks for 'sx', which is no attribute of the study",
@@ -280,7 +280,7 @@ def top(privacy="{unit: record}", **more):
         (
             top(purposes="{p: {attributes: [id]}}"),
             "study.yaml, line 8: purpose 'p' asks for 'id', which identifies people",
-            "take it out: identifiers never leave",
+            "take it out: identifiers are never released",
         ),
         (
             top(purposes="{p: {attributes: [age, age]}}"),
@@ -353,13 +353,13 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
     [
         ("", "'x' has no role", "give it one of: identifier, quasi_identifier, sensitive, class, time, insensitive"),
         ("{type: integer, bounds: [0, 9]}", "'x' has no role", "give it one of: identifier"),
-        ("identifier", "a mapping is wanted here", "write fields below it"),
+        ("identifier", "a mapping is expected here", "write fields below it"),
         (
             "{role: quasi-identifier}",
             "there is no role 'quasi-identifier'",
             "write 'quasi_identifier'; there are ident",
         ),
-        ("{role: [identifier]}", "a single value is wanted here", "write one text or number"),
+        ("{role: [identifier]}", "a single value is expected here", "write one text or number"),
         ("{rolle: time}", "there is no field 'rolle' in 'x'", "write 'role'; there are role, type"),
         ("{role: time, type: datum}", "there is no type 'datum'", "write 'date'"),
         ("{role: quasi_identifier, type: set}", "the quasi_identifier 'x' has no domain", "declare a `taxonomy`"),
@@ -394,13 +394,13 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
         ("{role: class, type: integer, bounds: [0, 9]}", "the class 'x' has no list of values", "declare `values"),
         (
             "{role: identifier, taxonomy: x.csv}",
-            "'x' is an identifier and never leaves, so `taxonomy` would do nothing",
+            "'x' is an identifier and never released, so `taxonomy` would have no effect",
             "take `taxonomy` out, or give 'x' another role",
         ),
         ("{role: time, bounds: [0, 9]}", "`bounds` does not go with the type `category` of 'x'", "add `type: integer`"),
         ("{role: time, type: integer, values: [a]}", "`values` does not go with the type `integer` of 'x'", "use `bo"),
         ("{role: time, type: integer, step: 1}", "'x' has `step` and no `bounds`", "declare its bounds"),
-        ("{role: time, type: integer, bounds: 9}", "a list is wanted here", "write it in brackets: [a, b]"),
+        ("{role: time, type: integer, bounds: 9}", "a list is expected here", "write it in brackets: [a, b]"),
         ("{role: time, type: integer, bounds: [9]}", "'x' has 1 bounds", "write two: [lower, upper]"),
         ("{role: time, type: integer, bounds: [9, 0]}", "the lower bound of 'x' is above the upper one", "swap them"),
         ("{role: time, type: integer, bounds: [0, nan]}", "'nan' is not a number", "write a number such as"),
@@ -416,9 +416,9 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
         ("{role: time, type: integer, bounds: [0, 9], outside: odd}", "'x' is a number, and 'odd' is none", "write `k"),
         ("{role: sensitive, values: [a, b, a]}", "'a' stands twice in the list of values", "write it once"),
         ("{role: sensitive, values: []}", "the list of values is empty", "write at least one value"),
-        ("{role: sensitive, values: a}", "a list is wanted here", "write it in brackets: [a, b]"),
-        ("{role: sensitive, values: [a, [b]]}", "a single value is wanted here", "write one text or number"),
-        ("{role: sensitive, values: [a, '']}", "nothing is written here", "write a value, or take the field out"),
+        ("{role: sensitive, values: a}", "a list is expected here", "write it in brackets: [a, b]"),
+        ("{role: sensitive, values: [a, [b]]}", "a single value is expected here", "write one text or number"),
+        ("{role: sensitive, values: [a, '']}", "this field is empty", "write a value, or take the field out"),
         ("{role: sensitive, taxonomy: {A: [a], B: [b]}}", "the taxonomy has 2 roots: 'A', 'B'", "put them below one"),
         ("{role: sensitive, taxonomy: {A: {B: [a], C: [a]}}}", "'a' stands at two places: below 'B'", "keep one of"),
         (

@@ -45,7 +45,7 @@ def accuracy(
                 "release": name,
                 "protocol": protocol,
                 "runs": runs,
-                "accuracy": {learner: show.accuracy_json(compared) for learner, compared in found.items()},
+                "accuracy": {learner: compared.as_json() for learner, compared in found.items()},
             }
         )
         return

@@ -39,16 +39,7 @@ def max_k(  # noqa: PLR0913, PLR0917 - an option each
     with show.progress(shown=not json) as report:
         found = opened.max_k(cap, purpose=purpose, between=(low, high), every=every, like=like, progress=report)
     if json:
-        show.as_json(
-            {
-                "rate": found.rate,
-                "max_k": found.k,
-                "average_k": found.average,
-                "every": found.every,
-                "tried": [{"k": one.k, "groups": one.groups, "broken": one.broken} for one in found.tried],
-                "notes": list(found.notes),
-            }
-        )
+        show.as_json(found.as_json())
         return
     for one in found.tried:
         show.say(f"  k = {one.k:>5}: {one.broken:8.3%} of the records violate the cap, in {one.groups:,} groups")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -55,7 +55,8 @@ def measures(
     with show.progress(shown=not json) as report:
         found = Study.load(against).measure(bundle, only=chosen, was=was, progress=report)
     if json:
-        show.as_json({"owner_only": _OWNER, "measures": [{**_facts(one), **_found(found[one.name])} for one in chosen]})
+        results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
+        show.as_json({"owner_only": _OWNER, "measures": results})
         return
     _show_readings(chosen, found)
     show.warn(_OWNER)
@@ -63,7 +64,7 @@ def measures(
 
 def _list_measures(measures: Sequence["Measure"], *, json: bool) -> None:
     if json:
-        show.as_json([_facts(one) for one in measures])
+        show.as_json([one.as_json() for one in measures])
         return
     from sfumato.evaluate.measures import range_words
 
@@ -88,37 +89,6 @@ def _show_readings(measures: Sequence["Measure"], found: "dict[str, Reading | Re
         reading = found[one.name]
         if not isinstance(reading, Reading):
             show.say(f"{one.name} does not apply: {reading.reason}")
-
-
-def _facts(one: "Measure") -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "title": one.title,
-        "kind": one.kind,
-        "better": one.better,
-        "bounds": list(one.bounds),
-        "unit": one.unit,
-        "summary": one.summary,
-    }
-
-
-def _found(reading: "Reading | Refused") -> dict[str, Any]:
-    from sfumato.evaluate.measures import Reading
-
-    if isinstance(reading, Reading):
-        return {"value": _plain(reading.value), "details": _plain(dict(reading.details)), "refused": None}
-    return {"value": None, "details": {}, "refused": reading.reason}
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, numbers that are not finite as null."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _value(one: "Measure", reading: "Reading") -> str:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Range
 from sfumato.domains.domain import Domain, Grid
-from sfumato.domains.query.language import Comparison, Token, listed, query_error
+from sfumato.domains.query.language import Comparison, Token, list_names, query_error
 from sfumato.domains.sets.cut import NONE
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.taxonomy.check import near
+from sfumato.domains.taxonomy.check import similar_names
 from sfumato.errors import UsageError
 
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
@@ -114,8 +114,8 @@ def _place(value: Token, domain: Domain, comparison: Comparison, text: str) -> R
         return _step(value, domain, name, text)
     assert domain.taxonomy is not None, "categories have a taxonomy"
     labels = list(dict.fromkeys(domain.taxonomy.labels))
-    close = near(value.text, labels)
-    fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {listed(labels)}"
+    close = similar_names(value.text, labels)
+    fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {list_names(labels)}"
     raise query_error(text, value.at, f"'{name}' has no value '{value.text}'", fix)
 
 

@@ -19,12 +19,12 @@ from sfumato.domains.query.language import (
     Not,
     Token,
     Tree,
-    listed,
+    list_names,
     parse_query,
     query_error,
 )
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.taxonomy.check import near
+from sfumato.domains.taxonomy.check import similar_names
 
 _INTERVAL: Final = re.compile(r"\[\s*([^\s,\[\]()]+)\s*,\s*([^\s,\[\]()]+)\s*([\])])")
 
@@ -176,6 +176,6 @@ class _Reader:
 
 
 def _unknown(name: Token, names: list[str], text: str, whose: str) -> Exception:
-    close = near(name.text, names)
-    fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {listed(names)}"
+    close = similar_names(name.text, names)
+    fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {list_names(names)}"
     return query_error(text, name.at, f"{whose} has no attribute '{name.text}'", fix)

@@ -130,7 +130,7 @@ class _Parser:
             if found is None:
                 at += len(self._text[at:]) - len(self._text[at:].lstrip())
                 quote = self._text[at] in "'\""
-                problem = "a quote is not closed" if quote else f"'{self._text[at]}' means nothing here"
+                problem = "a quote is not closed" if quote else f"'{self._text[at]}' is not expected here"
                 raise self._error(at, problem, "close it" if quote else "put it in quotes if it is part of a value")
             kind = str(found.lastgroup)
             piece = found.group(kind)
@@ -217,7 +217,7 @@ class _Parser:
         return query_error(self._text, at, problem, fix, code=code)
 
 
-def listed(names: Sequence[str], most: int = 12) -> str:
+def list_names(names: Sequence[str], most: int = 12) -> str:
     """Names for a message, not too many."""
     more = f", … ({len(names) - most} more)" if len(names) > most else ""
     return ", ".join(names[:most]) + more

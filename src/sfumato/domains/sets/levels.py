@@ -2,7 +2,7 @@
 
 Such methods cut ranges of codes, and a set is no code. What they get is the simplest sound reading: every set of nodes
 at the attribute's ``level`` that occurs is a value of its own, below the set of nodes one level up that it generalises
-to, and so on up to the root. The values are read off the table, as the syntactic promises allow; the release says so
+to, and so on up to the root. The values are read off the table, as syntactic privacy models allow; the release says so
 (its domain is not `declared`).
 """
 
@@ -59,7 +59,7 @@ def stand_in(name: str, domain: SetDomain) -> Categories:
     return Categories(taxonomy=Taxonomy.of(Node(domain.taxonomy.label(0, domain.size), below)), declared=False)
 
 
-def recoded(cells: Cells, codes: Mapping[str, NDArray[np.int64]]) -> Cells:
+def recode_cells(cells: Cells, codes: Mapping[str, NDArray[np.int64]]) -> Cells:
     """The same cells with other codes for some attributes; those that are now alike become one."""
     if not codes:
         return cells

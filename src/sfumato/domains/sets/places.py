@@ -169,7 +169,7 @@ class TreePlaces:
 
 
 @dataclass(frozen=True, eq=False)
-class ToldSets:
+class PublishedSets:
     """How a release tells sets of one attribute: the order of its regions, their ranges in it, what each tells."""
 
     domain: SetDomain
@@ -178,7 +178,7 @@ class ToldSets:
     regions: SetRegions
 
     @classmethod
-    def by_cut(cls, domain: SetDomain, cut: SetCut, numbers: Numbers) -> "ToldSets":
+    def by_cut(cls, domain: SetDomain, cut: SetCut, numbers: Numbers) -> "PublishedSets":
         """Regions of a cut: those with these numbers, in order, each once."""
         places = np.arange(len(numbers))
         return cls(
@@ -189,15 +189,15 @@ class ToldSets:
         )
 
     @classmethod
-    def by_tree(cls, domain: SetDomain, tree: Taxonomy) -> "ToldSets":
+    def by_tree(cls, domain: SetDomain, tree: Taxonomy) -> "PublishedSets":
         """Nodes of a tree of sets; refuses one of other codes, or of a deeper level."""
         if domain.level is not None and tree.depth > domain.level:
-            raise VerifyError("sets are told below their level", "get the bundle again")
+            raise VerifyError("sets are published below their declared level", "get the bundle again")
         places = TreePlaces(domain, tree)
         return cls(domain, places, *places.regions())
 
     @classmethod
-    def one_by_one(cls, domain: SetDomain, sets: Sets) -> "ToldSets":
+    def one_by_one(cls, domain: SetDomain, sets: Sets) -> "PublishedSets":
         """Each set of a dictionary as it is."""
         places = np.arange(len(sets))
         ranges = np.stack([places, places + 1], axis=1)

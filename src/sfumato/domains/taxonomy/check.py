@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.domains.taxonomy.tree import Taxonomy
 
@@ -26,6 +27,12 @@ class Comparison:
         """Whether every value is a leaf."""
         return not self.missing
 
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "fits": self.fits, "missing": self.missing, "extra": self.extra, "proposals": dict(self.proposals)
+        }  # fmt: skip
+
 
 def compare(taxonomy: Taxonomy, values: Iterable[str]) -> Comparison:
     """Look for every value among the leaves, and the other way round.
@@ -42,14 +49,14 @@ def compare(taxonomy: Taxonomy, values: Iterable[str]) -> Comparison:
     return Comparison(
         missing=missing,
         extra=tuple(leaf for leaf in leaves if leaf not in wanted),
-        proposals={value: close for value in missing[:MOST_PROPOSALS] if (close := near(value, nodes))},
+        proposals={value: close for value in missing[:MOST_PROPOSALS] if (close := similar_names(value, nodes))},
     )
 
 
-def near(word: str, options: Collection[str], most: int = 3) -> tuple[str, ...]:
+def similar_names(word: str, options: Collection[str], most: int = 3) -> tuple[str, ...]:
     """The options that ``word`` may stand for: the same but for case and space, or else spelt alike.
 
-    >>> near("rolle", ["role", "type"])
+    >>> similar_names("rolle", ["role", "type"])
     ('role',)
     """
     alike = [option for option in options if _bare(option) == _bare(word)]
@@ -64,7 +71,7 @@ def did_you_mean(word: str, options: Sequence[str]) -> str:
     >>> did_you_mean("x", ["role", "type"])
     'choose one of: role, type'
     """
-    close = near(word, options)
+    close = similar_names(word, options)
     if close:
         return "write " + " or ".join(f"'{option}'" for option in close)
     return f"choose one of: {', '.join(options)}"

@@ -34,12 +34,12 @@ def category(code: str) -> str:
     return code[: 4 if code.startswith("E") else 3]
 
 
-def spelled(code: str, spelling: str) -> str:
+def spell_code(code: str, spelling: str) -> str:
     """A code of the list as a table writes it.
 
-    >>> [spelled("00845", way) for way in SPELLINGS]
+    >>> [spell_code("00845", way) for way in SPELLINGS]
     ['008.45', '00845', '8.45']
-    >>> spelled("E9090", "unpadded"), spelled("042", "unpadded")
+    >>> spell_code("E9090", "unpadded"), spell_code("042", "unpadded")
     ('E909.0', '42')
     """
     if spelling == "plain":
@@ -71,21 +71,21 @@ def icd9(chapters: Sequence[Span], blocks: Sequence[Span], codes: Iterable[str],
 def _category(head: str, codes: Sequence[str], spelling: str) -> Node:
     """A category: a leaf, or a node with a star over itself, its four digits and its codes."""
     if list(codes) == [head]:
-        return Node(spelled(head, spelling))
+        return Node(spell_code(head, spelling))
     parts: dict[str, list[str]] = {}
     for code in sorted(codes):
         if code != head:
             parts.setdefault(code[: len(head) + 1], []).append(code)
     dot = "" if spelling == "plain" else "."
     inner = [_four(part, members, spelling) for part, members in parts.items()]
-    return Node(f"{spelled(head, spelling)}{dot}*", (Node(spelled(head, spelling)), *inner))
+    return Node(f"{spell_code(head, spelling)}{dot}*", (Node(spell_code(head, spelling)), *inner))
 
 
 def _four(part: str, codes: Sequence[str], spelling: str) -> Node:
     if list(codes) == [part]:
-        return Node(spelled(part, spelling))
-    leaves = [Node(spelled(code, spelling)) for code in codes if code != part]
-    return Node(f"{spelled(part, spelling)}*", (Node(spelled(part, spelling)), *leaves))
+        return Node(spell_code(part, spelling))
+    leaves = [Node(spell_code(code, spelling)) for code in codes if code != part]
+    return Node(f"{spell_code(part, spelling)}*", (Node(spell_code(part, spelling)), *leaves))
 
 
 def _in(head: str, span: Span) -> bool:

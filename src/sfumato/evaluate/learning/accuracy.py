@@ -37,6 +37,10 @@ class Accuracy(Spread):
     balanced: Spread = _NONE
     auc: Spread = _NONE
 
+    def as_json(self) -> dict[str, Any]:
+        """All three scores as plain values."""
+        return {**super().as_json(), "balanced_accuracy": self.balanced.as_json(), "auc": self.auc.as_json()}
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -60,6 +64,12 @@ class Comparison:
     def of_majority(self) -> Accuracy:
         """Accuracy of the majority class, the paper's LA."""
         return self.la
+
+    def as_json(self) -> dict[str, Any]:
+        """The three accuracies as plain values, by the paper's symbols."""
+        return {
+            "ca": self.ca.as_json(), "ba": None if self.ba is None else self.ba.as_json(), "la": self.la.as_json()
+        }  # fmt: skip
 
 
 def classification(  # noqa: PLR0913 - all but the first come by keyword

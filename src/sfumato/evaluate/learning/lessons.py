@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.domain import Domain, Grid
-from sfumato.domains.locate import nearest
+from sfumato.domains.locate import nearest_region
 from sfumato.domains.sets.domain import SetCodes, SetDomain
 from sfumato.errors import InternalError, StudyError
 from sfumato.evaluate.learning.classifiers import Floats, Integers, Mask, Reads
@@ -141,7 +141,7 @@ class GroupsLessons:
             column = [partition.boxes.attributes.index(name) for name in quasi]
             starts, stops = partition.boxes.starts[:, column], partition.boxes.stops[:, column]
             sizes = np.array([self.view.domain(name).size for name in quasi])
-            home, near = partition.group[kept], nearest(starts, stops, asked, sizes)
+            home, near = partition.group[kept], nearest_region(starts, stops, asked, sizes)
             learn, tested = (starts[home], stops[home]), (starts[near], stops[near])
         else:
             exact = np.stack([partition.column(name)[kept] for name in quasi], axis=1)

@@ -32,6 +32,10 @@ class Spread:
         known = self._known
         return stdev(known) if len(known) > 1 else 0.0
 
+    def as_json(self) -> dict[str, Any]:
+        """Mean and deviation as plain values; no mean where no run has one."""
+        return {"mean": self.mean if isfinite(self.mean) else None, "deviation": self.deviation}
+
     @property
     def _known(self) -> list[float]:
         return [run for run in self.runs if isfinite(run)]

@@ -32,6 +32,7 @@ class CellDivergence(Coarseness):
     title: ClassVar[str] = "Divergence of cells"
     summary: ClassVar[str] = "how far the records spread evenly over their regions are from the true ones; 0: the same"
     unit: ClassVar[str] = "nats"
+    wide: ClassVar[bool] = True
     attribute: str | None = None
 
     def refuses(self, evidence: Evidence) -> str | None:

@@ -6,21 +6,22 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import coo_array
 
-from sfumato.domains.locate import nearest
+from sfumato.domains.locate import nearest_region
 from sfumato.evaluate.equivalence_classes import people_of
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.learning.accuracy import predicted
 from sfumato.evaluate.learning.classifiers import DecisionTree, Floats, Integers, Mask
 from sfumato.evaluate.learning.lessons import Lesson, region_features
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading
 from sfumato.release.shown import Shown
+from sfumato.wording import share_words
 
 _RARE = 0.01  # of the records: nodes of a set that fewer have are no feature
 
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassificationLoss:
+class ClassificationLoss(Measure):
     """One minus the accuracy of a decision tree that learns on the release and predicts the records of the table.
 
     In sample: the records it is tested on are those the release was made of, each in the region that holds it, or the
@@ -49,6 +50,13 @@ class ClassificationLoss:
             return "the release has no quasi-identifier to learn from"
         return None if len(evidence.shown) and evidence.records else "nothing is published"
 
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            f"A decision tree trained on the release misclassifies {share_words(value)} of the table's own records. "
+            "The command “sfumato evaluate accuracy” measures its accuracy on records that it was not trained on."
+        )
+
     def read(self, evidence: Evidence) -> Reading:
         """The share that is wrong."""
         shown, target = evidence.shown, evidence.target
@@ -69,7 +77,7 @@ class ClassificationLoss:
         home = evidence.people[0]
         sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
         sizes = np.array([evidence.size(name) for name in shown.attributes])
-        place = nearest(starts, stops, people_of(evidence), sizes, apart=sets)
+        place = nearest_region(starts, stops, people_of(evidence), sizes, apart=sets)
         wrong = said[place][home] != evidence.column(target.name)
         return Reading(
             value=float(np.average(wrong, weights=evidence.raw.counts)),

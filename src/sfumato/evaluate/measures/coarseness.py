@@ -16,13 +16,14 @@ from sfumato.domains.sets.regions import SetRegions
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.evaluate.equivalence_classes import alike, by_row
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.uniform_assumption import column
 from sfumato.release.shown import Floats, Integers
+from sfumato.wording import number_words, share_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coarseness:
+class Coarseness(Measure):
     """What all measures of coarseness say of themselves."""
 
     kind: ClassVar[Kind] = "utility loss"
@@ -47,6 +48,7 @@ class Discernibility(Coarseness):
     title: ClassVar[str] = "Discernibility"
     summary: ClassVar[str] = "how many records each record looks like, added up; a suppressed one counts as like all"
     unit: ClassVar[str] = "pairs of records"
+    speed: ClassVar[Speed] = "quick"
 
     def read(self, evidence: Evidence) -> Reading:
         """The sum, and the same for each record."""
@@ -68,10 +70,15 @@ class AverageGroupSize(Coarseness):
     summary: ClassVar[str] = (
         "how many records a group of published records that look alike has on average; divided by k, C_avg"
     )
+    speed: ClassVar[Speed] = "quick"
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Without a group there is no average."""
         return None if len(evidence.shown) else "nothing is published"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return f"An equivalence class has {number_words(value, self.unit)} on average."
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean, and the ends."""
@@ -133,6 +140,11 @@ class GeneralLoss(_RegionLoss):
     name: ClassVar[str] = "general-loss"
     title: ClassVar[str] = "General loss (NCP)"
     summary: ClassVar[str] = "how much of its domain a published value covers on average; 0: exact, 1: nothing is left"
+    speed: ClassVar[Speed] = "quick"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return f"A published value covers {share_words(value)} of its domain on average."
 
     def lost(self, domain: Domain, starts: Integers, stops: Integers) -> Floats:
         """The share of the other codes that the range covers."""
@@ -207,6 +219,7 @@ class Suppressed(Coarseness):
     name: ClassVar[str] = "suppressed"
     title: ClassVar[str] = "Records suppressed"
     summary: ClassVar[str] = "the share of the table's records that are suppressed"
+    speed: ClassVar[Speed] = "quick"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = "share"
 
@@ -215,6 +228,10 @@ class Suppressed(Coarseness):
         if evidence.shown.noisy:
             return "noisy counts publish no records, so none can be suppressed"
         return None if evidence.records else "the table has no records"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return f"{share_words(value)} of the table's records are suppressed."
 
     def read(self, evidence: Evidence) -> Reading:
         """The share, and how many."""

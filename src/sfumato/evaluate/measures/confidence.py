@@ -16,13 +16,14 @@ from sfumato.domains.boxes import Boxes
 from sfumato.errors import StudyError
 from sfumato.evaluate.equivalence_classes import alike, by_row
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.privacy.groups.expected_confidence import expected_confidence
-from sfumato.privacy.groups.parameters import TOLERANCE, exact
-from sfumato.privacy.groups.shares import Distribution, given_by
+from sfumato.privacy.groups.parameters import TOLERANCE, parse_exact
+from sfumato.privacy.groups.shares import Distribution, distribution_of_shares
 from sfumato.privacy.models import CappedConfidence
-from sfumato.privacy.models.capped_confidence import chance_of, refuse_others, replaced, rules_of
+from sfumato.privacy.models.capped_confidence import apply_rules, chance_of, refuse_others, rules_of
 from sfumato.release.shown import OverRanges
+from sfumato.wording import share_words
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -81,7 +82,7 @@ class _Kinds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Confidence:
+class _Confidence(Measure):
     """Of every published record: β · #s/|E| against 1 − (1 − Pr(t'))ⁿ.
 
     E are the published records, or noisy counts, with the same quasi-identifiers as they are published. n is how many
@@ -95,6 +96,7 @@ class _Confidence:
     kind: ClassVar[Kind] = "privacy loss"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+    speed: ClassVar[Speed] = "quick"
     attribute: str | None = None
     cap: CappedConfidence | None = None
 
@@ -123,7 +125,9 @@ class _Confidence:
         if cap is not None:
             rules_of(cap.rules, domains, names[len(evidence.shown.attributes) :], evidence.shown.attributes)
         return {
-            name: given_by(name, domains[name], given[name]) if name in given else _counted(evidence, name)
+            name: distribution_of_shares(name, domains[name], given[name])
+            if name in given
+            else _counted(evidence, name)
             for name in names
         }
 
@@ -156,7 +160,7 @@ class _Confidence:
             group = np.repeat(np.arange(len(first)), np.diff(table.indptr))[term]
             each = np.asarray(table.data, np.float64)[term] / over.widths[table.indices[term]]  # records with one value
             matching = [(rule, rule.matches(boxes)[group]) for rule in rules.get(name, ())]
-            alone = replaced(kinds.share[kind], kinds.code[kind], matching)
+            alone = apply_rules(kinds.share[kind], kinds.code[kind], matching)
             observed = self._rate(evidence) * each / groups.sizes[group]
             expected = expected_confidence(regions[group] * alone, shown.records)
             found.append(_Pairs(group, each * kinds.codes[kind], observed, expected))
@@ -164,7 +168,7 @@ class _Confidence:
 
     def _rate(self, evidence: Evidence) -> float:
         """β: as given, else the share of the table that was drawn."""
-        return evidence.shown.rate if self.cap is None else float(exact(self.cap.rate, "β"))
+        return evidence.shown.rate if self.cap is None else float(parse_exact(self.cap.rate, "β"))
 
     def _statistics(self, evidence: Evidence) -> str:
         """Where the statistics come from, in words."""
@@ -183,8 +187,8 @@ def _counted(evidence: Evidence, name: str) -> Distribution:
     if name in evidence.sets and name in evidence.shown.attributes:
         size = evidence.shown.sets[name].size
         place = evidence.placed(name)
-        return Distribution.counted(np.where(place < 0, size, place)[codes], counts, size + 1)
-    return Distribution.counted(codes, counts, evidence.size(name))
+        return Distribution.from_counts(np.where(place < 0, size, place)[codes], counts, size + 1)
+    return Distribution.from_counts(codes, counts, evidence.size(name))
 
 
 @MEASURES.add
@@ -198,6 +202,13 @@ class RecordsOverConfidence(_Confidence):
         "the share of published records whose value is told more surely than public statistics say anyway"
     )
     unit: ClassVar[str] = "share"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            f"For {share_words(value)} of the published records, an adversary infers the sensitive value with more "
+            "confidence than public statistics give (capped confidence requires 0 %)."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The share, how many records, and how many the criterion cannot bind."""
@@ -226,6 +237,15 @@ class ConfidenceExcess(_Confidence):
         "how much surer one may be of the worst record's value than public statistics make one anyway; 0: of none"
     )
     unit: ClassVar[str] = "probability"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        if value <= 0:
+            return "An adversary infers no sensitive value with more confidence than public statistics give."
+        return (
+            "For the record with the largest excess, the adversary's confidence in its sensitive value exceeds the "
+            f"confidence that public statistics give by {share_words(value)} (difference of the two probabilities)."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The largest difference, with the two confidences behind it."""

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence, dense
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.measures.query_error import workload
 from sfumato.evaluate.uniform_assumption import Booleans, Workload, estimate, exact, parts
 from sfumato.release.shown import Floats, Shown
@@ -21,7 +21,7 @@ _PSEUDO = 0.5  # records added to each value of both histograms before their div
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _HistogramDistance:
+class _HistogramDistance(Measure):
     """The mean over random classes of the distance between two histograms of sensitive values.
 
     A class is a random conjunction over ``qd`` quasi-identifiers, drawn as for `query-error`, with at least ``least``
@@ -33,6 +33,8 @@ class _HistogramDistance:
     kind: ClassVar[Kind] = "utility loss"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, None)
+    speed: ClassVar[Speed] = "slow"
+    wide: ClassVar[bool] = True
     qd: int = 4
     sel: float = 0.05
     classes: int = 1_000

@@ -16,7 +16,7 @@ from sfumato.domains.sets.cut import Sets
 from sfumato.errors import SourceError
 from sfumato.evaluate.equivalence_classes import candidates, containing, told_by_row
 from sfumato.evaluate.evidence import Evidence, bounded
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading
 from sfumato.release.shown import Floats, Integers, Shown
 from sfumato.wording import count_of
 
@@ -197,11 +197,13 @@ def _commonest(values: csr_array) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Linked:
+class _Linked(Measure):
     kind: ClassVar[Kind] = "risk"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = "share"
+    wide: ClassVar[bool] = True
+    attack: ClassVar[bool] = True
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Nobody can be looked up where nobody is."""

@@ -13,9 +13,10 @@ from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence, Places, dense, narrow
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.uniform_assumption import Column, column, exact
 from sfumato.release.shown import Floats, Integers, Shown
+from sfumato.wording import share_words
 
 _MOST_PAIRS = 100_000  # of attributes: each is a small table
 _FULL = 4_000_000  # numbers of a table that is held as a full one, or of a pair at once
@@ -49,7 +50,7 @@ class _Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _MarginalDistance:
+class _MarginalDistance(Measure):
     """Total variation ½Σ|p − p̂| between the table's distribution and the release's, both as shares of all records.
 
     The release's is that of the uniform assumption. A grid of more than ``bins`` codes is looked at in as many parts,
@@ -114,6 +115,12 @@ class OneWayDistance(_MarginalDistance):
     title: ClassVar[str] = "One-way marginals"
     summary: ClassVar[str] = "how far the distribution of an attribute is from the table's, on average over attributes"
 
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            f"Released and true one-way marginals have a total variation distance of {share_words(value)} on average."
+        )
+
     def read(self, evidence: Evidence) -> Reading:
         """The mean, the worst, and each attribute's."""
         return self._compare(evidence, [(a.name,) for a in evidence.view.attributes])
@@ -130,6 +137,7 @@ class TwoWayDistance(_MarginalDistance):
     name: ClassVar[str] = "marginals-2"
     title: ClassVar[str] = "Two-way marginals"
     summary: ClassVar[str] = "how far the distribution of two attributes together is from the table's, over all pairs"
+    speed: ClassVar[Speed] = "slow"
 
     def refuses(self, evidence: Evidence) -> str | None:
         """It takes a pair."""
@@ -139,6 +147,12 @@ class TwoWayDistance(_MarginalDistance):
         if pairs > _MOST_PAIRS:
             return f"there are {pairs:,} pairs of attributes; a purpose with fewer attributes has fewer"
         return _MarginalDistance.refuses(self, evidence)
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            f"Released and true two-way marginals have a total variation distance of {share_words(value)} on average."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean, the worst, and each pair's."""

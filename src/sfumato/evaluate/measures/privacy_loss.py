@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.release.shown import OverRanges
+from sfumato.wording import share_words
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _TOGETHER = 2_000_000  # terms of the sums that are held at once
 _QUANTILES = (0.5, 0.9, 0.99)
+_MOST_LOSS = float(np.log(2.0))  # the largest Jensen-Shannon divergence, in nats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FromPrior:
+class _FromPrior(Measure):
     """JS(Q, P(t)) of every published record t.
 
     Q is the table's distribution of the sensitive attribute, P(t) that of t's group. Of several sensitive attributes a
@@ -31,8 +33,9 @@ class _FromPrior:
 
     kind: ClassVar[Kind] = "privacy loss"
     better: ClassVar[Better] = "lower"
-    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, float(np.log(2.0)))
+    bounds: ClassVar[tuple[float | None, float | None]] = (0.0, _MOST_LOSS)
     unit: ClassVar[str] = "nats"
+    speed: ClassVar[Speed] = "quick"
     attribute: str | None = None
 
     def refuses(self, evidence: Evidence) -> str | None:
@@ -65,6 +68,14 @@ class WorstPrivacyLoss(_FromPrior):
         "how far the sensitive values of the worst record's group are from those of the table; 0: one learns nothing"
     )
 
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            "For the record with the largest loss, the divergence between the sensitive values of its equivalence "
+            f"class and those of the whole table is {share_words(value / _MOST_LOSS)} of the largest possible "
+            "divergence."
+        )
+
     def read(self, evidence: Evidence) -> Reading:
         """The largest loss, with quantiles over records."""
         losses, weights = self._losses(evidence)
@@ -87,6 +98,14 @@ class MeanPrivacyLoss(_FromPrior):
     name: ClassVar[str] = "mean-ploss"
     title: ClassVar[str] = "Privacy loss, mean"
     summary: ClassVar[str] = "the same as the worst case, on average over published records"
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            "On average over records, the divergence between the sensitive values of the equivalence class and those "
+            f"of the whole table is {share_words(value / _MOST_LOSS)} of the largest possible divergence. A small mean "
+            "does not bound the largest loss."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The weighted mean."""

@@ -11,10 +11,11 @@ from sfumato.domains.domain import Grid
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading
 from sfumato.evaluate.uniform_assumption import Held, Predicate, Ranges, Sets, Workload, estimate, exact
 from sfumato.release.shown import Floats, Integers
 from sfumato.study.attribute import Attribute
+from sfumato.wording import share_words
 
 _SMALL, _LARGE = 0.01, 0.1  # shares of the records; Sattar et al. (2014), 6.1.1
 _SLACK = 1e-9  # 0.3 · 10 is a little above 3 in binary, and 3 values are meant
@@ -78,7 +79,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _QueryError:
+class _QueryError(Measure):
     """The average over queries of |estimate − truth|/truth.
 
     Estimates use the uniform assumption: a row's weight times the share of its region, and of its group's or bucket's
@@ -92,6 +93,7 @@ class _QueryError:
     unit: ClassVar[str] = "share"
     which: ClassVar[tuple[float, float]] = (0.0, 1.0)  # true answers as shares of the records, both ends left out
     words: ClassVar[str] = "some record"
+    subject: ClassVar[str] = "A random count query"  # of the sentence on a number
     qd: int = 4
     sel: float = 0.05
     queries: int = 1_000
@@ -113,6 +115,10 @@ class _QueryError:
         if not self._asked(evidence, self._true(evidence)).any():
             return f"none of the {self.queries:,} queries counts {self.words}; try another `sel` or `qd`"
         return None
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return f"{self.subject} has a relative error of {share_words(value)} on average."
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean error, with how many queries it is of."""
@@ -181,6 +187,7 @@ class SmallQueryError(_QueryError):
     summary: ClassVar[str] = "the query error over queries that count less than 1 % of the records"
     which: ClassVar[tuple[float, float]] = (0.0, _SMALL)
     words: ClassVar[str] = "some record and less than 1 % of them"
+    subject: ClassVar[str] = "A query that counts less than 1 % of the records"
 
 
 @MEASURES.add
@@ -193,3 +200,4 @@ class LargeQueryError(_QueryError):
     summary: ClassVar[str] = "the query error over queries that count more than 10 % of the records"
     which: ClassVar[tuple[float, float]] = (_LARGE, 1.0)
     words: ClassVar[str] = "more than 10 % of the records"
+    subject: ClassVar[str] = "A query that counts more than 10 % of the records"

@@ -15,16 +15,17 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.equivalence_classes import alike, containing
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.release.shown import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Risk:
+class _Risk(Measure):
     kind: ClassVar[Kind] = "risk"
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = "probability"
+    speed: ClassVar[Speed] = "quick"
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be re-identified."""
@@ -255,6 +256,7 @@ class PopulationUniques(_Risk):
         "the estimated share of the population whom nobody else there looks like, at the detail of the release"
     )
     unit: ClassVar[str] = "share"
+    speed: ClassVar[Speed] = "medium"
     fraction: float | None = None
     estimator: Literal["pitman", "zayatz"] = "pitman"
 

@@ -14,7 +14,7 @@ from sfumato.errors import InfeasibleError, UsageError
 from sfumato.evaluate.equivalence_classes import by_row
 from sfumato.evaluate.evidence import Evidence, Places, alike, narrow, ranked
 from sfumato.evaluate.measures.large_nodes import edges_of
-from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Reading
+from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.measures.populations import Populations, large_populations
 from sfumato.evaluate.measures.suffixes import Rows, Suffixes
 from sfumato.evaluate.uniform_assumption import column, exact
@@ -32,7 +32,7 @@ _TOGETHER = 2_000_000  # numbers of such a table that are compared at once
 
 @MEASURES.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UtilityLoss:
+class UtilityLoss(Measure):
     """Uloss: the mean over large populations y of JS(P_y, P̂_y), since utility is about all of them.
 
     P_y is the table's distribution of the sensitive attribute in y, P̂_y what the release lets one reconstruct: a row's
@@ -52,6 +52,7 @@ class UtilityLoss:
     better: ClassVar[Better] = "lower"
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, float(np.log(2.0)))
     unit: ClassVar[str] = "nats"
+    speed: ClassVar[Speed] = "slow"
     min_sup: float = 0.05
     attribute: str | None = None
 
@@ -78,6 +79,13 @@ class UtilityLoss:
         if wide:
             return f"'{wide[0]}' has too many values to compare in each of {len(found):,} populations"
         return None
+
+    def means(self, value: float) -> str:
+        """What the number says, in a sentence."""
+        return (
+            "The distribution of sensitive values reconstructed for a large population diverges from the true one by "
+            f"{value:.3g} nats on average; 0 means no information loss."
+        )
 
     def read(self, evidence: Evidence) -> Reading:
         """The mean loss, and how large the populations' losses are."""

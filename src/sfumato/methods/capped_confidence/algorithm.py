@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods.capped_confidence.climb import Chances, Climb
-from sfumato.methods.capped_confidence.owner_facts import for_owner
-from sfumato.methods.capped_confidence.steps import Steps, beginning, levels_of
-from sfumato.methods.full_domain.rollup import joined, numbered
-from sfumato.methods.grouping.model_checks import column, quoted
-from sfumato.methods.grouping.partitioning import Grouping, finished, in_order, needed, worded
+from sfumato.methods.capped_confidence.owner_facts import owner_facts
+from sfumato.methods.capped_confidence.steps import Steps, first_level, levels_of
+from sfumato.methods.full_domain.rollup import join_keys, number_rows
+from sfumato.methods.grouping.model_checks import cell_codes, quote_names
+from sfumato.methods.grouping.partitioning import (
+    Grouping,
+    finish_partition,
+    model_sentences,
+    needed_attributes,
+    sort_cells,
+)
 from sfumato.methods.method import METHODS, Context, Forecast
-from sfumato.privacy.dp.sampling import RandomSource, subset
-from sfumato.privacy.groups.parameters import Exact, exact, within
-from sfumato.privacy.groups.shares import Distribution, Given, given_by, shown_by
+from sfumato.privacy.dp.sampling import RandomSource, random_subset
+from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
+from sfumato.privacy.groups.shares import Distribution, Given, distribution_of_regions, distribution_of_shares
 from sfumato.privacy.models import CappedConfidence, GroupModel
 from sfumato.privacy.models.capped_confidence import parse_rules, parse_shares, rules_of
 from sfumato.progress import Progress
@@ -38,12 +44,12 @@ class ConfidenceCap(Grouping):
     """Sampling and local recoding under a cap (Sattar, Li, Ding, Liu & Vincent 2014, Algorithm 1).
 
     A share ``rate`` (β) of the records is drawn at random. Every record starts with its exact values, or at the least
-    generalisation asked for (`at_least` of an attribute, ``levels``). As long as its value is told with more confidence
-    than public statistics give (`CappedConfidence`), its attribute with the largest left domain size is generalised
-    one step. A record is suppressed if it would need a distortion above ``distortion`` (δ'), or fails with nothing
-    left to generalise. ``population`` are the public statistics: {attribute: {value: share}}, or (in a study) a file
-    with the columns `attribute, value, share` or a table of people; without it, the table's own shares. ``rules`` are
-    known correlations, see `CappedConfidence`.
+    generalisation asked for (`at_least` of an attribute, ``levels``). As long as its value can be inferred with more
+    confidence than public statistics give (`CappedConfidence`), its attribute with the largest left domain size is
+    generalised one step. A record is suppressed if it would need a distortion above ``distortion`` (δ'), or fails with
+    nothing left to generalise. ``population`` are the public statistics: {attribute: {value: share}}, or (in a study) a
+    file with the columns `attribute, value, share` or a table of people; without it, the table's own shares. ``rules``
+    are known correlations, see `CappedConfidence`.
 
     The cap is kept twice: by those statistics, and by the shares that the release itself shows, which is what anybody
     can recompute from it. Where the two differ, a record climbs until it keeps both.
@@ -62,7 +68,9 @@ class ConfidenceCap(Grouping):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = "a random part of the records, none told with more confidence than public statistics give"
+    summary: ClassVar[str] = (
+        "a random sample, generalised until no value can be inferred with more confidence than public statistics give"
+    )
     needs: ClassVar[Needs] = Needs(private=False, random=True)
     form: ClassVar[str] = "generalised"
     suppress: ClassVar[str] = "1"  # records may always be suppressed
@@ -74,8 +82,8 @@ class ConfidenceCap(Grouping):
     levels: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", show(within(self.rate, "the rate", 0, 1, above=True)))
-        object.__setattr__(self, "distortion", show(within(self.distortion, "the distortion", 0, 1)))
+        object.__setattr__(self, "rate", show(parse_in_range(self.rate, "the rate", 0, 1, above=True)))
+        object.__setattr__(self, "distortion", show(parse_in_range(self.distortion, "the distortion", 0, 1)))
         if not isinstance(self.population, str):
             object.__setattr__(self, "population", parse_shares(self.population, "population"))
         object.__setattr__(self, "rules", parse_rules(self.rules))
@@ -83,9 +91,9 @@ class ConfidenceCap(Grouping):
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
-        """What is promised of the release: the cap by the shares it shows, and by a population that is given.
+        """What holds in the release: the cap by the shares it shows, and by a population that is given.
 
-        The table's own shares are no parameter of a promise: to publish them would tell more than the records do.
+        The table's own shares are no parameter of a model: to publish them would tell more than the records do.
         """
         own = CappedConfidence(rate=self.rate, attribute=self.attribute, rules=self.rules)
         if not isinstance(self.population, Mapping):
@@ -96,7 +104,7 @@ class ConfidenceCap(Grouping):
         """Refuse a view without quasi-identifiers or sensitive attributes, and levels, shares or rules it has not."""
         if not view.quasi:
             raise StudyError(
-                "the release has no quasi-identifier, so every group is the whole table",
+                "the release has no quasi-identifier, so the whole table is one equivalence class",
                 "give the attributes others may know of a person `role: quasi_identifier`",
             )
         for model in self.models:
@@ -105,39 +113,39 @@ class ConfidenceCap(Grouping):
         unknown = sorted(set(self.levels) - set(names))
         if unknown:
             raise StudyError(
-                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"levels names {quote_names(unknown)}, which is no quasi-identifier here",
                 f"name some of: {', '.join(names)}",
             )
         for attribute in view.quasi:
-            beginning(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
+            first_level(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
 
     def forecast(self, view: View) -> Forecast:
         """What is drawn, how far records are generalised, and where the statistics come from."""
         self.check(view)
-        rate = exact(self.rate, "rate")
+        rate = parse_exact(self.rate, "rate")
         sentences = []
         if rate < 1:
             sentences.append(
-                f"{show(100 * rate)} % of the records are drawn at random, and no others are published: counts of the "
-                f"release are to be divided by {show(rate)}"
+                f"{show(100 * rate)} % of the records are drawn at random and only those are published: divide counts "
+                f"of the release by {show(rate)} to scale them to the table"
             )
         least = [
             f"{a.name} (level {levels[place].number})"
             for a in view.quasi
-            if (place := beginning(a, levels := levels_of(a), self.levels.get(a.name, 0)))
+            if (place := first_level(a, levels := levels_of(a), self.levels.get(a.name, 0)))
         ]
         sentences.append(
-            f"a record is generalised a step at a time until it keeps the cap, as far as a distortion of "
+            f"a record is generalised step by step until it satisfies the cap, up to a distortion of "
             f"{self.distortion}; one that would need more is suppressed"
         )
         if least:
-            sentences.append(f"these begin above their exact values: {', '.join(least)}")
+            sentences.append(f"these attributes start at a generalised level: {', '.join(least)}")
         sentences.append(self._source_in_words(view))
         if self.rules:
-            sentences.append(f"{len(self.rules)} rules stand in place of independence for the records they match")
+            sentences.append(f"{len(self.rules)} rules replace the independence assumption for the records they match")
         limits = CappedConfidence.limits
         sentences.append(limits[:1].lower() + limits[1:].removesuffix("."))
-        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"rate": self.rate})
+        return Forecast(sentences=(*sentences, *model_sentences(self.models)), numbers={"rate": self.rate})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Draw the records and generalise them; which records are drawn is random."""
@@ -145,21 +153,21 @@ class ConfidenceCap(Grouping):
         context = context or Context()
         if isinstance(self.population, str):
             raise StudyError(
-                "the population is a file, and a method opens none",
+                "the population is a file, and a method does not open files",
                 "release it through a study, or give the shares: {attribute: {value: share}}",
             )
         models = self.models
-        cells = in_order(view, counts)
-        drawn = thinned(cells, exact(self.rate, "rate"), context.source)
+        cells = sort_cells(view, counts)
+        drawn = sample_cells(cells, parse_exact(self.rate, "rate"), context.source)
         climb = self._climb(view, drawn)
         known = self._known(view, cells, climb)
         context.progress("generalising the records", 0, 1)
         self._settle(view, climb, known, context.progress)
-        partition = finished(view, self._partition(climb, drawn), models)
-        return self.drafted(
+        partition = finish_partition(view, self._partition(climb, drawn), models)
+        return self.make_draft(
             view,
             partition,
-            rate=exact(self.rate, "rate"),
+            rate=parse_exact(self.rate, "rate"),
             facts={
                 "rate": self.rate,
                 "published": climb.published,
@@ -169,25 +177,25 @@ class ConfidenceCap(Grouping):
                 "distortion": self.distortion,
                 "shares": "given" if self.population is not None else "of the table",
             },
-            owner=for_owner(view, partition, climb, models),
+            owner=owner_facts(view, partition, climb, models),
         )
 
     def _climb(self, view: View, drawn: Cells) -> Climb:
         """The drawn records at their lowest levels; what nobody looks at does not tell them apart."""
-        names = needed(view, self.models)
+        names = needed_attributes(view, self.models)
         key, size = np.zeros(len(drawn), dtype=np.int64), 1
         for name in names:
-            key, size = joined(key, size, column(drawn, name), view.domain(name).size)
-        kind, rows = numbered(key, size)
+            key, size = join_keys(key, size, cell_codes(drawn, name), view.domain(name).size)
+        kind, rows = number_rows(key, size)
         domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}
         quasi = tuple(a.name for a in view.quasi)
         return Climb(
-            [Steps.of(a, column(drawn, a.name), self.levels.get(a.name, 0)) for a in view.quasi],
+            [Steps.of(a, cell_codes(drawn, a.name), self.levels.get(a.name, 0)) for a in view.quasi],
             kind,
             drawn.counts,
-            {name: column(drawn, name)[rows] for name in names},
-            rate=float(exact(self.rate, "rate")),
-            limit=float(exact(self.distortion, "distortion")),
+            {name: cell_codes(drawn, name)[rows] for name in names},
+            rate=float(parse_exact(self.rate, "rate")),
+            limit=float(parse_exact(self.distortion, "distortion")),
             rules=rules_of(self.rules, domains, names, quasi),
             names=quasi,
         )
@@ -198,10 +206,10 @@ class ConfidenceCap(Grouping):
 
         def of(name: str) -> Distribution:
             if name in given:
-                return given_by(name, view.domain(name), given[name])
-            return Distribution.counted(column(cells, name), cells.counts, view.domain(name).size)
+                return distribution_of_shares(name, view.domain(name), given[name])
+            return Distribution.from_counts(cell_codes(cells, name), cells.counts, view.domain(name).size)
 
-        values = {name: climb.value_shares(name, of(name)) for name in needed(view, self.models)}
+        values = {name: climb.value_shares(name, of(name)) for name in needed_attributes(view, self.models)}
         regions = tuple(
             of(a.name).share(steps.starts, steps.stops) for a, steps in zip(view.quasi, climb.steps, strict=True)
         )
@@ -217,7 +225,7 @@ class ConfidenceCap(Grouping):
         touched = None
         while True:
             climb.settle(known, touched, step=lambda left: progress("generalising the records", total - left, total))
-            seen = _shown(view, climb)
+            seen = _shown_chances(view, climb)
             failing = climb.failing(seen)
             if isinstance(self.population, Mapping) and not len(failing):
                 failing = climb.failing(self._beside_given(view, known, seen))
@@ -226,7 +234,7 @@ class ConfidenceCap(Grouping):
             touched = climb.raise_up(failing)
         if not climb.published:
             raise InfeasibleError(
-                "every record would have to be suppressed: as a whole they are too few for what they tell",
+                "every record would have to be suppressed: there are too few records for what they would disclose",
                 "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
             )
 
@@ -252,18 +260,18 @@ class ConfidenceCap(Grouping):
             return f"public statistics are those of '{self.population}', and shares of it are published in the manifest"
         given = [name for name in names if name in (self.population or {})]
         own = [name for name in names if name not in given]
-        told = (
+        sentences = (
             [f"public statistics are given for {', '.join(given)}, and are published in the manifest"] if given else []
         )
         if own:
-            told.append(
+            sentences.append(
                 f"the statistics of {', '.join(own)} are estimated from the same table: rare records look expected "
                 "because they are in it"
             )
-        return "; ".join(told)
+        return "; ".join(sentences)
 
 
-def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
+def sample_cells(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
     """A share of the records, drawn without replacement: each set of β·N records is as likely.
 
     Rounded down: β bounds what the cap is worth, so no more than that share may be published. Records alike stand
@@ -275,30 +283,30 @@ def thinned(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
         raise InfeasibleError("no record would be drawn", "raise the `rate`, or use a larger table")
     if wanted == records:
         return cells
-    marks = subset(records, wanted, source)
+    marks = random_subset(records, wanted, source)
     counts = np.add.reduceat(marks, np.cumsum(cells.counts) - cells.counts, dtype=np.int64)
     kept = counts > 0
     return Cells(cells.attributes, cells.codes[kept], counts[kept])
 
 
-def _shown(view: View, climb: Climb) -> Chances:
+def _shown_chances(view: View, climb: Climb) -> Chances:
     """What a release of the groups as they are would show."""
     regions = []
     for place, (attribute, steps) in enumerate(zip(view.quasi, climb.steps, strict=True)):
         weights = climb.weights(place)
         there = np.flatnonzero(weights)
         domain, counts = view.domain(attribute.name), weights[there].astype(np.int64)
-        found = shown_by(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
+        found = distribution_of_regions(steps.starts[there], steps.stops[there], counts, domain.size, free=domain.free)
         regions.append(found.share(steps.starts, steps.stops))
     return Chances(tuple(regions), climb.values_shown())
 
 
 def _levels(given: object) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        raise StudyError("levels is no mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
+        raise StudyError("levels is not a mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
     found = {}
     for name, level in given.items():
-        number = exact(level, f"the lowest level of '{name}'")
+        number = parse_exact(level, f"the lowest level of '{name}'")
         if number.denominator != 1 or number < 0:
             raise StudyError(f"the lowest level of '{name}' is {show(number)}", "use a whole number from 0 on")
         found[str(name)] = int(number)

@@ -25,7 +25,7 @@ from sfumato.domains.boxes import Boxes
 from sfumato.methods.capped_confidence.steps import Floats, Integers, Steps
 from sfumato.privacy.groups.expected_confidence import least_records
 from sfumato.privacy.groups.shares import Distribution
-from sfumato.privacy.models.capped_confidence import Rule, replaced
+from sfumato.privacy.models.capped_confidence import Rule, apply_rules
 
 ROOT_FAILED, TOO_DISTORTED = -1, -2  # where a group leads that has nothing above, or nothing that may be published
 _UNKNOWN = -3
@@ -196,7 +196,7 @@ class Climb:
                 counts = np.bincount(place, weights=counts, minlength=len(first)).astype(np.int64)[place]
             alone = chances.values[name][kinds]
             told = [(rule, self._matches(rule)[groups]) for rule in self.rules.get(name, ())]
-            alone = replaced(alone, codes, told) if told else alone
+            alone = apply_rules(alone, codes, told) if told else alone
             observed = self.rate * (counts / self.sizes[groups])
             found = np.maximum(found, least_records(chance * alone, observed))
         return found

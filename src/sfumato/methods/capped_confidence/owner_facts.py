@@ -1,4 +1,4 @@
-"""What the owner is told of a release under a cap: how far records had to go, which were lost, how close it was."""
+"""What the owner learns about a release under a cap: how far records had to go, which were lost, how close it was."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _WORST = 20
 _DIGITS = 4
 
 
-def for_owner(view: View, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]) -> dict[str, Any]:
+def owner_facts(view: View, partition: Partition, climb: Climb, models: tuple[GroupModel, ...]) -> dict[str, Any]:
     """Numbers from the raw table, for the owner's report and nowhere else; their size does not grow with the table."""
     live = np.flatnonzero(climb.sizes)
     steps, place = np.unique(climb.distortions(live).round(_DIGITS), return_inverse=True)

@@ -51,7 +51,7 @@ class Steps:
     def of(cls, attribute: Attribute, codes: Integers, lowest: int = 0) -> "Steps":
         """The steps of an attribute from its ``lowest`` level on, for the codes of some cells."""
         levels = levels_of(attribute)
-        begin = beginning(attribute, levels, lowest)
+        begin = first_level(attribute, levels, lowest)
         deepest, size = levels[-1].number, _size(attribute)
         values, cell = np.unique(codes, return_inverse=True)
         starts, stops = levels[0].regions(values)
@@ -117,13 +117,13 @@ def levels_of(attribute: Attribute) -> tuple[Level, ...]:
     return (*found, root)
 
 
-def beginning(attribute: Attribute, levels: Sequence[Level], lowest: int) -> int:
+def first_level(attribute: Attribute, levels: Sequence[Level], lowest: int) -> int:
     """The place of the lowest level that may be published: not below ``lowest``, and as wide as `at_least` says."""
     name = attribute.name
     if not 0 <= lowest <= levels[-1].number:
         raise StudyError(
-            f"'{name}' is to be published at level {lowest} or above",
-            f"its levels go from 0 (as it is) to {levels[-1].number} (one value for all)",
+            f"'{name}' cannot be published at level {lowest} or above",
+            f"choose a level from 0 (exact values) to {levels[-1].number} (one value for all)",
         )
     place = max(n for n, level in enumerate(levels) if level.number <= lowest)
     narrow = narrowest(attribute)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sfumato.domains.counts import Counter, Margin
+from sfumato.domains.counts import Counter, Marginal
 from sfumato.domains.cut import Cut, Range
 from sfumato.domains.sets.domain import root_cut
 from sfumato.errors import StudyError
@@ -18,9 +18,9 @@ from sfumato.methods.method import (
     Exact,
     Forecast,
     PrivateMethod,
-    granting,
     refuse_observed,
     refuse_one_class,
+    require_accountant,
 )
 from sfumato.methods.noise.noisy_groups import SHARE_OF_SIZE, Finish, noise_scale, noisy_size
 from sfumato.methods.noise.post_processing import DEFAULT_POST
@@ -49,7 +49,7 @@ class DiffGen(PrivateMethod):
     - ε' that a round does not use (a categorical choice needs no split points; no candidate is left) goes to the
       counts. Which rounds those are follows from choices already drawn, and budgets that depend on earlier outputs
       compose like fixed ones as long as their sum stays under ε (see `Accountant`).
-    - Sets (Zaman & Obimbo 2014) are specialized by which of a node's children a record contains (`SetMargin`); every
+    - Sets (Zaman & Obimbo 2014) are specialized by which of a node's children a record contains (`SetMarginal`); every
       record is in one region of the subsets of a cut's nodes (`SetCut`), so nothing of the argument below changes.
     - A score depends only on (attribute × class) counts, so the table is counted once for all h specializations.
 
@@ -95,7 +95,7 @@ class DiffGen(PrivateMethod):
         if self.h == "auto":
             sentences.append(
                 f"h is chosen from a noisy number of records (ε/{SHARE_OF_SIZE} of the budget) so that groups stay "
-                "large against the noise"
+                "large compared with the noise"
             )
             low, high = 1, None
         else:
@@ -117,17 +117,17 @@ class DiffGen(PrivateMethod):
     def draft(self, view: View, counts: Counter, context: Context | None = None) -> Draft:
         """Count once, specialize h times, count the groups, add noise."""
         self.check(view)
-        accountant, source, progress = granting(context)
+        accountant, source, progress = require_accountant(context)
         progress("counting attributes", 0, 1)
-        margins = counts.margins([a.name for a in view.predictors], view.target.name)
+        marginals = counts.marginals([a.name for a in view.predictors], view.target.name)
         size: int | None = None
         if self.h == "auto" or self.finish.needs == "size":
-            records = int(next(iter(margins.values())).counts.sum())
+            records = int(next(iter(marginals.values())).counts.sum())
             size = noisy_size(records, accountant=accountant, source=source)
         rest = accountant.left
         h = auto_specializations(view, size or 0, rest / 2) if self.h == "auto" else int(self.h)
         share = _share(rest, len(view.numerical), h)
-        top = _Descent(view, margins, SCORES[self.score], share, accountant=accountant, source=source)
+        top = _Descent(view, marginals, SCORES[self.score], share, accountant=accountant, source=source)
         for done in range(h):
             progress("specializing", done, h)
             if not top.specialize():
@@ -142,7 +142,7 @@ class _Descent:
     def __init__(
         self,
         view: View,
-        margins: Mapping[str, Margin],
+        marginals: Mapping[str, Marginal],
         score: Score,
         share: Fraction,
         *,
@@ -151,13 +151,13 @@ class _Descent:
     ) -> None:
         """Lines 1 to 5: every attribute at its root, the numerical ones with a split point, all scored."""
         self._domains = {a.name: domain_of(a) for a in view.predictors}
-        self._margins = margins
+        self._marginals = marginals
         self._score = score
         self._sensitivity = score.sensitivity(len(view.classes))
         self._share = share
         self._accountant = accountant
         self._source = source
-        self._frontier = Frontier(view.predictors, margins, score)
+        self._frontier = Frontier(view.predictors, marginals, score)
         self._cuts: dict[str, Cut] = {name: root_cut(name, domain) for name, domain in self._domains.items()}
         self.history: list[str] = []
         for name, domain in self._domains.items():
@@ -193,7 +193,9 @@ class _Descent:
             parts = [f"split point of '{name}' in {domain.label(*region)}" for region in wide]
             grants = self._accountant.parallel(self._share, on=parts, mechanism=POINT_OF)
             for region, grant in zip(wide, grants, strict=True):
-                splits[region] = split_point(self._margins[name], region, self._score, grant=grant, source=self._source)
+                splits[region] = split_point(
+                    self._marginals[name], region, self._score, grant=grant, source=self._source
+                )
         for region in regions:
             self._frontier.open(name, region, splits.get(region))
 

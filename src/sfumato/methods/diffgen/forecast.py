@@ -113,7 +113,7 @@ def count_sentences(
     classes, by_class = (f" × {len(view.classes)} classes", " × classes") if view.targeted else ("", "")
     sentences = [
         (
-            f"every group{classes} gets a noisy count, the empty ones too: discrete Laplace noise "
+            f"every group{classes} gets a noisy count, including empty ones: discrete Laplace noise "
             f"of scale about {float(scale):.4g} (standard deviation {deviation:.3g})"
         )
     ]
@@ -122,20 +122,20 @@ def count_sentences(
         least, most = noise_rows(low, 1, scale), noise_rows(high, 1, scale)
         facts |= {"groups_least": low, "groups_most": high, "noise_rows_least": least, "noise_rows_most": most}
         sentences.append(
-            f"the cuts make {_between(low, high)} groups{by_class}, so {_rows(least, most)} of noise alone would be "
+            f"the cuts produce {_between(low, high)} groups{by_class}, so {_rows(least, most)} of noise alone would be "
             "published without a threshold"
         )
         if most > MOST_NOISE_ROWS:
             facts["proposed_threshold"] = safe_threshold(high, scale)
             sentences.append(
                 f"a threshold of {facts['proposed_threshold']} on noisy counts would keep rows of noise under "
-                f"{FEW_NOISE_ROWS:,} in any case (post-processing: it costs no ε, and groups smaller than it are lost)"
+                f"{FEW_NOISE_ROWS:,} in any case (post-processing: it spends no ε, and smaller groups are lost)"
             )
     if threshold == "auto":
         sentences.append(
-            "threshold: auto publishes every noisy count from 1 on; only if the drawn cut would publish more than "
-            f"{MOST_NOISE_ROWS:,} rows of noise alone does a hundredth of ε buy a noisy number of records, and the "
-            "threshold rises until rows of noise hold a tenth of it"
+            "threshold: auto publishes every noisy count of at least 1; only if the chosen cut would publish more than "
+            f"{MOST_NOISE_ROWS:,} rows of noise alone is ε/100 spent on a noisy number of records, and the threshold "
+            "is raised until rows of noise hold a tenth of that number"
         )
     else:
         facts["threshold"] = threshold
@@ -188,8 +188,8 @@ def _bias(
         said = (
             f"post: class_totals keeps the largest noisy counts{each} until they add up to a noisy total: the expected "
             f"bias of the number of records{each.replace(' of', ' and of', 1)} is 0. A total has a standard deviation "
-            f"of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} pays for it where sums of counts would be "
-            "worse); groups that are small against the noise are not listed"
+            f"of at most {deviation:,.4g} records (ε/{SHARE_OF_TOTALS} is spent on it where sums of counts "
+            "would be less accurate); groups that are small compared with the noise are not listed"
         )
     else:
         said = (

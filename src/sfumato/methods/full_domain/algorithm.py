@@ -14,22 +14,22 @@ from sfumato.domains.cut import Cut
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.full_domain.box_search import Found, Judge, Search
 from sfumato.methods.full_domain.lattice import Bounds, Lattice, Levels, lattice_of
-from sfumato.methods.full_domain.rollup import Table, Tables, joined, numbered
-from sfumato.methods.grouping.model_checks import Promises, column, quoted
+from sfumato.methods.full_domain.rollup import Table, Tables, join_keys, number_rows
+from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
+    ModelMethod,
     Promise,
-    Promising,
     check_view,
-    finished,
-    in_order,
-    refuse_hopeless,
+    finish_partition,
+    model_sentences,
+    parse_share,
     refuse_lost_people,
-    share_of,
-    suppress_broken,
-    worded,
+    refuse_unsatisfiable,
+    sort_cells,
+    suppress_violations,
 )
 from sfumato.methods.method import METHODS, Context, Forecast
-from sfumato.privacy.groups.parameters import Exact, exact, within
+from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
 from sfumato.privacy.groups.statistics import Integers
 from sfumato.privacy.models import title
 from sfumato.release.draft import Draft
@@ -40,14 +40,14 @@ from sfumato.study.view import View
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class FullDomain(Promising):
-    """The node of the generalisation lattice with the least loss among those that keep the promise.
+class FullDomain(ModelMethod):
+    """The node of the generalisation lattice with the least loss among those that satisfy the privacy models.
 
     Samarati (2001) and Sweeney (2002) set the problem; Incognito (LeFevre et al., SIGMOD 2005) and Flash (Kohlmayer et
     al., 2012, in ARX) search the lattice. Here boxes of nodes are bounded from below and dropped together; `box_search`
     has the argument that what is left is optimal. Loss is that of `release.region_loss.general_loss`.
 
-    Groups that break the promise are suppressed, as long as no more than the share ``suppress`` of the records is lost
+    Groups that violate a model are suppressed, as long as no more than the share ``suppress`` of the records is lost
     by it. ``levels`` sets bounds: ``{age: [1, 3], sex: 0}`` publishes age at level 1, 2 or 3 and sex as it is;
     `lattice` says what a level is. With a ``time_limit`` in seconds the best node so far is taken, and the facts say
     how far from the optimum it can be. Of equal losses the one with more groups is taken, then the first in the order
@@ -67,31 +67,31 @@ class FullDomain(Promising):
     levels: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.read_promise()
-        object.__setattr__(self, "suppress", show(share_of(self.suppress, "suppress")))  # 0 and "0" are one recipe
+        self.store_models()
+        object.__setattr__(self, "suppress", show(parse_share(self.suppress, "suppress")))  # 0 and "0" are one recipe
         _ = self.seconds, self.bounds
 
     @property
     def seconds(self) -> float | None:
         """How long the search may take."""
-        return None if self.time_limit is None else float(within(self.time_limit, "time_limit", 0, above=True))
+        return None if self.time_limit is None else float(parse_in_range(self.time_limit, "time_limit", 0, above=True))
 
     @property
     def bounds(self) -> dict[str, Bounds]:
         """The lowest and highest level of the attributes that have bounds."""
         if not isinstance(self.levels, Mapping):
-            raise StudyError("levels is no mapping", "write `levels: {age: [1, 3]}`")
+            raise StudyError("levels is not a mapping", "write `levels: {age: [1, 3]}`")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
 
     def check(self, view: View) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
         check_view(view, self.models, people=True)
-        refuse_lost_people(self.models, share_of(self.suppress, "suppress"))
+        refuse_lost_people(self.models, parse_share(self.suppress, "suppress"))
         names = [attribute.name for attribute in view.quasi]
         unknown = sorted(set(self.bounds) - set(names))
         if unknown:
             raise StudyError(
-                f"levels names {quoted(unknown)}, which is no quasi-identifier here",
+                f"levels names {quote_names(unknown)}, which is no quasi-identifier here",
                 f"name some of: {', '.join(names)}",
             )
         lattice_of(view.quasi, self.bounds)
@@ -101,16 +101,16 @@ class FullDomain(Promising):
         self.check(view)
         lattice = lattice_of(view.quasi, self.bounds)
         choices = ", ".join(f"'{ladder.attribute}' ({len(ladder)})" for ladder in lattice.ladders)
-        share = share_of(self.suppress, "suppress")
+        share = parse_share(self.suppress, "suppress")
         sentences = [
             f"each quasi-identifier is published at one level of its taxonomy, the same for all records: {choices}",
-            f"of {lattice.size:,} combinations of levels the one with the least loss is taken that keeps the promise",
+            f"of {lattice.size:,} combinations of levels, the one of least loss that satisfies the model is chosen",
         ]
         if share:
-            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed for it")
+            sentences.append(f"up to {show(100 * share)} % of the records may be suppressed")
         if self.seconds is not None:
-            sentences.append(f"after {self.seconds:g} seconds the best combination so far is taken")
-        return Forecast(sentences=(*sentences, *worded(self.models)), numbers={"nodes": lattice.size})
+            sentences.append(f"after {self.seconds:g} seconds the best combination found so far is used")
+        return Forecast(sentences=(*sentences, *model_sentences(self.models)), numbers={"nodes": lattice.size})
 
     def draft(
         self,
@@ -123,20 +123,20 @@ class FullDomain(Promising):
         """Search, then recode. The clock is only asked if there is a time limit."""
         self.check(view)
         if not len(counts):
-            refuse_hopeless(view, counts, self.models)
-        cells = in_order(view, counts)
-        lattice, promises = lattice_of(view.quasi, self.bounds), Promises(self.models, view)
-        search = _search(lattice, promises, cells, share_of(self.suppress, "suppress"))
+            refuse_unsatisfiable(view, counts, self.models)
+        cells = sort_cells(view, counts)
+        lattice, promises = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
+        search = _search(lattice, promises, cells, parse_share(self.suppress, "suppress"))
         ends = None if self.seconds is None else clock() + self.seconds
         found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=(context or Context()).progress)
         if found.best is None:
             raise _infeasible(search, promises, cells, found)
-        partition = _recoded(view, cells, lattice.cuts(found.best.node))
-        left = suppress_broken(view, partition, self.models, limit=search.allowed)
+        partition = _partition_at(view, cells, lattice.cuts(found.best.node))
+        left = suppress_violations(view, partition, self.models, limit=search.allowed)
         if left is None or left.suppressed != found.best.suppressed:
             raise InternalError("the search and the recoding do not agree on what is suppressed")
-        partition = finished(view, left, self.models)
-        return self.drafted(
+        partition = finish_partition(view, left, self.models)
+        return self.make_draft(
             view,
             partition,
             facts={
@@ -152,10 +152,10 @@ class FullDomain(Promising):
         )
 
 
-def _search(lattice: Lattice, promises: Promises, cells: Cells, share: Fraction) -> Search:
+def _search(lattice: Lattice, promises: ModelChecks, cells: Cells, share: Fraction) -> Search:
     """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
     kind, kinds = _kinds(promises.columns(cells), {name: domain.size for name, domain in promises.domains.items()})
-    codes = [column(cells, ladder.attribute) for ladder in lattice.ladders]
+    codes = [cell_codes(cells, ladder.attribute) for ladder in lattice.ladders]
     tables = Tables(lattice, codes, cells.counts, kind)
     return Search(
         lattice=lattice,
@@ -173,43 +173,43 @@ def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[I
         return None, {}
     key, size = np.zeros(len(next(iter(columns.values()))), dtype=np.int64), 1
     for name, codes in columns.items():
-        key, size = joined(key, size, codes, sizes[name])
-    kind, rows = numbered(key, size)
+        key, size = join_keys(key, size, codes, sizes[name])
+    kind, rows = number_rows(key, size)
     return kind, {name: codes[rows] for name, codes in columns.items()}
 
 
-def _judge(promises: Promises, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
+def _judge(promises: ModelChecks, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
     def judge(table: Table, node: Levels) -> NDArray[np.bool_]:
         sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
         people = promises.view.people
-        living = None if people is None else _living(lattice.cuts(node), tables.codes(table.heads()), people)
+        living = None if people is None else _count_people(lattice.cuts(node), tables.codes(table.heads()), people)
         return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
 
     return judge
 
 
-def _living(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> Integers:
+def _count_people(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> Integers:
     """How many people live in the region of each group, which ``heads`` has one row of codes of."""
     groups = len(heads[0])
     key, size = np.zeros(groups + len(people), dtype=np.int64), 1
     for cut, codes in zip(cuts, heads, strict=True):
         if len(cut) > 1:
-            both = np.concatenate([codes, column(people, cut.attribute)])
-            key, size = joined(key, size, cut.regions(both), len(cut))
-    home, rows = numbered(key, size)
+            both = np.concatenate([codes, cell_codes(people, cut.attribute)])
+            key, size = join_keys(key, size, cut.regions(both), len(cut))
+    home, rows = number_rows(key, size)
     there = np.bincount(home[groups:], weights=people.counts, minlength=len(rows)).astype(np.int64)
     found: Integers = there[home[:groups]]
     return found
 
 
-def _recoded(view: View, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
+def _partition_at(view: View, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
     """The partition of a node: cells in the same regions are a group."""
-    regions = [cut.regions(column(cells, cut.attribute)) for cut in cuts]
+    regions = [cut.regions(cell_codes(cells, cut.attribute)) for cut in cuts]
     key, size = np.zeros(len(cells), dtype=np.int64), 1
     for cut, region in zip(cuts, regions, strict=True):
         if len(cut) > 1:
-            key, size = joined(key, size, region, len(cut))
-    group, rows = numbered(key, size)
+            key, size = join_keys(key, size, region, len(cut))
+    group, rows = number_rows(key, size)
     edges = [np.asarray((*cut.starts, cut.size)) for cut in cuts]
     boxes = Boxes(
         tuple(attribute.name for attribute in view.quasi),
@@ -222,7 +222,7 @@ def _recoded(view: View, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
 def _bounds(name: str, given: Any) -> Bounds:
     """A level, or the lowest and the highest one, each of which may be left open (null)."""
     ends = list(given) if isinstance(given, (list, tuple)) else [given, given]
-    levels = [None if end is None else exact(end, f"a level of '{name}'") for end in ends]
+    levels = [None if end is None else parse_exact(end, f"a level of '{name}'") for end in ends]
     if len(levels) != 2 or any(end is not None and (end.denominator != 1 or end < 0) for end in levels):  # noqa: PLR2004
         raise StudyError(
             f"the levels of '{name}' are neither a level nor two of them", f"write `{name}: 1` or `{name}: [0, 2]`"
@@ -231,23 +231,24 @@ def _bounds(name: str, given: Any) -> Bounds:
     return low or 0, high
 
 
-def _infeasible(search: Search, promises: Promises, cells: Cells, found: Found) -> InfeasibleError:
+def _infeasible(search: Search, promises: ModelChecks, cells: Cells, found: Found) -> InfeasibleError:
     """Why nothing was found, and the largest parameter for which something would be."""
     if not found.complete:
         return InfeasibleError(
-            "the time was over before a level was found that keeps the promise", "raise `time_limit`, or leave it out"
+            "the time limit was reached before a level was found that satisfies the privacy model",
+            "raise `time_limit`, or leave it out",
         )
     sizes = np.sort(search.tables.table(search.lattice.top).totals)
     smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
     largest = int(sizes[smaller <= search.allowed].max())
     if largest >= promises.least:
-        refuse_hopeless(promises.view, cells, promises.models)
-    way_out = f"set k to {largest} or less" if largest < promises.least else "ask for less"
+        refuse_unsatisfiable(promises.view, cells, promises.models)
+    way_out = f"set k to {largest} or less" if largest < promises.least else "relax the privacy model"
     more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
     if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
         more.append("allow higher `levels`")
     return InfeasibleError(
-        f"no level of generalisation keeps {' and '.join(title(model) for model in promises.models)} "
+        f"no level of generalisation satisfies {' and '.join(title(model) for model in promises.models)} "
         f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
         ", or ".join([way_out, *more]),
     )

@@ -12,11 +12,11 @@ The sum of the two bounds the box from below. Boxes are taken lowest bound first
 half that keeps `high` needs no counting, the other one needs one node counted. When the lowest bound is above the best
 loss found, that is the optimum: for any model, as only group sizes are used.
 
-More boxes can be dropped where a promise is broken for good. If more records are in too small groups at `high` than may
+More boxes can be dropped where a model is violated for good. If more records are in too small groups at `high` than may
 be suppressed, so it is in all of the box. And if none may be suppressed and the models are monotone (merging groups
-that keep the promise keeps it), a promise broken at `high` is broken in the whole box: were all groups of a more
-specific node sound, the groups of `high`, each a merger of some of them, would be sound too. With suppression this
-does not follow: in a group that breaks its promise as a whole there may be parts that keep it.
+that satisfy them gives groups that do), a model violated at `high` is violated in the whole box: if all groups of a
+more specific node satisfied it, the groups of `high`, each a merger of some of them, would, too. With suppression this
+does not follow: a group that violates a model as a whole may have parts that satisfy it.
 """
 
 import heapq
@@ -72,9 +72,9 @@ class Search:
 
     lattice: Lattice
     tables: Tables
-    least: int  # no group below it keeps the promise
+    least: int  # no smaller group satisfies the models
     allowed: int  # records that may be suppressed
-    judge: Judge | None  # None: the least size is the whole promise
+    judge: Judge | None  # None: the least size is all that the models ask for
     monotone: bool
 
     def run(self, *, stop: Callable[[], bool] = lambda: False, progress: Progress = silent) -> Found:

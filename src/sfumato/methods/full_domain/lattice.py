@@ -125,8 +125,8 @@ def _ladder(attribute: Attribute, bounds: Bounds | None) -> Ladder:
     highest = deepest if highest is None else highest
     if not 0 <= lowest <= highest <= deepest:
         raise StudyError(
-            f"'{name}' is to be published at level {lowest} to {highest}",
-            f"its levels go from 0 (as it is) to {deepest} (one value for all): choose two of them, the lower first",
+            f"'{name}' cannot be published at levels {lowest} to {highest}",
+            f"its levels range from 0 (exact values) to {deepest} (one value for all): choose two, the lower first",
         )
     narrow = narrowest(attribute)
     ladder = ladder_over(name, domain.taxonomy, lowest, highest)

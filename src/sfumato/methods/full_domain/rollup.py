@@ -111,11 +111,11 @@ class Tables:
         waiting: list[tuple[Integers, list[Integers], list[Floats]]] = []
         width = len(lattice.ladders)
         for place, (ladder, column) in enumerate(zip(lattice.ladders, codes, strict=True)):
-            ranks, values = _ranked(column, ladder.cuts[0].size)
+            ranks, values = _rank_codes(column, ladder.cuts[0].size)
             self._values.append(values)
             regions = [cut.regions(values) for cut in ladder.cuts]
             losses = [ladder.losses(step)[region] / width for step, region in enumerate(regions)]
-            parts = [_ranked(region, len(cut))[0] for cut, region in zip(ladder.cuts, regions, strict=True)]
+            parts = [_rank_codes(region, len(cut))[0] for cut, region in zip(ladder.cuts, regions, strict=True)]
             often = np.bincount(ranks, weights=weights, minlength=len(values))
             self.generalised.append(np.array([np.sum(often * loss) for loss in losses]) / max(1, self.records))
             if waiting and prod(len(of[1][0]) for of in waiting) * len(values) > _FEW:
@@ -178,7 +178,7 @@ class Tables:
         key, size = self._keys(source, node)
         kinds = self._kinds
         if source.kind is not None:
-            key, size = joined(key, size, source.kind, kinds)
+            key, size = join_keys(key, size, source.kind, kinds)
         if size <= max(_DENSE, _SPARSE * len(source)):
             sizes = np.asarray(np.bincount(key, weights=source.sizes, minlength=size), dtype=np.float64)
             some = np.empty(size, dtype=np.int64)
@@ -186,7 +186,7 @@ class Tables:
             keys = np.flatnonzero(sizes > 0)
             sizes, rows = sizes[keys], some[keys]
         else:
-            ordered, order = sorted_keys(key, size)
+            ordered, order = sort_keys(key, size)
             begins = _begins(ordered)
             sizes = np.asarray(np.add.reduceat(source.sizes[order], begins), dtype=np.float64)
             rows, keys = order[begins], ordered[begins]
@@ -203,11 +203,11 @@ class Tables:
             parts, many = column.joint(node[part])
             if many > 1:
                 here = parts[codes]
-                key, size = (here, many) if key is None else joined(key, size, here, many)
+                key, size = (here, many) if key is None else join_keys(key, size, here, many)
         return np.zeros(len(source), dtype=np.int64) if key is None else key, size
 
 
-def joined(key: Integers, size: int, more: Integers, many: int) -> tuple[Integers, int]:
+def join_keys(key: Integers, size: int, more: Integers, many: int) -> tuple[Integers, int]:
     """Two keys in one, in the order of the first; keys that would grow too large are numbered through before."""
     if size * many > _MANY:
         values, ranks = np.unique(key, return_inverse=True)
@@ -221,10 +221,10 @@ def joined(key: Integers, size: int, more: Integers, many: int) -> tuple[Integer
     return together, size * many
 
 
-def numbered(key: Integers, size: int) -> tuple[Integers, Integers]:
+def number_rows(key: Integers, size: int) -> tuple[Integers, Integers]:
     """The rank of each key among those that occur, and a row for each rank.
 
-    >>> [found.tolist() for found in numbered(np.array([7, 3, 7]), 9)]
+    >>> [found.tolist() for found in number_rows(np.array([7, 3, 7]), 9)]
     [[1, 0, 1], [1, 0]]
     """
     if size <= max(_DENSE, _SPARSE * len(key)):
@@ -232,14 +232,14 @@ def numbered(key: Integers, size: int) -> tuple[Integers, Integers]:
         some = np.empty(size, dtype=np.int64)
         some[key[::-1]] = np.arange(len(key))[::-1]
         return (np.cumsum(occurs) - 1)[key], some[occurs]
-    ordered, order = sorted_keys(key, size)
+    ordered, order = sort_keys(key, size)
     begins = _begins(ordered)
     ranks = np.empty_like(order)
     ranks[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(key)))
     return ranks, order[begins]
 
 
-def sorted_keys(key: Integers, size: int) -> tuple[Integers, Integers]:
+def sort_keys(key: Integers, size: int) -> tuple[Integers, Integers]:
     """Keys in increasing order, and the rows they stood in.
 
     Sorting numbers is several times faster than sorting positions by them, so the position rides in the low bits
@@ -261,7 +261,7 @@ def _begins(ordered: Integers) -> Integers:
     return np.flatnonzero(new)
 
 
-def _ranked(codes: Integers, size: int) -> tuple[Integers, Integers]:
+def _rank_codes(codes: Integers, size: int) -> tuple[Integers, Integers]:
     """The rank of each code among those that occur, and those."""
     if size > max(1 << 16, 4 * len(codes)):
         values, ranks = np.unique(codes, return_inverse=True)

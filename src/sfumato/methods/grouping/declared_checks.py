@@ -38,6 +38,6 @@ def refuse_observed_values(method: Any, view: View) -> None:
     if names and (method.may_suppress or method.samples):
         raise StudyError(
             f"the domain of '{names[0]}' was read off the table, and is published, and the method may leave records "
-            "out: values that only those have would be told",
+            "out: values that only those have would be disclosed",
             "check the domain and declare it (take `observed` away), or use a method that publishes every record",
         )

@@ -1,4 +1,4 @@
-"""What all methods share that put records into groups: the promise, suppression, and the check at the end.
+"""What all methods share that put records into groups: privacy models, suppression, and the check at the end.
 
 Groups are labels of cells here, `SUPPRESSED` for none. No method trusts its own bookkeeping: the last step asks the
 models about the finished partition.
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.declared_checks import refuse_named_sets, refuse_observed_values
-from sfumato.privacy.groups.parameters import Exact, within
+from sfumato.privacy.groups.parameters import Exact, parse_in_range
 from sfumato.privacy.groups.statistics import Statistics, ValueTotals
 from sfumato.privacy.models import (
     GroupModel,
     KAnonymity,
     all_hold,
+    any_regional,
+    any_relative,
     counts_people,
     parse_models,
-    peopled,
+    population_names,
     refuse_infeasible,
-    regional,
-    relative,
     title,
 )
 from sfumato.release.draft import Draft
@@ -40,10 +40,10 @@ Integers = NDArray[np.int64]
 Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `promise`
 
 
-def promised(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
-    """The models that a method is asked to keep: all of them at once.
+def parse_promise(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
+    """The models that a method has to satisfy, all of them at once: k-anonymity for ``k``, and those of ``promise``.
 
-    >>> promised(5, {"t-closeness": "0.2"})[0]
+    >>> parse_promise(5, {"t-closeness": "0.2"})[0]
     KAnonymity(k=5)
     """
     short = () if k is None else (KAnonymity(k=k),)
@@ -72,12 +72,12 @@ class Grouping:
     @property
     def may_suppress(self) -> bool:
         """Whether the parameters let the method suppress records."""
-        return bool(share_of(getattr(self, "suppress", 0)))
+        return bool(parse_share(getattr(self, "suppress", 0)))
 
     @property
     def samples(self) -> bool:
         """Whether the method draws a part of the records."""
-        return bool(share_of(getattr(self, "rate", 1)) < 1)
+        return bool(parse_share(getattr(self, "rate", 1)) < 1)
 
     def guarantee(self, view: View) -> SyntacticGuarantee:
         """The models, all of which hold."""
@@ -88,7 +88,7 @@ class Grouping:
         refuse_named_sets(self, view)
         refuse_observed_values(self, view)
 
-    def drafted(
+    def make_draft(
         self,
         view: View,
         partition: Partition,
@@ -110,32 +110,32 @@ class Grouping:
         )
 
 
-class Promising(Grouping):
-    """A grouping method whose promise is ``k``, or models, or both."""
+class ModelMethod(Grouping):
+    """A grouping method whose privacy models are given by ``k``, by ``promise``, or by both."""
 
     k: int | None
     promise: Promise
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
-        """The promises, all of which hold."""
-        return promised(self.k, self.promise)
+        """The privacy models, all of which hold in a draft."""
+        return parse_promise(self.k, self.promise)
 
-    def read_promise(self) -> None:
-        """Store the promise beside ``k`` as models: part of a method's birth."""
+    def store_models(self) -> None:
+        """Store ``promise`` as models: part of a method's birth."""
         object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
 
 
-def share_of(value: Exact, parameter: str = "suppress") -> Fraction:
+def parse_share(value: Exact, parameter: str = "suppress") -> Fraction:
     """A share of the records from 0 to 1, exactly as typed.
 
-    >>> share_of("0.02", "suppress")
+    >>> parse_share("0.02", "suppress")
     Fraction(1, 50)
     """
-    return within(value, parameter, 0, 1)
+    return parse_in_range(value, parameter, 0, 1)
 
 
-def flag(value: object, parameter: str) -> bool:
+def parse_flag(value: object, parameter: str) -> bool:
     """A truth value, also as a study file's text."""
     if isinstance(value, bool):
         return value
@@ -144,51 +144,51 @@ def flag(value: object, parameter: str) -> bool:
     raise StudyError(f"{parameter} is '{str(value)[:40]}'", "write true or false")
 
 
-def one_of(value: str, parameter: str, choices: Iterable[str]) -> None:
+def check_choice(value: str, parameter: str, choices: Iterable[str]) -> None:
     """Refuse a value that is none of the choices."""
     if not isinstance(cast("object", value), str) or value not in choices:
         raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
 
 
 def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False) -> None:
-    """Refuse, before any work, a view that has nothing to group by, or that a promise makes no sense on.
+    """Refuse, before any work, a view that has nothing to group by, or that a model cannot be applied to.
 
     ``people`` says whether the method can count a population in the regions that it makes.
     """
     if not view.quasi:
         raise StudyError(
-            "the release has no quasi-identifier, so every group is the whole table",
+            "the release has no quasi-identifier, so the whole table is one equivalence class",
             "give the attributes others may know of a person `role: quasi_identifier`",
         )
     models = tuple(models)
     for model in models:
         model.check(view)
-    if regional(models):
+    if any_regional(models):
         raise StudyError(
-            "the promise is about the regions of all groups at once, and this method cannot search for it",
+            "the privacy model is about the regions of all groups at once, and this method cannot search for it",
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
-            "`sfumato evaluate max-k` for the k at which Mondrian keeps it",
+            "`sfumato evaluate max-k` for the k at which Mondrian satisfies it",
         )
     if counts_people(models) and not people:
         raise StudyError(
-            "the promise compares groups with the people of a population, and this method cannot count those",
+            "the privacy model compares groups with the people of a population, and this method cannot count those",
             "use `method: full-domain`, or `mondrian`",
         )
-    if len(peopled(models)) > 1:
-        raise StudyError("promises of one release compare with two populations", "name the same one in both")
+    if len(population_names(models)) > 1:
+        raise StudyError("privacy models of one release compare with two populations", "name the same one in both")
 
 
 def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None:
     """Refuse to suppress records of groups whose people are counted.
 
     How many records are suppressed can be seen, and so can who of the population lives in no published region. If ten
-    records are suppressed and ten people live there, all of them are known to be in the table, whatever was promised of
-    the published groups.
+    records are suppressed and ten people live there, all of them are known to be in the table, whatever holds in the
+    published groups.
     """
     if suppress and counts_people(models):
         raise StudyError(
-            "the promise is about who is in the table, and suppressed records would tell it of people who live in no "
-            "published region",
+            "the privacy model is about who is in the table, and suppressed records would disclose it for people who "
+            "live in no published region",
             "leave `suppress` out",
         )
 
@@ -198,23 +198,23 @@ def refuse_least_width(view: View, method: str) -> None:
     limited = [attribute.name for attribute in view.quasi if attribute.at_least is not None]
     if limited:
         raise StudyError(
-            f"'{method}' cannot keep the `at_least` of {', '.join(repr(name) for name in limited)}",
+            f"'{method}' cannot guarantee the `at_least` of {', '.join(repr(name) for name in limited)}",
             "use `tds` or `full-domain`, or give the attribute a coarser `step` in place of `at_least`",
         )
 
 
-def class_of(view: View) -> Attribute:
+def class_attribute(view: View) -> Attribute:
     """The one class attribute."""
     found = [attribute for attribute in view.others if attribute.role is Role.CLASS]
     if len(found) != 1:
         raise StudyError(
-            f"the method looks at the class, and the release has {len(found) or 'none'}",
+            f"the method needs one class attribute, and the release has {len(found) or 'none'}",
             "give one attribute `role: class`",
         )
     return found[0]
 
 
-def needed(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
+def needed_attributes(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
     """The sensitive attributes that the models look at, in the view's order."""
     names: set[str] = set()
     for model in models:
@@ -223,7 +223,7 @@ def needed(view: View, models: Iterable[GroupModel]) -> tuple[str, ...]:
     return tuple(a.name for a in view.sensitive if a.name in names)
 
 
-def totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
+def value_totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTotals]:
     """How often the values of some attributes occur in the table."""
     return {
         name: ValueTotals.of(cells.codes[:, cells.attributes.index(name)], cells.counts, view.domain(name).size)
@@ -231,7 +231,7 @@ def totals(view: View, cells: Cells, names: Iterable[str]) -> dict[str, ValueTot
     }
 
 
-def refuse_hopeless(
+def refuse_unsatisfiable(
     view: View,
     cells: Cells,
     models: Iterable[GroupModel],
@@ -239,9 +239,9 @@ def refuse_hopeless(
     suppression: bool = False,
     boxes: Boxes | None = None,
 ) -> None:
-    """Refuse a table without records, and a promise that it breaks even as one group (in the region of ``boxes``)."""
+    """Refuse a table without records, and a model that it violates even as one group (in the region of ``boxes``)."""
     if not len(cells):
-        raise InfeasibleError("no record takes part in the release", "check the table, and what the study leaves out")
+        raise InfeasibleError("no record is left to release", "check the table, and which records the study leaves out")
     models = tuple(models)
     whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
     try:
@@ -258,11 +258,11 @@ def refuse_hopeless(
 
 def statistics_of(view: View, partition: Partition, models: Iterable[GroupModel]) -> Statistics:
     """The published groups as these models see them: only the sensitive attributes that they look at."""
-    names = needed(view, models)
+    names = needed_attributes(view, models)
     return partition.statistics(replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names)))
 
 
-def in_order(view: View, cells: Cells) -> Cells:
+def sort_cells(view: View, cells: Cells) -> Cells:
     """The same cells with the view's attributes, in the order of their codes: what is made of them is the same."""
     names = tuple(attribute.name for attribute in view.attributes)
     codes = cells.codes
@@ -276,11 +276,13 @@ def in_order(view: View, cells: Cells) -> Cells:
     return Cells(names, codes[order], cells.counts[order])
 
 
-def suppress_broken(view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int) -> Partition | None:
-    """Suppress the records of groups that break the promise, until all that are left keep it; None above ``limit``.
+def suppress_violations(
+    view: View, partition: Partition, models: Iterable[GroupModel], *, limit: int
+) -> Partition | None:
+    """Suppress the records of groups that violate a model, until all that are left satisfy it; None above ``limit``.
 
-    Suppression changes the table that some models compare with, so groups are asked again until none breaks its
-    promise. Groups only leave, so it ends.
+    Suppression changes the table that some models compare with, so groups are checked again until none violates a
+    model. The number of groups only falls, so it ends.
     """
     models = tuple(models)
     while True:
@@ -292,11 +294,11 @@ def suppress_broken(view: View, partition: Partition, models: Iterable[GroupMode
             return None
         gone = np.append(broken, False)[partition.group]  # the last place is that of SUPPRESSED
         partition = replace(partition, group=np.where(gone, SUPPRESSED, partition.group))
-        if not relative(models):
+        if not any_relative(models):
             return partition
 
 
-def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> Partition:
+def finish_partition(view: View, partition: Partition, models: Iterable[GroupModel]) -> Partition:
     """The partition with groups numbered in the order of their first cells, checked with the models once more."""
     group, boxes = partition.group, partition.boxes
     first = np.full(len(boxes) + 1, len(group), np.int64)  # the last place is that of SUPPRESSED
@@ -307,22 +309,22 @@ def finished(view: View, partition: Partition, models: Iterable[GroupModel]) -> 
     number[order] = np.arange(len(order))
     done = Partition(partition.cells, number[group], Boxes(boxes.attributes, boxes.starts[order], boxes.stops[order]))
     if not len(order):
-        raise InfeasibleError("every record would have to be suppressed", "ask for less, or generalise more")
-    refuse_broken(view, done, models)
+        raise InfeasibleError("every record would have to be suppressed", "relax the privacy model, or generalise more")
+    refuse_violations(view, done, models)
     return done
 
 
-def refuse_broken(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
-    """The last check: every group of the finished partition keeps every promise."""
+def refuse_violations(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
+    """The last check: every group of the finished partition satisfies every model."""
     models = tuple(models)
     statistics = statistics_of(view, partition, models)
     for model in models:
         broken = int((~model.holds(statistics)).sum())
         if broken:
-            raise InternalError(f"{broken} groups of the finished partition break {title(model)}")
+            raise InternalError(f"{broken} groups of the finished partition violate {title(model)}")
 
 
-def merge_alike(partition: Partition) -> Partition:
+def merge_equal_regions(partition: Partition) -> Partition:
     """Groups with the same region are one: nobody who sees the release can tell them apart."""
     boxes = partition.boxes
     rows, number = np.unique(np.hstack([boxes.starts, boxes.stops]), axis=0, return_inverse=True)
@@ -333,8 +335,8 @@ def merge_alike(partition: Partition) -> Partition:
     return Partition(partition.cells, np.append(number.ravel(), SUPPRESSED)[partition.group], merged)
 
 
-def worded(models: Iterable[GroupModel]) -> list[str]:
-    """The promises as sentences of a forecast."""
+def model_sentences(models: Iterable[GroupModel]) -> list[str]:
+    """The guarantees of the models as sentences of a forecast."""
     return [f"{said[:1].lower()}{said[1:].removesuffix('.')}" for said in (model.sentence() for model in models)]
 
 

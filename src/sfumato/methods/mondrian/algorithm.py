@@ -1,4 +1,4 @@
-"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, while every part satisfies the promise."""
+"""Mondrian: cut the space of quasi-identifiers in two, and the parts again, while every part satisfies the models."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,26 +9,26 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
 from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.partitioning import (
+    ModelMethod,
     Promise,
-    Promising,
+    check_choice,
     check_view,
-    class_of,
-    finished,
-    flag,
-    in_order,
-    one_of,
-    refuse_hopeless,
+    class_attribute,
+    finish_partition,
+    model_sentences,
+    parse_flag,
+    parse_share,
     refuse_least_width,
     refuse_lost_people,
-    share_of,
-    suppress_broken,
-    worded,
+    refuse_unsatisfiable,
+    sort_cells,
+    suppress_violations,
 )
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cell_table import Table
 from sfumato.methods.mondrian.choices import ByGain, ByLoss, Impurity
-from sfumato.methods.mondrian.depth_levels import Chooser, Rules, cut_down
+from sfumato.methods.mondrian.depth_levels import Chooser, Rules, split_groups
 from sfumato.privacy.groups.parameters import Exact
 from sfumato.privacy.models import KAnonymity, counts_people
 from sfumato.progress import Progress
@@ -40,38 +40,38 @@ from sfumato.study.view import View
 ALL = "all"
 CHOICES = {
     "widest": "the attribute on which a group is widest is cut first",
-    "info_gain": "the cut that says most about the class comes first",
-    "loss": "the cut that leaves the least loss comes first",
+    "info_gain": "the cut with the largest information gain about the class comes first",
+    "loss": "the cut with the least remaining information loss comes first",
 }
 RANGES = ("tight", "partition")
 
 
 @METHODS.add
 @dataclass(frozen=True, kw_only=True)
-class Mondrian(Promising):
-    """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any promise about groups.
+class Mondrian(ModelMethod):
+    """Multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006) under any models of groups.
 
     The whole table is one group. A group is cut on the attribute on which it is widest, relative to the domain; if a
-    part would break the promise, the next attribute is tried, and a group without an allowable cut is published.
+    part would violate a model, the next attribute is tried, and a group without an allowable cut is published.
     Numbers are cut at the median; categories into the children of the lowest node above the group's values, all of
-    which must keep the promise; categories named in ``ordered`` (or all of them: ``ordered="all"``) are cut at the
+    which must satisfy the models; categories named in ``ordered`` (or all of them: ``ordered="all"``) are cut at the
     median of their order, and read as "from … to". ``strict`` parts do not overlap; relaxed ones share the records on
     the median, half to each side. ``choose="info_gain"`` is InfoGain Mondrian (LeFevre et al., KDD 2006): of all cuts
     the one with the largest information gain on the class. ``choose="loss"`` takes the cut that leaves the least loss.
 
     We differ from the paper in this: a strict cut goes to that side of the median's value that leaves the smaller part
     larger, so that for k-anonymity a group is only left whole if no cut at all is allowable. And if ``suppress`` is
-    above 0, a cut is also allowable if the parts that break the promise are few: each group may give up so large a
+    above 0, a cut is also allowable if the parts that violate a model are few: each group may give up so large a
     share of its records, and what is left of that goes to its parts.
 
-    Paper -> here: partition -> group, dimension -> axis, allowable cut -> a cut all of whose parts keep the promise.
+    Paper -> here: partition -> group, dimension -> axis, allowable cut -> a cut all of whose parts satisfy the models.
 
     >>> Mondrian(k=5).models
     (KAnonymity(k=5),)
     """
 
     name: ClassVar[str] = "mondrian"
-    summary: ClassVar[str] = "records in groups that look alike, each with a region of its own"
+    summary: ClassVar[str] = "equivalence classes by recursive partitioning, each with a region of its own"
     form: ClassVar[str] = "generalised"
     k: int | None = None
     promise: Promise = None
@@ -83,26 +83,26 @@ class Mondrian(Promising):
 
     def __post_init__(self) -> None:
         ordered = self.ordered if isinstance(self.ordered, str) and self.ordered == ALL else _names(self.ordered)
-        object.__setattr__(self, "strict", flag(self.strict, "strict"))
+        object.__setattr__(self, "strict", parse_flag(self.strict, "strict"))
         object.__setattr__(self, "ordered", ordered)
-        self.read_promise()
-        one_of(self.choose, "choose", CHOICES)
-        one_of(self.ranges, "ranges", RANGES)
-        object.__setattr__(self, "suppress", show(share_of(self.suppress)))
+        self.store_models()
+        check_choice(self.choose, "choose", CHOICES)
+        check_choice(self.ranges, "ranges", RANGES)
+        object.__setattr__(self, "suppress", show(parse_share(self.suppress)))
 
     def check(self, view: View) -> None:
-        """Refuse a view without quasi-identifiers, without a class to look at, or that the promise does not fit."""
+        """Refuse a view without quasi-identifiers, without a class to look at, or that a model does not fit."""
         check_view(view, self.models, people=True)
-        refuse_lost_people(self.models, share_of(self.suppress))
+        refuse_lost_people(self.models, parse_share(self.suppress))
         if counts_people(self.models) and not (self.strict and self.ranges == "tight"):
             raise StudyError(
-                "the promise compares groups with people who live in their regions, and counts those in tight regions "
-                "that do not overlap",
+                "the privacy model compares groups with people who live in their regions, and counts those in tight "
+                "regions that do not overlap",
                 "leave out `strict: false` and `ranges: partition`",
             )
         refuse_least_width(view, self.name)
         if self.choose == "info_gain":
-            class_of(view)
+            class_attribute(view)
         unknown = set(self._ordered(view)) - {a.name for a in view.quasi}
         if unknown:
             raise StudyError(
@@ -113,20 +113,20 @@ class Mondrian(Promising):
     def forecast(self, view: View) -> Forecast:
         """How groups are cut, and what holds of each."""
         self.check(view)
-        return Forecast(sentences=(*self._cutting(view), *worded(self.models)), numbers={})
+        return Forecast(sentences=(*self._cutting(view), *model_sentences(self.models)), numbers={})
 
     def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
         """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
         self.check(view)
-        cells, progress = in_order(view, counts), (context or Context()).progress
+        cells, progress = sort_cells(view, counts), (context or Context()).progress
         models = self.models
-        refuse_hopeless(view, cells, models, boxes=self._whole(view, cells))
-        limit = int(share_of(self.suppress) * int(cells.counts.sum()))
-        found = suppress_broken(view, self._cut(view, cells, limit, progress), models, limit=limit)
+        refuse_unsatisfiable(view, cells, models, boxes=self._whole(view, cells))
+        limit = int(parse_share(self.suppress) * int(cells.counts.sum()))
+        found = suppress_violations(view, self._cut(view, cells, limit, progress), models, limit=limit)
         if found is None:  # suppression has changed the table that groups are compared with, too much
             found = self._cut(view, cells, 0, progress)
-        partition = finished(view, found, models)
-        return self.drafted(
+        partition = finish_partition(view, found, models)
+        return self.make_draft(
             view,
             partition,
             facts={
@@ -148,7 +148,7 @@ class Mondrian(Promising):
         rules = Rules(
             axes=axes, keeps=table.keeps, least=least, strict=self.strict, first=self._chooser(view, table, axes, least)
         )
-        leaves = cut_down(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
+        leaves = split_groups(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
         return table.partition(view, cells, leaves, tight=self.ranges == "tight")
 
     def _whole(self, view: View, cells: Cells) -> Boxes | None:
@@ -161,7 +161,7 @@ class Mondrian(Promising):
         if self.choose == "loss":
             return ByLoss(axes, least)
         if self.choose == "info_gain":
-            target = class_of(view).name
+            target = class_attribute(view).name
             return ByGain(axes, Impurity.of(table.column(target), view.domain(target).size, table.records), least)
         return None
 
@@ -177,12 +177,12 @@ class Mondrian(Promising):
         middle = "at the median" if self.strict else "at the median, whose records may go to either side"
         found = [f"partitions are split while every child satisfies the privacy model; {CHOICES[self.choose]}"]
         found += [f"cut {middle}: {', '.join(halved)}"] if halved else []
-        found += [f"cut as the taxonomy says: {', '.join(grown)}"] if grown else []
+        found += [f"cut into the children of a taxonomy node: {', '.join(grown)}"] if grown else []
         if self.ranges == "tight":
-            found.append("a region reaches as far as the values of its group, and no further")
+            found.append("a region is the smallest one that covers the values of its group")
         else:
             found.append("a region is the part of the space that belongs to its group")
-        share = share_of(self.suppress)
+        share = parse_share(self.suppress)
         if share:
             found.append(f"up to {float(100 * share):g} % of the records may be suppressed where that allows a cut")
         return found

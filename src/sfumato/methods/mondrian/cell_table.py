@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.domains.counts import Cells
 from sfumato.methods.grouping.code_ranges import tight_boxes
-from sfumato.methods.grouping.partitioning import merge_alike, needed, totals
+from sfumato.methods.grouping.partitioning import merge_equal_regions, needed_attributes, value_totals
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cuts import Attempt, Codes, Integers
 from sfumato.methods.mondrian.depth_levels import Flags, Leaves
@@ -22,7 +22,7 @@ class Table:
 
     cells: Cells
     row: Integers  # which of these cells each of the view's cells is part of
-    view: View  # with the sensitive attributes that the promise looks at
+    view: View  # with the sensitive attributes that the models look at
     models: tuple[GroupModel, ...]
     against: dict[str, ValueTotals]
     strict: bool
@@ -40,14 +40,14 @@ class Table:
         ordered: tuple[str, ...] = (),
     ) -> "Table":
         """Put cells together that only differ in what nobody looks at; they stand side by side."""
-        names = needed(view, models)
+        names = needed_attributes(view, models)
         wide = len(view.quasi) + (len(view.sensitive) if names else 0)
         wide = len(view.attributes) if classes or not strict else wide  # a relaxed cut may divide each cell
         new = np.concatenate([[True], (cells.codes[1:, :wide] != cells.codes[:-1, :wide]).any(axis=1)])
         first = np.flatnonzero(new)
         less = Cells(cells.attributes[:wide], cells.codes[first, :wide], np.add.reduceat(cells.counts, first))
         asked = replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names))
-        return cls(less, np.cumsum(new) - 1, asked, models, totals(view, cells, names), strict, ordered)
+        return cls(less, np.cumsum(new) - 1, asked, models, value_totals(view, cells, names), strict, ordered)
 
     @property
     def records(self) -> int:
@@ -64,7 +64,7 @@ class Table:
         return np.ascontiguousarray(self.cells.codes[:, : len(axes.sizes)].T, dtype=np.int32 if small else np.int64)
 
     def keeps(self, rows: Integers, tried: Attempt) -> Flags:
-        """Whether each child keeps the promise."""
+        """Whether each child satisfies the models."""
         if not self.against and self.view.people is None:
             return all_hold(self.models, Statistics(tried.sizes, {}, {}, {}))
         names = list(self.against)
@@ -106,7 +106,7 @@ class Table:
         else:
             boxes = Boxes(names, leaves.starts, leaves.stops)
         found = Partition(cells, group, boxes)
-        return found if self.strict else merge_alike(found)
+        return found if self.strict else merge_equal_regions(found)
 
 
 def _summed(keys: Integers, weights: Integers) -> tuple[Integers, Integers]:

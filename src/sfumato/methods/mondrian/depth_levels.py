@@ -1,6 +1,6 @@
 """Mondrian level by level: all groups of one depth are cut at once, on arrays; nothing here loops over groups.
 
-A pass cuts the groups of a level along the axis that each tries first, and asks the promise about all the children
+A pass cuts the groups of a level along the axis that each tries first, and asks the models about all the children
 together; groups whose cut is not allowable try their next axis in a further pass over their own rows. What a level
 costs is a sort of its rows. A median cut leaves at most half of the records on one side or ends at a single code, so
 levels are about log(records / k) many.
@@ -19,7 +19,7 @@ from sfumato.progress import Progress, silent
 Flags = NDArray[np.bool_]
 
 Keeps = Callable[[Integers, Attempt], Flags]
-"""Whether each child of an attempt keeps the promise, from the table's row of each of its rows."""
+"""Whether each child of an attempt satisfies the models, from the table's row of each of its rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Rules:
 
     axes: Axes
     keeps: Keeps
-    least: int = 1  # no smaller group can keep the promise
+    least: int = 1  # no smaller group can satisfy the models
     strict: bool = True  # else records on the median may go to either side
     first: Chooser | None = None  # tried before the medians, widest axis first
 
@@ -99,7 +99,7 @@ class _Finished:
         return Leaves(*(np.concatenate(part) for part in parts))
 
 
-def cut_down(
+def split_groups(
     columns: Codes, weights: Integers, rules: Rules, *, allowance: int = 0, progress: Progress = silent
 ) -> Leaves:
     """Cut the whole table until no allowable cut is left."""
@@ -146,25 +146,25 @@ def _cut_level(level: Level, rules: Rules, done: _Finished) -> Level:
             uncut[left[allowable]] = False
             left = left[~allowable]
     done.publish(level, np.flatnonzero(uncut))
-    return _joined(level, children)
+    return _join_parts(level, children)
 
 
 def _allowable(tried: Attempt, fine: Flags, allowance: Integers) -> Flags:
-    """Whether every child keeps the promise, or those that do not are few enough to be suppressed."""
+    """Whether every child satisfies the models, or those that do not are few enough to be suppressed."""
     kept = np.bincount(tried.parent, weights=fine, minlength=len(allowance))
     found: Flags = (_broken(tried, fine, len(allowance)) <= allowance) & (kept > 0)
     return found
 
 
 def _broken(tried: Attempt, fine: Flags, groups: int) -> Integers:
-    """How many records of each group are in children that break the promise."""
+    """How many records of each group are in children that violate a model."""
     return np.bincount(tried.parent, weights=np.where(fine, 0, tried.sizes), minlength=groups).astype(np.int64)
 
 
 def _accept(
     level: Level, tried: Attempt, groups: Integers, axis: Integers, fine: Flags, allowable: Flags, done: _Finished
 ) -> _Part:
-    """The children of the allowable cuts that keep the promise; the others' records are suppressed."""
+    """The children of the allowable cuts that satisfy the models; the others' records are suppressed."""
     taken = allowable[tried.parent]
     gone = np.flatnonzero(taken & ~fine)
     if len(gone):
@@ -189,7 +189,7 @@ def _accept(
     )
 
 
-def _joined(level: Level, parts: list[_Part]) -> Level:
+def _join_parts(level: Level, parts: list[_Part]) -> Level:
     """The next level, its rows moved so that groups stand one behind the other again."""
     if not parts:
         none = np.empty(0, np.int64)

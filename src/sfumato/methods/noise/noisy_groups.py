@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.cut import Cut, cross_product
 from sfumato.errors import StudyError
-from sfumato.methods.method import NOISE_ON, Context, PrivateMethod, cells_by_class, granting
+from sfumato.methods.method import NOISE_ON, Context, PrivateMethod, cells_by_class, require_accountant
 from sfumato.methods.noise.post_processing import POSTS, post_process
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.grant import Grant
@@ -242,7 +242,7 @@ class Finish:
     def least_for_counts(
         self, total: int | None, classes: int, *, budget: Fraction, left: Fraction, sized: bool = False
     ) -> Fraction:
-        """The least of ``left`` that the counts can get once totals are bought, for a plan that promises no less noise.
+        """The least of ``left`` that the counts can get once totals are bought: a plan may not understate the noise.
 
         ``total`` is the most groups × classes that there can be (None: unknown); ``sized`` says that a noisy size is
         bought already.
@@ -279,7 +279,7 @@ class Finish:
 
         The guarantee and the form are those of ``method``.
         """
-        accountant, source, progress = granting(context)
+        accountant, source, progress = require_accountant(context)
         classes = len(view.classes)
         total = cross_product(cuts) * classes
         crowded = self._crowded(total, accountant.left)

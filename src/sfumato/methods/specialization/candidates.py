@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Margin
+from sfumato.domains.counts import Marginal
 from sfumato.domains.cut import Range
 from sfumato.domains.domain import Domain
 from sfumato.errors import InternalError
@@ -44,12 +44,12 @@ class Splits:
     parts: NDArray[np.int64]  # (runs, 2, classes)
 
     @classmethod
-    def of(cls, margin: Margin, region: Range) -> "Splits":
+    def of(cls, marginal: Marginal, region: Range) -> "Splits":
         """All split points of a region."""
         start, stop = region
-        part = margin.within(start, stop)
+        part = marginal.within(start, stop)
         edges = np.concatenate([[start], part.codes, [stop - 1]])
-        below = np.zeros((len(part.codes) + 1, margin.classes), dtype=np.int64)
+        below = np.zeros((len(part.codes) + 1, marginal.classes), dtype=np.int64)
         np.cumsum(part.counts, axis=0, out=below[1:])
         widths = np.diff(edges)
         real = widths > 0
@@ -65,20 +65,20 @@ def can_split(domain: Domain, region: Range) -> bool:
     return stop - start > 1 if domain.free else bool(domain.children(start, stop))
 
 
-def split_point(margin: Margin, region: Range, score: Score, *, grant: Grant, source: RandomSource) -> int:
+def split_point(marginal: Marginal, region: Range, score: Score, *, grant: Grant, source: RandomSource) -> int:
     """Draw a split point by the exponential mechanism (Mohammed et al. 2011, eqs. 6 and 7).
 
     Neighbours: one record more in the region. The score's Δ holds for every split point, so the draw is ε-DP for the
     records of this region and does not depend on any other record; regions of one attribute's cut are disjoint, so
     their draws compose in parallel.
     """
-    splits = Splits.of(margin, region)
+    splits = Splits.of(marginal, region)
     if len(splits) == 0:
         raise InternalError("a region of one grid point was asked for a split point")
     offset = choose_point(
         splits.widths,
         score.ticks(splits.parts),
-        sensitivity=score.sensitivity(margin.classes),
+        sensitivity=score.sensitivity(marginal.classes),
         monotone=score.monotone,
         grant=grant,
         source=source,
@@ -89,9 +89,9 @@ def split_point(margin: Margin, region: Range, score: Score, *, grant: Grant, so
 class Frontier:
     """The candidates of all cuts, with their scores: a growing value inside one run of one method."""
 
-    def __init__(self, predictors: Iterable[Attribute], margins: Mapping[str, Margin], score: Score) -> None:
+    def __init__(self, predictors: Iterable[Attribute], marginals: Mapping[str, Marginal], score: Score) -> None:
         self._domains = {a.name: domain_of(a) for a in predictors}
-        self._margins = margins
+        self._marginals = marginals
         self._score = score
         self._scores: dict[Candidate, int] = {}
 
@@ -110,7 +110,7 @@ class Frontier:
             children: tuple[Range, ...] = ((start, split), (split, stop))
         else:
             children = domain.children(start, stop)
-        parts = self._margins[attribute].parts(region, children)
+        parts = self._marginals[attribute].parts(region, children)
         self._scores[Candidate(attribute, region, children)] = int(self._score.ticks(parts))
 
     def scored(self) -> tuple[list[Candidate], list[int]]:

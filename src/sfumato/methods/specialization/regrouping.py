@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Range
-from sfumato.methods.full_domain.rollup import sorted_keys
+from sfumato.methods.full_domain.rollup import sort_keys
 
 Integers = NDArray[np.int64]
 
@@ -87,7 +87,7 @@ class Regrouping:
             keys = np.flatnonzero(occurs)
             place = (np.cumsum(occurs) - 1)[key] if numbered else key
             return keys, dense[keys].astype(np.int64), place
-        ordered, order = sorted_keys(key, size)
+        ordered, order = sort_keys(key, size)
         new = np.diff(ordered, prepend=-1) > 0
         begins = np.flatnonzero(new)
         sizes = np.add.reduceat(weights[order], begins).astype(np.int64)

@@ -36,7 +36,7 @@ from sfumato.study.budget import show
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """One line of the receipt: what was paid for, how much, and over how many disjoint parts."""
+    """One line of the budget breakdown: what was paid for, how much, and over how many disjoint parts."""
 
     on: str
     epsilon: Fraction
@@ -64,7 +64,7 @@ class Accountant:
             raise BudgetError(f"the budget ε = {show(budget)} is not positive", "give a positive budget")
         self._budget = budget
         self._on_spend = on_spend
-        self._receipt: list[Spend] = []
+        self._breakdown: list[Spend] = []
         self._spent = Fraction(0)
         self._lock = Lock()
 
@@ -84,12 +84,12 @@ class Accountant:
         return self._budget - self.spent
 
     @property
-    def receipt(self) -> tuple[Spend, ...]:
+    def breakdown(self) -> tuple[Spend, ...]:
         """Every charge, in order."""
-        return tuple(self._receipt)
+        return tuple(self._breakdown)
 
     def grant(self, epsilon: Fraction, *, on: str, mechanism: str = "") -> Grant:
-        """Charge ε and permit one draw at that price; ``mechanism`` is the word for it on the receipt."""
+        """Charge ε and permit one draw at that price; ``mechanism`` names it in the budget breakdown."""
         self._charge(Spend(on, epsilon, mechanism=mechanism))
         return Grant(epsilon, on=on, mint=MINT)
 
@@ -118,6 +118,6 @@ class Accountant:
                     "lower its share or drop a step",
                 )
             self._spent += spend.epsilon
-            self._receipt.append(spend)
+            self._breakdown.append(spend)
         if self._on_spend is not None:
             self._on_spend(spend)

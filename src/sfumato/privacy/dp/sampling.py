@@ -1,7 +1,7 @@
 """The only source of randomness near a private value.
 
 `SecureSource` is the operating system's generator. `InsecureSource` repeats itself from a seed: it is for tests and for
-`--insecure-seed`, a release made with it promises nothing, and the manifest says so.
+`--insecure-seed`, a release made with it has no privacy guarantee, and the manifest says so.
 """
 
 import os
@@ -17,7 +17,7 @@ class RandomSource(Protocol):
 
     @property
     def secure(self) -> bool:
-        """Whether a promise may rest on it."""
+        """Whether a guarantee may rest on it."""
         ...
 
     def bits(self, n: int) -> int:
@@ -45,7 +45,7 @@ class SecureSource:
 
 
 class InsecureSource:
-    """The same bits for the same seed: for tests only, no promise rests on it.
+    """The same bits for the same seed: for tests only, no guarantee rests on it.
 
     >>> InsecureSource(7).bits(16) == InsecureSource(7).bits(16)
     True
@@ -66,10 +66,10 @@ class InsecureSource:
         return np.frombuffer(self._generator.randbytes(8 * k), dtype=np.uint64)
 
 
-def below(n: int, source: RandomSource) -> int:
+def random_below(n: int, source: RandomSource) -> int:
     """A uniform integer in ``[0, n)``, exactly: draw as many bits as n - 1 has, and again while they reach n.
 
-    >>> 0 <= below(10, SecureSource()) < 10
+    >>> 0 <= random_below(10, SecureSource()) < 10
     True
     """
     assert n >= 1, "an empty range; this is our bug"
@@ -80,10 +80,10 @@ def below(n: int, source: RandomSource) -> int:
             return drawn
 
 
-def shuffled(n: int, source: RandomSource) -> NDArray[np.int64]:
+def random_order(n: int, source: RandomSource) -> NDArray[np.int64]:
     """A uniform order of ``range(n)`` as an array: sort by random keys, and again if two keys are alike.
 
-    >>> sorted(shuffled(5, SecureSource()).tolist())
+    >>> sorted(random_order(5, SecureSource()).tolist())
     [0, 1, 2, 3, 4]
     """
     while True:
@@ -93,7 +93,7 @@ def shuffled(n: int, source: RandomSource) -> NDArray[np.int64]:
             return order
 
 
-def subset(n: int, size: int, source: RandomSource) -> NDArray[np.bool_]:
+def random_subset(n: int, size: int, source: RandomSource) -> NDArray[np.bool_]:
     """A uniform subset of ``range(n)`` with ``size`` members, as marks.
 
     Numbers are drawn uniformly and independently, each by as many bits as n − 1 has and passed over from n on, until
@@ -101,12 +101,12 @@ def subset(n: int, size: int, source: RandomSource) -> NDArray[np.bool_]:
     numbers differently. At most as many are drawn at a time as are missing, so there are never too many. Of a large
     subset the numbers that are left out are drawn.
 
-    >>> int(subset(10, 9, SecureSource()).sum())
+    >>> int(random_subset(10, 9, SecureSource()).sum())
     9
     """
     assert 0 <= size <= n, "no more members than there are numbers; this is our bug"
     if 2 * size > n:
-        return ~subset(n, n - size, source)
+        return ~random_subset(n, n - size, source)
     found = np.zeros(n, dtype=np.bool_)
     unused = np.uint64(64 - max((n - 1).bit_length(), 1))
     missing = size
@@ -117,10 +117,10 @@ def subset(n: int, size: int, source: RandomSource) -> NDArray[np.bool_]:
     return found
 
 
-def permutation(n: int, source: RandomSource) -> list[int]:
+def random_permutation(n: int, source: RandomSource) -> list[int]:
     """A uniform order of ``range(n)`` (Fisher and Yates)."""
     order = list(range(n))
     for last in range(n - 1, 0, -1):
-        other = below(last + 1, source)
+        other = random_below(last + 1, source)
         order[last], order[other] = order[other], order[last]
     return order

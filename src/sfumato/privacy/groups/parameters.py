@@ -27,12 +27,12 @@ _LARGEST: Final = 2**63 - 1
 _MOST_BITS: Final = 2_000  # above some thousand digits Python does not even print a number
 
 
-def exact(value: Exact, parameter: str) -> Fraction:
+def parse_exact(value: Exact, parameter: str) -> Fraction:
     """A parameter as an exact number.
 
-    >>> exact("0.2", "t"), exact(3.5, "l"), exact("1/3", "α")
+    >>> parse_exact("0.2", "t"), parse_exact(3.5, "l"), parse_exact("1/3", "α")
     (Fraction(1, 5), Fraction(7, 2), Fraction(1, 3))
-    >>> exact("many", "k")
+    >>> parse_exact("many", "k")
     Traceback (most recent call last):
     sfumato.errors.StudyError: k is 'many', which is no number. To fix: write a number such as 5, 0.2 or 1/3.
     """
@@ -51,13 +51,13 @@ def exact(value: Exact, parameter: str) -> Fraction:
     return found
 
 
-def whole(value: Exact, parameter: str) -> int:
+def parse_whole(value: Exact, parameter: str) -> int:
     """A parameter that counts something: a whole number from 1 on.
 
-    >>> whole("10", "k")
+    >>> parse_whole("10", "k")
     10
     """
-    number = exact(value, parameter)
+    number = parse_exact(value, parameter)
     if number.denominator != 1 or number < 1:
         raise StudyError(f"{parameter} is {show(number)}", "use a whole number from 1 on")
     if number > _LARGEST:
@@ -65,15 +65,17 @@ def whole(value: Exact, parameter: str) -> int:
     return int(number)
 
 
-def within(value: Exact, parameter: str, low: Exact, high: Exact | None = None, *, above: bool = False) -> Fraction:
+def parse_in_range(
+    value: Exact, parameter: str, low: Exact, high: Exact | None = None, *, above: bool = False
+) -> Fraction:
     """A parameter between two bounds; ``above`` leaves the lower one out.
 
-    >>> within("1.5", "α", 0, 1, above=True)
+    >>> parse_in_range("1.5", "α", 0, 1, above=True)
     Traceback (most recent call last):
     sfumato.errors.StudyError: α is 1.5. To fix: choose a number above 0 and up to 1.
     """
-    number, least = exact(value, parameter), exact(low, parameter)
-    most = None if high is None else exact(high, parameter)
+    number, least = parse_exact(value, parameter), parse_exact(low, parameter)
+    most = None if high is None else parse_exact(high, parameter)
     if number < least or (above and number == least) or (most is not None and number > most):
         start = f"above {show(least)}" if above else f"from {show(least)}"
         joint = " and" if above else ""
@@ -82,16 +84,16 @@ def within(value: Exact, parameter: str, low: Exact, high: Exact | None = None, 
     return number
 
 
-def floored(value: float) -> str:
+def round_down_text(value: float) -> str:
     """A few digits of a number, never more than it is.
 
-    >>> floored(2.82842712)
+    >>> round_down_text(2.82842712)
     '2.8284'
     """
     return show(Fraction(math.floor((value + TOLERANCE) * 10_000), 10_000))
 
 
-def listed(model: Any) -> dict[str, Any]:
+def model_parameters(model: Any) -> dict[str, Any]:
     """The parameters of a model as a study gives them."""
     names = sorted((field.name for field in fields(model)), key=lambda name: name == "attribute")  # that one last
     given = {name: getattr(model, name) for name in names}
@@ -112,10 +114,10 @@ def share_at_most(counts: NDArray[Any], sizes: NDArray[Any], share: Fraction) ->
     >>> share_at_most(np.array([1, 2]), np.array([3, 3]), Fraction(1, 3)).tolist()
     [True, False]
     """
-    return np.asarray(times(counts, share.denominator) <= times(sizes, share.numerator), dtype=np.bool_)
+    return np.asarray(multiply(counts, share.denominator) <= multiply(sizes, share.numerator), dtype=np.bool_)
 
 
-def times(left: NDArray[Any], right: NDArray[Any] | int) -> NDArray[Any]:
+def multiply(left: NDArray[Any], right: NDArray[Any] | int) -> NDArray[Any]:
     """The product in whole numbers; Python's own where 64 bits would not hold it."""
     factor = right if isinstance(right, int) else _top(right)
     if _top(left) * factor <= _LARGEST and factor <= _LARGEST:

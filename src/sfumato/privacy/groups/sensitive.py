@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.domain import DROP, Categories, Domain, Grid
 from sfumato.errors import StudyError
-from sfumato.privacy.groups.parameters import listed
+from sfumato.privacy.groups.parameters import model_parameters
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths, ValueCounts, ValueTotals
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
@@ -97,11 +97,11 @@ class Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strain:
-    """How near each group is to the bound of a promise, by the promise's own number."""
+    """How near each group is to the bound of a model, by the statistic that the model bounds."""
 
     head: str  # what the number is, in a word or two
     words: str  # the same so that it can be read after "sorted by"
-    bound: str  # what the promise allows
+    bound: str  # what the model allows
     numbers: Floats  # one a group
     more_is_nearer: bool = True
 
@@ -110,7 +110,7 @@ class Strain:
 class Sensitive:
     """A model about one sensitive attribute, or, where none is named, about each of them.
 
-    That each attribute keeps the promise says nothing about combinations: where two attributes are known to go
+    That each attribute satisfies the model says nothing about combinations: where two attributes are known to go
     together, what is learnt of one is learnt of the other.
     """
 
@@ -121,12 +121,12 @@ class Sensitive:
         return None if self.attribute is None else (self.attribute,)
 
     def check(self, view: View) -> None:
-        """Refuse a view without the attribute, or one whose values the promise does not fit."""
+        """Refuse a view without the attribute, or one whose values the model does not fit."""
         names = self._chosen([attribute.name for attribute in view.sensitive])
         self._refuse([attribute for attribute in view.sensitive if attribute.name in names])
 
     def holds(self, groups: Statistics) -> Truths:
-        """Whether each group keeps the promise for each attribute it is about."""
+        """Whether each group satisfies the model for each attribute it is about."""
         kept = np.ones(len(groups), dtype=np.bool_)
         for values in self._values(groups):
             kept &= self._keeps(values)
@@ -139,7 +139,7 @@ class Sensitive:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
-        return listed(self)
+        return model_parameters(self)
 
     def _strain(self, values: Values) -> Strain | None:  # noqa: ARG002 - for models that have such a number
         return None
@@ -154,14 +154,14 @@ class Sensitive:
     def _chosen(self, names: Sequence[str]) -> list[str]:
         if not names:
             raise StudyError(
-                "the promise is about a sensitive attribute, and none is declared",
+                "the privacy model is about a sensitive attribute, and none is declared",
                 "give the attribute to protect `role: sensitive`",
             )
         if self.attribute is None:
             return list(names)
         if self.attribute not in names:
             raise StudyError(
-                f"the promise is about '{self.attribute}', which is no sensitive attribute of this release",
+                f"the privacy model is about '{self.attribute}', which is no sensitive attribute of this release",
                 f"name one of: {', '.join(names)}; or give it `role: sensitive`",
             )
         return [self.attribute]
@@ -171,11 +171,11 @@ class Sensitive:
         return "each sensitive attribute" if self.attribute is None else f"'{self.attribute}'"
 
     def _keeps(self, values: Values) -> Truths:
-        """Whether each group keeps the promise for one attribute; of empty groups anything may be said."""
+        """Whether each group satisfies the model for one attribute; of empty groups anything may be said."""
         raise NotImplementedError
 
     def _refuse(self, attributes: Sequence[Attribute]) -> None:
-        """Refuse attributes whose values the promise does not fit."""
+        """Refuse attributes whose values the model does not fit."""
 
 
 def code_of(domain: Domain, label: str) -> int | None:

@@ -29,7 +29,7 @@ _FINE = 7  # binary digits of a width that are looked at when regions are ordere
 class Distribution:
     """One attribute's weights over its codes 0 … size − 1, even over each run.
 
-    >>> found = Distribution.counted(np.array([1, 4]), np.array([3, 1]), 6)
+    >>> found = Distribution.from_counts(np.array([1, 4]), np.array([3, 1]), 6)
     >>> found.share(np.array([0, 1, 2]), np.array([6, 2, 6])).tolist()
     [1.0, 0.75, 0.25]
     """
@@ -38,7 +38,7 @@ class Distribution:
     sums: Floats  # (runs + 1,): the weight of all codes below each edge; counts are exact
 
     @classmethod
-    def counted(cls, codes: Integers, counts: NDArray[np.int64], size: int) -> "Distribution":
+    def from_counts(cls, codes: Integers, counts: NDArray[np.int64], size: int) -> "Distribution":
         """How often codes occur; a code may stand several times."""
         present, place = np.unique(codes, return_inverse=True)
         weights = np.bincount(place, weights=counts, minlength=len(present))
@@ -59,7 +59,9 @@ class Distribution:
         return np.asarray(np.clip(inside / total, 0.0, 1.0) if total > 0 else np.zeros(len(inside)))
 
 
-def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int, *, free: bool = True) -> Distribution:
+def distribution_of_regions(
+    starts: Integers, stops: Integers, sizes: Integers, size: int, *, free: bool = True
+) -> Distribution:
     """What published regions show of one attribute's values: a best guess that anybody can make from a release alone.
 
     Regions are taken in the order of their width. The records of a region are spread over it as the records of narrower
@@ -67,9 +69,9 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int, *, f
     ``free`` grid, widths that agree in their seven leading binary digits count as equal, which bounds the work on huge
     ones. Nodes of a taxonomy are taken one width after the other: a node then follows all that are published below it,
     so its share is the same however many values the tree has that nobody publishes (sets that are left out of a
-    release take no part in its promise).
+    release take no part in its guarantee).
 
-    >>> found = shown_by(np.array([0, 2, 0]), np.array([1, 4, 4]), np.array([2, 2, 4]), 4)
+    >>> found = distribution_of_regions(np.array([0, 2, 0]), np.array([1, 4, 4]), np.array([2, 2, 4]), 4)
     >>> found.share(np.arange(4), np.arange(4) + 1).tolist()
     [0.5, 0.0, 0.25, 0.25]
     """
@@ -95,17 +97,17 @@ def shown_by(starts: Integers, stops: Integers, sizes: Integers, size: int, *, f
     return Distribution(edges, np.concatenate([[0.0], np.cumsum(mass)]))
 
 
-def shown(boxes: Boxes, sizes: Integers, domains: Mapping[str, Domain]) -> dict[str, Distribution]:
+def shown_distributions(boxes: Boxes, sizes: Integers, domains: Mapping[str, Domain]) -> dict[str, Distribution]:
     """What the regions of groups show, an attribute each."""
     return {
-        name: shown_by(
+        name: distribution_of_regions(
             boxes.starts[:, place], boxes.stops[:, place], sizes, domains[name].size, free=domains[name].free
         )
         for place, name in enumerate(boxes.attributes)
     }
 
 
-def given_by(name: str, domain: Domain, shares: Mapping[str, Fraction]) -> Distribution:
+def distribution_of_shares(name: str, domain: Domain, shares: Mapping[str, Fraction]) -> Distribution:
     """The distribution that an owner writes down: values, nodes or intervals with their shares.
 
     What a node or interval has beyond the values given inside it is spread evenly over its other values. All together
@@ -113,7 +115,7 @@ def given_by(name: str, domain: Domain, shares: Mapping[str, Fraction]) -> Distr
 
     >>> from sfumato.domains.taxonomy.tree import Node, Taxonomy
     >>> job = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("Pro", (Node("a"), Node("b"), Node("c"))), Node("d")))))
-    >>> found = given_by("job", job, {"Pro": Fraction(9, 10), "b": Fraction(1, 2)})
+    >>> found = distribution_of_shares("job", job, {"Pro": Fraction(9, 10), "b": Fraction(1, 2)})
     >>> found.share(np.arange(4), np.arange(4) + 1).round(9).tolist()
     [0.2, 0.5, 0.2, 0.1]
     """
@@ -145,8 +147,8 @@ def given_by(name: str, domain: Domain, shares: Mapping[str, Fraction]) -> Distr
     return Distribution.of_pieces(edges[:, 0], edges[:, 1], np.array([float(weight) for _, _, weight in pieces]))
 
 
-def as_given(domain: Domain, codes: Integers, counts: Integers) -> dict[str, Fraction]:
-    """Counts of codes in the form that `given_by` reads: each value that occurs, with its share."""
+def shares_of_counts(domain: Domain, codes: Integers, counts: Integers) -> dict[str, Fraction]:
+    """Counts of codes in the form that `distribution_of_shares` reads: each value that occurs, with its share."""
     total = int(counts.sum())
     present, place = np.unique(codes, return_inverse=True)
     often = np.bincount(place.ravel(), weights=counts, minlength=len(present)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Models: privacy promises, each in words and, where it can be, as a check on what is published."""
+"""Privacy models, each with its guarantee as a sentence and, where possible, as a check on what is published."""
 
 from sfumato.privacy.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.privacy.models.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -16,15 +16,15 @@ from sfumato.privacy.models.l_diversity import (
 from sfumato.privacy.models.model import MODELS, GroupModel, Model
 from sfumato.privacy.models.parse import (
     all_hold,
+    all_monotone,
+    any_regional,
+    any_relative,
     broken_records,
     counts_people,
-    monotone,
     parse_models,
-    peopled,
+    population_names,
     promise_of,
     refuse_infeasible,
-    regional,
-    relative,
     title,
 )
 from sfumato.privacy.models.t_closeness import TCloseness
@@ -49,15 +49,15 @@ __all__ = [
     "TCloseness",
     "Template",
     "all_hold",
+    "all_monotone",
+    "any_regional",
+    "any_relative",
     "attack_odds",
     "broken_records",
     "counts_people",
-    "monotone",
     "parse_models",
-    "peopled",
+    "population_names",
     "promise_of",
     "refuse_infeasible",
-    "regional",
-    "relative",
     "title",
 ]

@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from sfumato.errors import StudyError
-from sfumato.privacy.groups.parameters import Exact, exact, share_at_most, whole, within
+from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range, parse_whole, share_at_most
 from sfumato.privacy.groups.sensitive import Sensitive, Strain, Values, code_of, refuse_unknown
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -40,8 +40,8 @@ class AlphaKAnonymity(Sensitive):
     values: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", within(self.alpha, "α", 0, 1, above=True))
-        object.__setattr__(self, "k", whole(self.k, "k"))
+        object.__setattr__(self, "alpha", parse_in_range(self.alpha, "α", 0, 1, above=True))
+        object.__setattr__(self, "k", parse_whole(self.k, "k"))
         if self.values is not None:
             if not isinstance(cast("object", self.values), (str, list, tuple)):
                 raise StudyError("the values of (α,k)-anonymity are no list", "write a list of values, or one value")
@@ -51,11 +51,11 @@ class AlphaKAnonymity(Sensitive):
             object.__setattr__(self, "values", given)
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         which = "no value" if self.values is None else f"none of {', '.join(self.values)}"
         return (
             f"Every group has at least {self.k} records, and {which} of {self._whose()} has a larger share of any "
-            f"group than {show(exact(self.alpha, 'α'))} ((α,k)-anonymity)."
+            f"group than {show(parse_exact(self.alpha, 'α'))} ((α,k)-anonymity)."
         )
 
     def way_out(self, whole: Statistics) -> str:
@@ -67,12 +67,12 @@ class AlphaKAnonymity(Sensitive):
         return f"set α to {show(share)} or more"
 
     def _keeps(self, values: Values) -> Truths:
-        rare = share_at_most(self._largest(values), values.sizes, exact(self.alpha, "α"))
+        rare = share_at_most(self._largest(values), values.sizes, parse_exact(self.alpha, "α"))
         return rare & (values.sizes >= self.k)
 
     def _strain(self, values: Values) -> Strain:
         sizes = np.maximum(values.sizes, 1)
-        part = np.maximum(self._largest(values) / sizes / float(exact(self.alpha, "α")), self.k / sizes)
+        part = np.maximum(self._largest(values) / sizes / float(parse_exact(self.alpha, "α")), self.k / sizes)
         words = "the larger of two: the largest bounded share over α, and k over the size"
         return Strain("part of the bound", words, "at most 1", part)
 

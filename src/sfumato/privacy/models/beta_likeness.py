@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.privacy.groups.parameters import TOLERANCE, Exact, exact, times, within
+from sfumato.privacy.groups.parameters import TOLERANCE, Exact, multiply, parse_exact, parse_in_range
 from sfumato.privacy.groups.sensitive import Floats, Sensitive, Strain, Values
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -33,11 +33,11 @@ class BasicBetaLikeness(Sensitive):
     beta: Exact
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", within(self.beta, "β", 0, above=True))
+        object.__setattr__(self, "beta", parse_in_range(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
-        most = show(1 + exact(self.beta, "β"))
+        """The guarantee in one sentence that can be quoted."""
+        most = show(1 + parse_exact(self.beta, "β"))
         return (
             f"No value of {self._whose()} has more than {most} times the share of a group that it has of the table "
             "(basic β-likeness)."
@@ -51,7 +51,7 @@ class BasicBetaLikeness(Sensitive):
         return _gains_at_most(values, self.beta)
 
     def _strain(self, values: Values) -> Strain:
-        bound = f"at most {show(exact(self.beta, 'β'))}"
+        bound = f"at most {show(parse_exact(self.beta, 'β'))}"
         words = "the largest gain (q − p)/p of a value with the share p of the table and q of the group"
         return Strain("largest gain", words, bound, values.most(_gains(values)))
 
@@ -77,13 +77,13 @@ class EnhancedBetaLikeness(Sensitive):
     beta: Exact
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", within(self.beta, "β", 0, above=True))
+        object.__setattr__(self, "beta", parse_in_range(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
             f"A value of {self._whose()} that has the share p of the table has at most the share "
-            f"p·(1 + min({show(exact(self.beta, 'β'))}, −ln p)) of any group (enhanced β-likeness)."
+            f"p·(1 + min({show(parse_exact(self.beta, 'β'))}, −ln p)) of any group (enhanced β-likeness)."
         )
 
     def way_out(self, whole: Statistics) -> str:  # noqa: ARG002 - the table is as its own table is
@@ -97,7 +97,7 @@ class EnhancedBetaLikeness(Sensitive):
 
     def _strain(self, values: Values) -> Strain:
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
-        allowed = np.minimum(float(exact(self.beta, "β")), -np.log(p))
+        allowed = np.minimum(float(parse_exact(self.beta, "β")), -np.log(p))
         part = np.where(allowed > 0, _gains(values) / np.where(allowed > 0, allowed, 1), 0.0)
         words = "the largest gain (q − p)/p of a value, over the min(β, −ln p) that it may gain"
         return Strain("gain of the allowed", words, "at most 1", values.most(part))
@@ -111,7 +111,7 @@ def _gains(values: Values) -> Floats:
 
 def _gains_at_most(values: Values, beta: Exact) -> Truths:
     """Whether q ≤ (1 + β)·p for every value of a group: count · N ≤ (1 + β) · table's count · size."""
-    factor = 1 + exact(beta, "β")
-    left = times(times(values.counts, values.total), factor.denominator)
-    right = times(times(values.overall, values.of), factor.numerator)
+    factor = 1 + parse_exact(beta, "β")
+    left = multiply(multiply(values.counts, values.total), factor.denominator)
+    right = multiply(multiply(values.overall, values.of), factor.numerator)
     return values.every(np.asarray(left <= right, dtype=np.bool_))

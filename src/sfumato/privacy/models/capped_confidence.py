@@ -14,9 +14,9 @@ from sfumato.domains.cut import Range
 from sfumato.domains.domain import Domain
 from sfumato.errors import StudyError
 from sfumato.privacy.groups.expected_confidence import Floats, expected_confidence
-from sfumato.privacy.groups.parameters import TOLERANCE, Exact, exact, within
+from sfumato.privacy.groups.parameters import TOLERANCE, Exact, parse_exact, parse_in_range
 from sfumato.privacy.groups.sensitive import Sensitive, Values, code_of
-from sfumato.privacy.groups.shares import Distribution, Given, given_by, range_named, shown
+from sfumato.privacy.groups.shares import Distribution, Given, distribution_of_shares, range_named, shown_distributions
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths
 from sfumato.privacy.models.model import MODELS
 from sfumato.study.attribute import Attribute
@@ -72,8 +72,8 @@ class CappedConfidence(Sensitive):
     says how often s goes with a region; then its confidence stands in place of Pr(s), of several the smallest.
 
     ``shares`` gives public statistics, {attribute: {value, node or interval: share}}. For attributes without any, the
-    shares are those that the release itself shows (`privacy.groups.shares.shown_by`), so the promise can be checked
-    from a bundle alone and nothing more leaves than the records.
+    shares are those that the release itself shows (`distribution_of_regions`), so the model can be checked
+    from a bundle alone and nothing is released beyond the records.
 
     Relative, and not monotone: merging groups changes what the release shows of all others, a rule that matched may
     match no more, and each suppressed record lowers n. (With given shares, no rules and the same n it would be: the
@@ -89,7 +89,7 @@ class CappedConfidence(Sensitive):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = "no record is told with more confidence than public statistics give it"
+    summary: ClassVar[str] = "no record's value can be inferred with more confidence than public statistics give it"
     checkable: ClassVar[bool] = True
     monotone: ClassVar[bool] = False
     relative: ClassVar[bool] = True
@@ -104,7 +104,7 @@ class CappedConfidence(Sensitive):
     rules: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", within(self.rate, "the rate β", 0, 1, above=True))
+        object.__setattr__(self, "rate", parse_in_range(self.rate, "the rate β", 0, 1, above=True))
         object.__setattr__(self, "shares", parse_shares(self.shares, "shares"))
         object.__setattr__(self, "rules", parse_rules(self.rules))
 
@@ -118,7 +118,7 @@ class CappedConfidence(Sensitive):
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
-        found: dict[str, Any] = {"rate": show(exact(self.rate, "β"))}
+        found: dict[str, Any] = {"rate": show(parse_exact(self.rate, "β"))}
         if self.shares is not None:
             found["shares"] = {name: {v: show(p) for v, p in of.items()} for name, of in self.given.items()}
         if self.rules:
@@ -126,13 +126,13 @@ class CappedConfidence(Sensitive):
         return found if self.attribute is None else {**found, "attribute": self.attribute}
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         known = "the shares that the table itself shows" if self.shares is None else "the given shares of a population"
         rules = "" if not self.rules else f" and {len(self.rules)} known rules"
         return (
-            f"For every record, {show(exact(self.rate, 'β'))} times the share that its value of {self._whose()} has of "
-            f"its group is at most the probability that as many records drawn at random, by {known}{rules}, hold one "
-            "like it (capped confidence)."
+            f"For every record, {show(parse_exact(self.rate, 'β'))} times the share that its value of {self._whose()} "
+            f"has of its group is at most the probability that as many records drawn at random, by {known}{rules}, "
+            "hold one like it (capped confidence)."
         )
 
     def check(self, view: View) -> None:
@@ -141,15 +141,15 @@ class CappedConfidence(Sensitive):
         domains = {a.name: view.domain(a.name) for a in (*view.quasi, *view.sensitive)}
         refuse_others("shares", self.given, domains)
         for name, of in self.given.items():
-            given_by(name, domains[name], of)
+            distribution_of_shares(name, domains[name], of)
         self._rules(domains, [a.name for a in view.sensitive], [a.name for a in view.quasi])
 
     def holds(self, groups: Statistics) -> Truths:
-        """Whether each group keeps the promise for all its records."""
+        """Whether each group satisfies the model for all its records."""
         return np.asarray(self.broken_records(groups) == 0)
 
     def broken_records(self, groups: Statistics) -> Integers:
-        """How many records of each group break it: those with a value that is told too surely, of any attribute.
+        """How many records of each group violate it: those with a value of any attribute that is inferred too surely.
 
         With several attributes the records are those of the worst one: values of two attributes are counted apart, so
         how many records have both cannot be seen.
@@ -166,8 +166,8 @@ class CappedConfidence(Sensitive):
         boxes = groups.boxes
         if boxes is None:
             raise StudyError(
-                "capped confidence looks at the regions of groups, and these have none",
-                "check it on records that are published with regions; buckets tell the exact quasi-identifiers",
+                "capped confidence is defined on the regions of groups, and these groups have none",
+                "check it on records that are published with regions; buckets publish the exact quasi-identifiers",
             )
         refuse_others("shares", self.given, groups.domains)
         rules = self._rules(groups.domains, list(groups.sensitive), boxes.attributes)
@@ -176,7 +176,7 @@ class CappedConfidence(Sensitive):
 
     def way_out(self, whole: Statistics) -> str:
         """The largest rate at which the whole table as one group would do."""
-        rate = exact(self.rate, "β")
+        rate = parse_exact(self.rate, "β")
         found = min(
             (float(np.min(of.expected / np.maximum(of.observed, TOLERANCE))) for of in self.confidences(whole)),
             default=1.0,
@@ -186,19 +186,19 @@ class CappedConfidence(Sensitive):
 
     def _regions(self, groups: Statistics, boxes: Boxes) -> Floats:
         """Π Pr(q'ᵢ) of each group."""
-        known: dict[str, Distribution] = shown(boxes, groups.sizes, groups.domains)
-        known |= {name: given_by(name, groups.domains[name], of) for name, of in self.given.items()}
+        known: dict[str, Distribution] = shown_distributions(boxes, groups.sizes, groups.domains)
+        known |= {name: distribution_of_shares(name, groups.domains[name], of) for name, of in self.given.items()}
         return chance_of(boxes, known)
 
     def _confidences(self, values: Values, regions: Floats, boxes: Boxes, rules: Sequence[Rule]) -> Confidences:
         found = values.found
         if values.name in self.given:
-            of = given_by(values.name, values.domain, self.given[values.name])
+            of = distribution_of_shares(values.name, values.domain, self.given[values.name])
             alone = of.share(found.values, found.values + 1)
         else:
             alone = values.overall / max(values.total, 1)
-        alone = replaced(alone, found.values, [(rule, rule.matches(boxes)[found.group]) for rule in rules])
-        observed = float(exact(self.rate, "β")) * values.shares
+        alone = apply_rules(alone, found.values, [(rule, rule.matches(boxes)[found.group]) for rule in rules])
+        observed = float(parse_exact(self.rate, "β")) * values.shares
         expected = expected_confidence(regions[found.group] * alone, values.total)
         return Confidences(values.name, found.group, found.values, values.counts, observed, expected)
 
@@ -219,7 +219,7 @@ def chance_of(boxes: Boxes, known: Mapping[str, Distribution]) -> Floats:
     return chance
 
 
-def replaced(alone: Floats, codes: Integers, rules: Sequence[tuple[Rule, Truths]]) -> Floats:
+def apply_rules(alone: Floats, codes: Integers, rules: Sequence[tuple[Rule, Truths]]) -> Floats:
     """Pr(s), with the confidence of a rule in its place where one matches; of several the smallest."""
     told = np.full(len(alone), np.inf)
     for rule, matches in rules:
@@ -237,7 +237,9 @@ def parse_shares(given: object, parameter: str) -> Given | None:
             f"{parameter} is no mapping from attributes to shares", f"write `{parameter}: {{sex: {{Male: 0.5}}}}`"
         )
     return {
-        str(name): {str(text): within(share, f"the share of '{text}' of '{name}'", 0, 1) for text, share in of.items()}
+        str(name): {
+            str(text): parse_in_range(share, f"the share of '{text}' of '{name}'", 0, 1) for text, share in of.items()
+        }
         for name, of in given.items()
     }
 
@@ -257,7 +259,7 @@ def parse_rules(given: object) -> tuple[dict[str, Any], ...]:
             {
                 "where": {str(name): str(region) for name, region in where.items()},
                 "value": str(rule["value"]),
-                "confidence": within(rule["confidence"], "the confidence of a rule", 0, 1),
+                "confidence": parse_in_range(rule["confidence"], "the confidence of a rule", 0, 1),
             }
         )
     return tuple(found)

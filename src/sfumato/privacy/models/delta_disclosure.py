@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.privacy.groups.parameters import TOLERANCE, Exact, exact, within
+from sfumato.privacy.groups.parameters import TOLERANCE, Exact, parse_exact, parse_in_range
 from sfumato.privacy.groups.sensitive import Sensitive, Strain, Values
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -34,11 +34,11 @@ class DeltaDisclosure(Sensitive):
     delta: Exact
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", within(self.delta, "δ", 0))
+        object.__setattr__(self, "delta", parse_in_range(self.delta, "δ", 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
-        delta = show(exact(self.delta, "δ"))
+        """The guarantee in one sentence that can be quoted."""
+        delta = show(parse_exact(self.delta, "δ"))
         return (
             f"The share of every value of {self._whose()} in a group is that in the table, times a factor between "
             f"e^-{delta} and e^{delta} (δ-disclosure privacy)."
@@ -50,7 +50,7 @@ class DeltaDisclosure(Sensitive):
 
     def _keeps(self, values: Values) -> Truths:
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)
-        near = np.abs(np.log(values.shares / p)) <= float(exact(self.delta, "δ")) + TOLERANCE
+        near = np.abs(np.log(values.shares / p)) <= float(parse_exact(self.delta, "δ")) + TOLERANCE
         complete = values.distinct == len(values.table)
         return np.asarray(values.every(near) & values.known & complete)
 
@@ -59,4 +59,4 @@ class DeltaDisclosure(Sensitive):
         complete = values.distinct == len(values.table)
         apart = np.where(complete, values.most(np.abs(np.log(values.shares / p))), np.inf)
         words = "the largest |ln(share of the group / share of the table)| of a value"
-        return Strain("largest |ln ratio|", words, f"at most {show(exact(self.delta, 'δ'))}", apart)
+        return Strain("largest |ln ratio|", words, f"at most {show(parse_exact(self.delta, 'δ'))}", apart)

@@ -8,7 +8,14 @@ import numpy as np
 
 from sfumato.domains.domain import Grid
 from sfumato.errors import StudyError
-from sfumato.privacy.groups.parameters import Exact, exact, listed, share_at_most, times, within
+from sfumato.privacy.groups.parameters import (
+    Exact,
+    model_parameters,
+    multiply,
+    parse_exact,
+    parse_in_range,
+    share_at_most,
+)
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
 from sfumato.study.attribute import InvalidValuePolicy
@@ -48,9 +55,9 @@ class DeltaPresence:
     def __post_init__(self) -> None:
         if self.population is not None and not isinstance(self.population, str):
             raise StudyError("`population` names no table", "write the path of a file, or a URL, as for `source`")
-        object.__setattr__(self, "maximum", within(self.maximum, "δmax", 0, 1))
-        object.__setattr__(self, "minimum", within(self.minimum, "δmin", 0, 1))
-        if exact(self.minimum, "δmin") > exact(self.maximum, "δmax"):
+        object.__setattr__(self, "maximum", parse_in_range(self.maximum, "δmax", 0, 1))
+        object.__setattr__(self, "minimum", parse_in_range(self.minimum, "δmin", 0, 1))
+        if parse_exact(self.minimum, "δmin") > parse_exact(self.maximum, "δmax"):
             raise StudyError("δmin is above δmax", "swap them")
 
     def needs(self) -> tuple[str, ...] | None:
@@ -76,14 +83,14 @@ class DeltaPresence:
         """Whether the share of each group lies between the two bounds; a region nobody lives in does not fit."""
         if groups.population is None:
             raise StudyError("δ-presence compares with a population, and it is not at hand", "give the table of people")
-        low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
-        enough = times(groups.population, low.numerator) <= times(groups.sizes, low.denominator)
+        low, high = parse_exact(self.minimum, "δmin"), parse_exact(self.maximum, "δmax")
+        enough = multiply(groups.population, low.numerator) <= multiply(groups.sizes, low.denominator)
         kept = share_at_most(groups.sizes, groups.population, high) & np.asarray(enough, dtype=np.bool_)
         return np.asarray(kept | (groups.sizes == 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
-        low, high = exact(self.minimum, "δmin"), exact(self.maximum, "δmax")
+        """The guarantee in one sentence that can be quoted."""
+        low, high = parse_exact(self.minimum, "δmin"), parse_exact(self.maximum, "δmax")
         return (
             f"Of the people of the population in a group's region a share from {show(low)} to {show(high)} is in the "
             "table (δ-presence)."
@@ -91,7 +98,7 @@ class DeltaPresence:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
-        return listed(self)
+        return model_parameters(self)
 
     def way_out(self, whole: Statistics) -> str:
         """Bounds around the share of the whole table."""

@@ -1,4 +1,4 @@
-"""ε-differential privacy: a promise about how a release was made, and what ε means against an attacker."""
+"""ε-differential privacy: a guarantee about how a release was made, and what ε means against an attacker."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -15,7 +15,7 @@ _UP: Final = Context(prec=40, rounding=ROUND_CEILING)
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferentialPrivacy:
-    """The promise that one unit more or less hardly changes what a release shows (Dwork et al. 2006).
+    """The guarantee that one unit more or less hardly changes what a release shows (Dwork et al. 2006).
 
     It is kept by the mechanisms and the accountant, and never checked on the output: every output is possible.
 
@@ -30,7 +30,7 @@ class DifferentialPrivacy:
     unit: str  # in words that fit "whether or not … is in the table"
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         about = f" (about {_rounded(odds_factor(self.epsilon), 3)})" if self.epsilon <= _MOST_WORDED else ""
         return (
             f"This release is ε-differentially private with ε = {show(self.epsilon)} (unit: {self.unit}): whether or "

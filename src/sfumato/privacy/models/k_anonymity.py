@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.privacy.groups.parameters import listed, whole
+from sfumato.privacy.groups.parameters import model_parameters, parse_whole
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
 from sfumato.study.view import View
@@ -31,7 +31,7 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k"))
+        object.__setattr__(self, "k", parse_whole(self.k, "k"))
 
     def needs(self) -> tuple[str, ...] | None:
         """No sensitive attribute."""
@@ -45,12 +45,12 @@ class KAnonymity:
         return np.asarray((groups.sizes >= self.k) | (groups.sizes == 0))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return f"Every group of records that look alike has at least {self.k} of them (k-anonymity)."
 
     def parameters(self) -> dict[str, Any]:
         """The parameters as a study gives them."""
-        return listed(self)
+        return model_parameters(self)
 
     def way_out(self, whole: Statistics) -> str:
         """The largest k is the number of records."""

@@ -7,7 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.privacy.groups.parameters import TOLERANCE, Exact, exact, floored, share_at_most, times, whole, within
+from sfumato.privacy.groups.parameters import (
+    TOLERANCE,
+    Exact,
+    multiply,
+    parse_exact,
+    parse_in_range,
+    parse_whole,
+    round_down_text,
+    share_at_most,
+)
 from sfumato.privacy.groups.sensitive import Floats, Sensitive, Strain, Values
 from sfumato.privacy.groups.statistics import Integers, Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -32,10 +41,10 @@ class DistinctLDiversity(Sensitive):
     l: int  # noqa: E741 - the literature's letter
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        object.__setattr__(self, "l", parse_whole(self.l, "l"))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return f"Every group has at least {self.l} different values of {self._whose()} (distinct l-diversity)."
 
     def way_out(self, whole: Statistics) -> str:
@@ -71,25 +80,27 @@ class EntropyLDiversity(Sensitive):
     l: Exact  # noqa: E741 - the literature's letter
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", within(self.l, "l", 1))
+        object.__setattr__(self, "l", parse_in_range(self.l, "l", 1))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
-            f"In every group the entropy of {self._whose()} is at least ln {show(exact(self.l, 'l'))}, as if that many "
-            "values were equally frequent (entropy l-diversity)."
+            f"In every group the entropy of {self._whose()} is at least ln {show(parse_exact(self.l, 'l'))}, as if "
+            "that many values were equally frequent (entropy l-diversity)."
         )
 
     def way_out(self, whole: Statistics) -> str:
         """As many equally frequent values as have the entropy of the table."""
-        return f"set l to {floored(math.exp(min(_entropy(values)[0] for values in self._values(whole))))} or less"
+        return (
+            f"set l to {round_down_text(math.exp(min(_entropy(values)[0] for values in self._values(whole))))} or less"
+        )
 
     def _keeps(self, values: Values) -> Truths:
-        return np.asarray(_entropy(values) >= math.log(exact(self.l, "l")) - TOLERANCE)
+        return np.asarray(_entropy(values) >= math.log(parse_exact(self.l, "l")) - TOLERANCE)
 
     def _strain(self, values: Values) -> Strain:
         words = "e to the power of the entropy, the number of equally frequent values that would have it"
-        bound = f"at least {show(exact(self.l, 'l'))}"
+        bound = f"at least {show(parse_exact(self.l, 'l'))}"
         return Strain("e^entropy", words, bound, np.exp(_entropy(values)), more_is_nearer=False)
 
 
@@ -115,14 +126,15 @@ class RecursiveLDiversity(Sensitive):
     l: int  # noqa: E741 - the literature's letter
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "c", within(self.c, "c", 0, above=True))
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        object.__setattr__(self, "c", parse_in_range(self.c, "c", 0, above=True))
+        object.__setattr__(self, "l", parse_whole(self.l, "l"))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
-            f"In every group the most frequent value of {self._whose()} occurs less than {show(exact(self.c, 'c'))} "
-            f"times as often as all from the {self.l}-th most frequent on together (recursive (c,l)-diversity)."
+            f"In every group the most frequent value of {self._whose()} occurs less than "
+            f"{show(parse_exact(self.c, 'c'))} times as often as all from the {self.l}-th most frequent on together "
+            "(recursive (c,l)-diversity)."
         )
 
     def way_out(self, whole: Statistics) -> str:
@@ -137,8 +149,10 @@ class RecursiveLDiversity(Sensitive):
     def _keeps(self, values: Values) -> Truths:
         if self.l == 1:
             return np.ones(len(values.sizes), dtype=np.bool_)
-        c = exact(self.c, "c")
-        return np.asarray(times(values.largest, c.denominator) < times(self._rest(values), c.numerator), dtype=np.bool_)
+        c = parse_exact(self.c, "c")
+        return np.asarray(
+            multiply(values.largest, c.denominator) < multiply(self._rest(values), c.numerator), dtype=np.bool_
+        )
 
     def _strain(self, values: Values) -> Strain | None:
         if self.l == 1:
@@ -146,7 +160,7 @@ class RecursiveLDiversity(Sensitive):
         rest = self._rest(values)
         ratio = np.where(rest > 0, values.largest / np.maximum(rest, 1), np.inf)
         words = f"how often the most frequent value occurs, over all from the {self.l}-th most frequent on together"
-        return Strain("ratio", words, f"less than {show(exact(self.c, 'c'))}", ratio)
+        return Strain("ratio", words, f"less than {show(parse_exact(self.c, 'c'))}", ratio)
 
     def _rest(self, values: Values) -> Integers:
         """How many records have the l-th most frequent value of their group, or a rarer one."""
@@ -176,11 +190,11 @@ class ProbabilisticLDiversity(Sensitive):
     l: Exact  # noqa: E741 - the literature's letter
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", within(self.l, "l", 1))
+        object.__setattr__(self, "l", parse_in_range(self.l, "l", 1))
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
-        share = show(1 / exact(self.l, "l"))
+        """The guarantee in one sentence that can be quoted."""
+        share = show(1 / parse_exact(self.l, "l"))
         return f"No value of {self._whose()} has a larger share of any group than {share} (probabilistic l-diversity)."
 
     def way_out(self, whole: Statistics) -> str:
@@ -189,11 +203,11 @@ class ProbabilisticLDiversity(Sensitive):
         return f"set l to {show(most)} or less"
 
     def _keeps(self, values: Values) -> Truths:
-        return share_at_most(values.largest, values.sizes, 1 / exact(self.l, "l"))
+        return share_at_most(values.largest, values.sizes, 1 / parse_exact(self.l, "l"))
 
     def _strain(self, values: Values) -> Strain:
         share = values.largest / np.maximum(values.sizes, 1)
-        return Strain("share", "the largest share of a value", f"at most {show(1 / exact(self.l, 'l'))}", share)
+        return Strain("share", "the largest share of a value", f"at most {show(1 / parse_exact(self.l, 'l'))}", share)
 
 
 def _entropy(values: Values) -> Floats:

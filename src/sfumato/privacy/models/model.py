@@ -8,26 +8,25 @@ from sfumato.study.view import View
 
 
 class Model(Protocol):
-    """A privacy promise.
+    """A privacy model: what a release provably satisfies.
 
-    ``checkable`` says whether the promise can be checked on a published table; one about how the table was made
-    cannot.
+    ``checkable`` says whether it can be checked on a published table; a guarantee about how the table was made cannot.
     """
 
     name: ClassVar[str]
     checkable: ClassVar[bool]
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         ...
 
 
 class GroupModel(Model, Protocol):
-    """A promise about every group of records that look alike: a frozen dataclass of its parameters.
+    """A privacy model of equivalence classes (groups, for short): a frozen dataclass of its parameters.
 
-    ``monotone``: two groups that keep the promise keep it when they are merged, so a search may prune. For a model
+    ``monotone``: merging two groups that satisfy the model gives a group that does, so a search may prune. For a model
     that is ``relative`` to the table this is so as long as the table stays the same; suppressing records changes it.
-    A group without records has nobody to protect and keeps every promise.
+    A group without records has nobody to protect and satisfies every model.
     """
 
     summary: ClassVar[str]
@@ -39,11 +38,11 @@ class GroupModel(Model, Protocol):
         ...
 
     def check(self, view: View) -> None:
-        """Refuse, before any work, a view that the promise makes no sense on."""
+        """Refuse, before any work, a view that the model cannot be applied to."""
         ...
 
     def holds(self, groups: Statistics) -> Truths:
-        """Whether each group keeps the promise."""
+        """Whether each group satisfies the model."""
         ...
 
     def parameters(self) -> dict[str, Any]:
@@ -51,7 +50,7 @@ class GroupModel(Model, Protocol):
         ...
 
     def way_out(self, whole: Statistics) -> str:
-        """What to change when even the whole table as one group breaks the promise: the largest feasible parameter."""
+        """What to change when even the whole table as one group violates the model: the largest feasible parameter."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""From the `promise` of a study to models, and what holds of several models at once."""
+"""Privacy models: parsed from the `promise` of a study, and checked several at once."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +25,14 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
      'Every group of records that look alike has at least 3 of them (k-anonymity).']
     >>> parse_models({"k-anonimity": 2})
     Traceback (most recent call last):
-    sfumato.errors.StudyError: there is no model called 'k-anonimity'. To fix: write 'k-anonymity'.
+    sfumato.errors.StudyError: there is no privacy model called 'k-anonimity'. To fix: write 'k-anonymity'.
     """
     if promise is None:
         return ()
     if isinstance(promise, Mapping):
         return tuple(_model(name, given) for name, given in promise.items())
     if isinstance(promise, str) or not isinstance(promise, Iterable):
-        raise _no_promise()
+        raise _malformed_promise()
     models: list[GroupModel] = []
     part: Any
     for part in promise:
@@ -41,7 +41,7 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
         elif type(part) in MODELS.values() and type(part).checkable:
             models.append(cast("GroupModel", part))
         else:
-            raise _no_promise()
+            raise _malformed_promise()
     return tuple(models)
 
 
@@ -55,7 +55,7 @@ def promise_of(models: Iterable[GroupModel]) -> list[dict[str, dict[str, Any]]]:
 
 
 def all_hold(models: Iterable[GroupModel], statistics: Statistics) -> Truths:
-    """Whether each group keeps every promise."""
+    """Whether each group satisfies every model."""
     kept = np.ones(len(statistics), dtype=np.bool_)
     for model in models:
         kept &= model.holds(statistics)
@@ -63,7 +63,7 @@ def all_hold(models: Iterable[GroupModel], statistics: Statistics) -> Truths:
 
 
 def broken_records(model: GroupModel, statistics: Statistics) -> Integers:
-    """How many records of each group break a promise: all of a group that does, unless the model can tell which.
+    """How many records of each group violate a model: all of a group that does, unless the model can tell which.
 
     >>> from sfumato.privacy.models.example import PATIENTS
     >>> broken_records(parse_models({"distinct-l-diversity": 3})[0], PATIENTS).tolist()
@@ -75,60 +75,60 @@ def broken_records(model: GroupModel, statistics: Statistics) -> Integers:
     return np.asarray(np.where(model.holds(statistics), 0, statistics.sizes), dtype=np.int64)
 
 
-def regional(models: Iterable[GroupModel]) -> bool:
-    """Whether any of the promises looks at the regions of all groups at once, which a search does not have."""
+def any_regional(models: Iterable[GroupModel]) -> bool:
+    """Whether any of the models looks at the regions of all groups at once, which a search does not have."""
     return any(getattr(model, "regional", False) for model in models)
 
 
-def peopled(models: Iterable[GroupModel]) -> tuple[str, ...]:
-    """The populations that promises compare with, by the names of their tables."""
+def population_names(models: Iterable[GroupModel]) -> tuple[str, ...]:
+    """The populations that models compare with, by the names of their tables."""
     named = [getattr(model, "population", None) for model in models]
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def counts_people(models: Iterable[GroupModel]) -> bool:
-    """Whether any of the promises counts the people of a population in the regions of groups."""
+    """Whether any of the models counts the people of a population in the regions of groups."""
     return any(getattr(model, "counts_people", False) for model in models)
 
 
-def monotone(models: Iterable[GroupModel]) -> bool:
-    """Whether merging groups that keep all the promises keeps them all, on a table that stays the same."""
+def all_monotone(models: Iterable[GroupModel]) -> bool:
+    """Whether merging groups that satisfy all the models gives groups that do, as long as the table does not change."""
     return all(model.monotone for model in models)
 
 
-def relative(models: Iterable[GroupModel]) -> bool:
-    """Whether any of the promises compares groups with the table, which changes when records are suppressed."""
+def any_relative(models: Iterable[GroupModel]) -> bool:
+    """Whether any of the models compares groups with the table, which changes when records are suppressed."""
     return any(model.relative for model in models)
 
 
 def refuse_infeasible(models: Iterable[GroupModel], whole: Statistics) -> None:
-    """Refuse a promise that the whole table breaks even as one group, and name the largest feasible parameter.
+    """Refuse a model that the whole table violates even as one group, and name the largest feasible parameter.
 
-    For a monotone model this is final: if all groups of some partition kept the promise, so would all of them merged.
+    For a monotone model this is final: if all groups of some partition satisfied it, so would all of them merged.
     Suppressing records may help where shares are bounded, never where sizes or numbers of values are.
 
     >>> ten = Statistics.of(np.zeros(10, np.int64), np.ones(10, np.int64), {}, {}, groups=1)
     >>> refuse_infeasible(parse_models({"k-anonymity": 11}), ten)
     Traceback (most recent call last):
-    sfumato.errors.InfeasibleError: this table cannot keep k-anonymity (k = 11), not even with all its records in one
+    sfumato.errors.InfeasibleError: this table cannot satisfy k-anonymity (k = 11), not even with all its records in one
     group. To fix: set k to 10 or less.
     """
     assert len(whole) == 1, "the whole table as one group"
     for model in models:
         if not model.holds(whole)[0]:
             raise InfeasibleError(
-                f"this table cannot keep {title(model)}, not even with all its records in one group",
+                f"this table cannot satisfy {title(model)}, not even with all its records in one group",
                 model.way_out(whole),
             )
 
 
 def title(model: GroupModel) -> str:
     """A model with its parameters, as one says it: 'k-anonymity (k = 5)'."""
-    given = ", ".join(f"{name} = {_worded(value)}" for name, value in model.parameters().items())
+    given = ", ".join(f"{name} = {_value_text(value)}" for name, value in model.parameters().items())
     return f"{model.name} ({given})"
 
 
-def _worded(value: Any) -> str:
+def _value_text(value: Any) -> str:
     parts = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
     if any(isinstance(part, Mapping) for part in parts):  # too much for a title
         return f"{len(parts)} given"
@@ -154,7 +154,7 @@ def _model(name: str, given: Any) -> GroupModel:
         if parameter not in known:
             close = difflib.get_close_matches(str(parameter), known, n=1)
             raise StudyError(
-                f"model '{name}' has no parameter '{str(parameter)[:60]}'",
+                f"privacy model '{name}' has no parameter '{str(parameter)[:60]}'",
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
             )
         refuse_strange(values[parameter], f"{parameter} of '{name}'")
@@ -162,27 +162,27 @@ def _model(name: str, given: Any) -> GroupModel:
             raise StudyError(f"the attribute of '{name}' is no name", "write the name of one sensitive attribute")
     missing = [parameter for parameter in required if values.get(parameter) is None]
     if missing:
-        raise StudyError(f"'{name}' is given no {' and no '.join(missing)}", f"add `{missing[0]}: …` to it")
-    with refuse_misunderstood(f"the promise '{name}'"):
+        raise StudyError(f"'{name}' has no {' and no '.join(missing)}", f"add `{missing[0]}: …` to it")
+    with refuse_misunderstood(f"the privacy model '{name}'"):
         return cast("GroupModel", kind(**values))
 
 
 def _unknown(name: object, choices: Sequence[str]) -> StudyError:
     if isinstance(name, str) and name in MODELS:
         return StudyError(
-            f"'{name}' is a promise about how a release is made and cannot be asked of groups",
+            f"'{name}' is a guarantee about how a release is made and cannot be checked on equivalence classes",
             "choose a differentially private method instead",
         )
     told = name if isinstance(name, str) else f"a value of the type {type(name).__name__}"
     close = difflib.get_close_matches(told, choices, n=1)
     return StudyError(
-        f"there is no model called '{told[:60]}'",
+        f"there is no privacy model called '{told[:60]}'",
         f"write '{close[0]}'" if close else f"choose one of: {', '.join(choices)}",
     )
 
 
-def _no_promise() -> StudyError:
-    return StudyError("a promise is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`")
+def _malformed_promise() -> StudyError:
+    return StudyError("`promise` is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`")
 
 
 def _and(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.errors import StudyError
 from sfumato.privacy.groups.distances import DISTANCES
-from sfumato.privacy.groups.parameters import TOLERANCE, Exact, exact, within
+from sfumato.privacy.groups.parameters import TOLERANCE, Exact, parse_exact, parse_in_range
 from sfumato.privacy.groups.sensitive import Sensitive, Strain, Values
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -45,17 +45,17 @@ class TCloseness(Sensitive):
     distance: str = "equal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", within(self.t, "t", 0, 1))
+        object.__setattr__(self, "t", parse_in_range(self.t, "t", 0, 1))
         if not isinstance(cast("object", self.distance), str) or self.distance not in DISTANCES:
             raise StudyError(
                 f"there is no distance called '{str(self.distance)[:40]}'", f"choose one of: {', '.join(DISTANCES)}"
             )
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         return (
-            f"In every group the distribution of {self._whose()} is at most {show(exact(self.t, 't'))} away from that "
-            f"in the table, by the {DISTANCES[self.distance].words} (t-closeness)."
+            f"In every group the distribution of {self._whose()} is at most {show(parse_exact(self.t, 't'))} away from "
+            f"that in the table, by the {DISTANCES[self.distance].words} (t-closeness)."
         )
 
     def way_out(self, whole: Statistics) -> str:  # noqa: ARG002 - the table is as its own table is
@@ -64,11 +64,11 @@ class TCloseness(Sensitive):
 
     def _keeps(self, values: Values) -> Truths:
         apart = DISTANCES[self.distance].between(values)
-        return values.known & np.asarray(apart <= float(exact(self.t, "t")) + TOLERANCE)
+        return values.known & np.asarray(apart <= float(parse_exact(self.t, "t")) + TOLERANCE)
 
     def _strain(self, values: Values) -> Strain:
         distance = DISTANCES[self.distance]
-        bound = f"at most {show(exact(self.t, 't'))}"
+        bound = f"at most {show(parse_exact(self.t, 't'))}"
         return Strain("distance", f"the distance from the table ({distance.words})", bound, distance.between(values))
 
     def _refuse(self, attributes: Sequence[Attribute]) -> None:

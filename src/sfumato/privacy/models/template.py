@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from sfumato.errors import StudyError
-from sfumato.privacy.groups.parameters import Exact, share_at_most, within
+from sfumato.privacy.groups.parameters import Exact, parse_in_range, share_at_most
 from sfumato.privacy.groups.sensitive import Sensitive, Strain, Values, code_of, refuse_unknown
 from sfumato.privacy.groups.statistics import Statistics, Truths
 from sfumato.privacy.models.model import MODELS
@@ -39,7 +39,7 @@ class Template(Sensitive):
     def __post_init__(self) -> None:
         if not isinstance(cast("object", self.bounds), Mapping) or not self.bounds:
             raise StudyError("a template bounds no value", "write `bounds: {value: largest share}`")
-        kept = {str(value): within(h, f"the bound of '{value}'", 0, 1) for value, h in self.bounds.items()}
+        kept = {str(value): parse_in_range(h, f"the bound of '{value}'", 0, 1) for value, h in self.bounds.items()}
         object.__setattr__(self, "bounds", kept)
 
     def __hash__(self) -> int:
@@ -50,7 +50,7 @@ class Template(Sensitive):
         return cast("Mapping[str, Fraction]", self.bounds)
 
     def sentence(self) -> str:
-        """The promise in one sentence that can be quoted."""
+        """The guarantee in one sentence that can be quoted."""
         each = ", ".join(f"{value} {show(h)}" for value, h in self._shares.items())
         return f"Of {self._whose()}, these values have at most these shares of every group: {each} (template)."
 

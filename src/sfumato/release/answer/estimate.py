@@ -58,6 +58,20 @@ class Estimate:
     undecided: tuple[str, ...] = ()
     sampled: str | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        """The estimate as plain values."""
+        return {
+            "count": self.count,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "assumes": list(self.assumes),
+            "undecided": list(self.undecided),
+            "share": self.share,
+            "total": self.total,
+            "sampled": self.sampled,
+        }
+
 
 def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.domains.query.language` has the language."""

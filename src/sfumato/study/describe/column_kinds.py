@@ -36,19 +36,19 @@ BIRTH = ("birth", "born", "dob", "birthday")
 POSTAL = ("zip", "zipcode", "postal", "postcode", "plz")
 
 
-def present(column: ColumnProfile) -> int:
+def count_present(column: ColumnProfile) -> int:
     """How many records have a value."""
     return column.rows - column.missing
 
 
-def unique(column: ColumnProfile) -> bool:
+def is_unique(column: ColumnProfile) -> bool:
     """Whether every record that has a value has one of its own."""
-    return present(column) > 1 and column.distinct == present(column)
+    return count_present(column) > 1 and column.distinct == count_present(column)
 
 
-def near_unique(column: ColumnProfile) -> bool:
+def is_near_unique(column: ColumnProfile) -> bool:
     """Whether nearly every record that has a value has one of its own."""
-    return present(column) > 1 and column.distinct >= NEAR_UNIQUE * present(column)
+    return count_present(column) > 1 and column.distinct >= NEAR_UNIQUE * count_present(column)
 
 
 def reads_as_amount(column: ColumnProfile) -> bool:
@@ -56,7 +56,7 @@ def reads_as_amount(column: ColumnProfile) -> bool:
     return column.kind == "number" or bool(column.number_formats)
 
 
-def constant(column: ColumnProfile) -> bool:
+def is_constant(column: ColumnProfile) -> bool:
     """Whether all records that have a value have the same."""
     return column.distinct <= 1
 

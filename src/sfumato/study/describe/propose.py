@@ -1,7 +1,7 @@
 """Propose a study: a role for each column that can be placed, with the reason, and its domain marked `observed`.
 
 There is no default role. A column that nothing speaks for is left out, and said to be; free text never gets a role
-that leaves the house.
+that is published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from sfumato.study.describe.column_kinds import (
     KEYS,
     SENSITIVE,
     TARGETS,
-    constant,
+    count_present,
+    is_constant,
+    is_near_unique,
+    is_unique,
     named_like,
-    near_unique,
-    present,
     reads_as_amount,
-    unique,
     words,
 )
 from sfumato.study.describe.column_profile import ColumnProfile, Profile
@@ -67,12 +67,12 @@ class Proposal:
     @property
     def unique(self) -> tuple[str, ...]:
         """The columns in which every record that has a value has one of its own."""
-        return tuple(p.column.name for p in self.columns if unique(p.column))
+        return tuple(p.column.name for p in self.columns if is_unique(p.column))
 
     @property
     def near_unique(self) -> tuple[str, ...]:
         """The columns in which nearly every record that has a value has one of its own."""
-        return tuple(p.column.name for p in self.columns if near_unique(p.column) and not unique(p.column))
+        return tuple(p.column.name for p in self.columns if is_near_unique(p.column) and not is_unique(p.column))
 
     @property
     def missing(self) -> dict[str, int]:
@@ -132,13 +132,13 @@ def propose(
         known[time[0]] = (Role.TIME, time[1])
     person = person_of(profile.columns)
     if person is not None:
-        known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: the privacy unit goes by it")
+        known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: it defines the privacy unit")
     if chosen := _target(profile.columns, target):
         known[chosen[0]] = (Role.CLASS, chosen[1])
     return Proposal(
         name=name,
         source=source,
-        columns=tuple(_placed(column, known.get(column.name)) for column in profile.columns),
+        columns=tuple(_propose_role(column, known.get(column.name)) for column in profile.columns),
         written=dict(written or {}),
         person=None if person is None or person[0] == (chosen or [None])[0] else person[0],
     )
@@ -163,7 +163,7 @@ def _target(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, s
     return None
 
 
-def _placed(column: ColumnProfile, known: Verdict | None) -> Proposed:
+def _propose_role(column: ColumnProfile, known: Verdict | None) -> Proposed:
     role, reason = known or _role(column)
     if role is Role.CLASS:
         return Proposed(column, role, reason)
@@ -188,9 +188,9 @@ def _role(column: ColumnProfile) -> Verdict:
 
 
 def _says_nothing(column: ColumnProfile) -> Verdict | None:
-    if present(column) == 0:
+    if count_present(column) == 0:
         return None, "it is empty"
-    return (None, "all records have the same value, so it tells nothing") if constant(column) else None
+    return (None, "all records have the same value, so it carries no information") if is_constant(column) else None
 
 
 def _looks_identifying(column: ColumnProfile) -> Verdict | None:
@@ -200,15 +200,15 @@ def _looks_identifying(column: ColumnProfile) -> Verdict | None:
 
 def _named_identifying(column: ColumnProfile) -> Verdict | None:
     word = named_like(column, IDENTIFYING)
-    if word is None or column.kind == "date" or not (column.distinct > _FEW or near_unique(column)):
+    if word is None or column.kind == "date" or not (column.distinct > _FEW or is_near_unique(column)):
         return None
-    if as_codes(column) and not near_unique(column):  # `disposition_id` with its 26 values
+    if as_codes(column) and not is_near_unique(column):  # `disposition_id` with its 26 values
         return None
     last = words(column.name)[-1]
     key = last in KEYS  # `citizen_id` is an id, `country_name` is a country
     if reads_as_amount(column) and last not in IDENTIFYING and not key:  # `account_balance`, unlike `patient_id`
         return None
-    if key or near_unique(column) or not named_like(column, (*DEMOGRAPHIC, *SENSITIVE)):
+    if key or is_near_unique(column) or not named_like(column, (*DEMOGRAPHIC, *SENSITIVE)):
         return Role.IDENTIFIER, f"its name says '{word}' and it has {column.distinct} different values"
     return None
 
@@ -216,8 +216,8 @@ def _named_identifying(column: ColumnProfile) -> Verdict | None:
 def _free_text(column: ColumnProfile) -> Verdict | None:
     if column.kind != "text":
         return None
-    if near_unique(column):
-        return Role.IDENTIFIER, f"{_own(column)} a text of its own"
+    if is_near_unique(column):
+        return Role.IDENTIFIER, f"{_own(column)} a unique text"
     return None, "it is free text, which can name people: it is published only if you list its values by hand"
 
 
@@ -231,7 +231,7 @@ def _date(column: ColumnProfile) -> Verdict | None:
 
 def _named_sensitive(column: ColumnProfile) -> Verdict | None:
     word = named_like(column, SENSITIVE)
-    return (Role.SENSITIVE, f"its name says '{word}', which people keep to themselves") if word else None
+    return (Role.SENSITIVE, f"its name says '{word}', which people usually keep confidential") if word else None
 
 
 def _named_demographic(column: ColumnProfile) -> Verdict | None:
@@ -240,13 +240,13 @@ def _named_demographic(column: ColumnProfile) -> Verdict | None:
 
 
 def _one_each(column: ColumnProfile) -> Verdict | None:
-    if column.kind in ("integer", "category") and near_unique(column) and not reads_as_amount(column):
-        return Role.IDENTIFIER, f"{_own(column)} a value of its own"
+    if column.kind in ("integer", "category") and is_near_unique(column) and not reads_as_amount(column):
+        return Role.IDENTIFIER, f"{_own(column)} a unique value"
     return None
 
 
 def _own(column: ColumnProfile) -> str:
-    every = "every record" if unique(column) else "nearly every record"
+    every = "every record" if is_unique(column) else "nearly every record"
     return f"{every} that has a value has" if column.missing else f"{every} has"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.taxonomy.build import ROOT
 from sfumato.study.attribute import Role
-from sfumato.study.describe.column_kinds import POSTAL, named_like, near_unique, unique
+from sfumato.study.describe.column_kinds import POSTAL, is_near_unique, is_unique, named_like
 from sfumato.study.describe.column_profile import ColumnProfile
 from sfumato.study.describe.whole_table import AT_MOST
 
@@ -21,7 +21,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\"}
 _PREFIXES = (1, 3)
 _STEPS = 1000  # a number whose values are not listed gets about this many steps
 
-_CONFIRM = "confirm, so that no record decides it"
+_CONFIRM = "confirm it, so that it does not depend on records"
 _OPEN = (
     "# A column without a role is commented out. To use it, fill in its role and remove the `# ` in front of its",
     "# lines; an identifier takes its role alone.",
@@ -44,8 +44,8 @@ def study_text(
 ) -> str:
     """Write a study file; columns without a role are commented out, with all that was found but the role."""
     lines = [
-        "# Proposed by `sfumato describe`. Bounds and values were read off the records, which tells about people:",
-        "# put public knowledge in their place, then change `domain: observed` to `domain: declared`.",
+        "# Proposed by `sfumato describe`. Bounds and values were read off the records, which discloses information",
+        "# about people: replace them by public knowledge, then change `domain: observed` to `domain: declared`.",
         *(_OPEN if any(role is None for _, role, _ in columns) else ()),
         *_notes([column for column, _, _ in columns]),
         f"name: {scalar(name)}",
@@ -57,7 +57,7 @@ def study_text(
         "attributes:",
     ]
     if all(role is None for _, role, _ in columns):
-        lines[-1] = "attributes: {}        # nothing could be placed: give at least one column a role"
+        lines[-1] = "attributes: {}        # no role could be proposed: give at least one column a role"
     for column, role, reason in columns:
         lines += _open_entry(column, reason) if role is None else [*_comment(reason), *_entry(column, role)]
     return "\n".join(lines) + "\n"
@@ -75,7 +75,7 @@ def _source(source: str, written: Mapping[str, Any]) -> list[str]:
     for field, value in written.items():
         if field == "missing":
             marks = ", ".join(scalar(mark) for mark in value)
-            note = f"texts that stand alone in some columns and seem to mean no value: {_CONFIRM}"
+            note = f"texts in some columns that seem to mean a missing value: {_CONFIRM}"
             lines.append(f"  missing: [{marks}]   # {note}")
         else:
             shown = "tab" if value == "\t" else scalar(value)
@@ -99,12 +99,12 @@ def _unit(person: str | None) -> list[str]:
 def _notes(columns: Sequence[ColumnProfile]) -> list[str]:
     """What the owner should know of the table as a whole."""
     notes: list[str] = []
-    own = [scalar(column.name) for column in columns if unique(column)]
-    near = [scalar(column.name) for column in columns if near_unique(column) and not unique(column)]
+    own = [scalar(column.name) for column in columns if is_unique(column)]
+    near = [scalar(column.name) for column in columns if is_near_unique(column) and not is_unique(column)]
     if own:
-        notes.append(f"# A value of its own in every record that has one: {', '.join(own)}")
+        notes.append(f"# Unique in every record that has a value: {', '.join(own)}")
     if near:
-        notes.append(f"# A value of its own in nearly every record that has one: {', '.join(near)}")
+        notes.append(f"# Unique in nearly every record that has a value: {', '.join(near)}")
     return notes
 
 
@@ -167,7 +167,7 @@ def _formats(column: ColumnProfile) -> list[_Field]:
     if not forms:
         return []
     several = f"[{', '.join(forms)}]" if len(forms) > 1 else forms[0]
-    note = f"or {other}, which no value tells" if column.ambiguous else "as the records suggest"
+    note = f"or {other} (the values do not decide it)" if column.ambiguous else "as the records suggest"
     return [_Field((f"format: {several}",), f"{note}: {_CONFIRM}")]
 
 

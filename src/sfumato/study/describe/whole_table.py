@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from sfumato.study.describe.column_kinds import BIRTH, KEYS, constant, named_like, present, unique, words
+from sfumato.study.describe.column_kinds import BIRTH, KEYS, count_present, is_constant, is_unique, named_like, words
 from sfumato.study.describe.column_profile import ColumnProfile
 
 AT_MOST: Final = 3
@@ -30,27 +30,27 @@ _LARGEST, _NAMED_LARGEST = 99, 999
 
 def time_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     """The date that spans may go by, and why: of those that are no birth, the one most records have, else the first."""
-    dates = [c for c in columns if c.kind == "date" and not constant(c) and not named_like(c, BIRTH)]
+    dates = [c for c in columns if c.kind == "date" and not is_constant(c) and not named_like(c, BIRTH)]
     if not dates:
         return None
     chosen = min(dates, key=lambda column: column.missing)  # the first of equals
     if len(dates) == 1:
-        return chosen.name, "it is a date: spans can go by it"
+        return chosen.name, "it is a date: spans can be defined by it"
     why = "the first date that every record has" if chosen.missing == 0 else "the date that most records have"
     return (
         chosen.name,
-        f"of {len(dates)} dates {why}: spans can go by one only, so choose another if it is not this one",
+        f"of {len(dates)} dates {why}: spans can be defined by one only, so choose another if it is not this one",
     )
 
 
 def person_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     """The column that says whose record it is, and why: named like a key, with values that several records share."""
-    found = [c for c in columns if _is_key(c) and not unique(c) and c.distinct > _FEW_KEYS]
-    found = [c for c in found if present(c) <= _SHARED * c.distinct]
+    found = [c for c in columns if _is_key(c) and not is_unique(c) and c.distinct > _FEW_KEYS]
+    found = [c for c in found if count_present(c) <= _SHARED * c.distinct]
     if not found:
         return None
     chosen = max(found, key=lambda column: (named_like(column, _PERSONS) is not None, column.distinct))
-    shared = present(chosen) / chosen.distinct
+    shared = count_present(chosen) / chosen.distinct
     return chosen.name, f"it is named like a key, and about {shared:.1f} records share each value"
 
 

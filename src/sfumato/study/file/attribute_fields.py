@@ -66,7 +66,7 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
     if fields.role is Role.IDENTIFIER and written:
         raise here.error(
             written[0],
-            f"'{name}' is an identifier and never leaves, so `{written[0]}` would do nothing",
+            f"'{name}' is an identifier and never released, so `{written[0]}` would have no effect",
             f"take `{written[0]}` out, or give '{name}' another role",
         )
     kind = fields.type or Type.CATEGORY

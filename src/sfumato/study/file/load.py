@@ -29,7 +29,7 @@ from sfumato.study.file.schema import (
 )
 from sfumato.study.file.taxonomy_file import load_taxonomy
 from sfumato.study.file.yaml_lines import Places, parse
-from sfumato.study.selection import domains_of, selected
+from sfumato.study.selection import domains_of, parse_selection
 from sfumato.study.source import Source
 from sfumato.study.span import Span, day
 from sfumato.study.study import Purpose, Study, clock
@@ -165,7 +165,7 @@ def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Plac
         if study.attributes[wanted].role is Role.IDENTIFIER:
             raise places.error(
                 place, f"purpose '{name}' asks for '{wanted}', which identifies people",
-                "take it out: identifiers never leave",
+                "take it out: identifiers are never released",
             )  # fmt: skip
         if wanted in purpose.attributes[:number]:
             raise places.error(place, f"purpose '{name}' asks for '{wanted}' twice", "write it once")
@@ -214,7 +214,7 @@ def _where(said: object) -> str | dict[str, list[str]]:
 def _read(where: str, study: Study, *, by: str | None) -> str:
     """A query that can be read; what is wrong with one that nobody wrote, ``by`` an attribute, is the filter's."""
     try:
-        selected(where, study.attributes)
+        parse_selection(where, study.attributes)
     except QueryError as error:  # the query language speaks to the command line too
         problem = error.problem if by is None else f"the filter by '{by}': {error.bare}"
         raise StudyError(problem, error.fix, code=error.code) from None
@@ -284,7 +284,7 @@ def _error_of(error: ErrorDetails) -> StudyError:
             f"there is no field '{name}'{_inside(path)}",
             f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
         )
-    return StudyError(f"'{name}' is not right here ({error['msg']})", "see the documentation of the study file")
+    return StudyError(f"'{name}' is invalid here ({error['msg']})", "see the documentation of the study file")
 
 
 def _inside(path: Sequence[str | int]) -> str:

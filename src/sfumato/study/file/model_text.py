@@ -1,4 +1,4 @@
-"""Promises as they are typed on the command line, or in a file of their own."""
+"""Privacy models as they are typed on the command line (`--promise`), or in a file of their own."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,11 +25,11 @@ def read_promise(texts: Sequence[str]) -> list[dict[str, Any]]:
             continue
         name, given, value = text.partition("=")
         if not given or not name.strip() or not value.strip():
-            raise UsageError(f"'{text[:60]}' is no promise", _AS)
+            raise UsageError(f"'{text[:60]}' is no privacy model", _AS)
         try:
-            tree, _ = parse(f"given: {value}", "the promise")
+            tree, _ = parse(f"given: {value}", "the privacy model")
         except StudyError as error:
-            raise UsageError(f"'{text[:60]}' is no promise ({error.problem})", _AS) from None
+            raise UsageError(f"'{text[:60]}' is no privacy model ({error.problem})", _AS) from None
         assert isinstance(tree, Mapping), "it has one field"
         found.append({name.strip(): tree["given"]})
     return found
@@ -39,9 +39,11 @@ def _from_file(path: Path) -> list[dict[str, Any]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"the promise '{path}' cannot be opened ({error.strerror})", "check the path") from None
+        raise UsageError(
+            f"the file of privacy models '{path}' cannot be opened ({error.strerror})", "check the path"
+        ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"the promise '{path}' is not UTF-8 text", "save it as UTF-8") from None
+        raise UsageError(f"the file of privacy models '{path}' is not UTF-8 text", "save it as UTF-8") from None
     tree, _ = parse(text, path.name)
     if isinstance(tree, Mapping) and set(tree) == {"promise"}:
         tree = tree["promise"]
@@ -49,4 +51,4 @@ def _from_file(path: Path) -> list[dict[str, Any]]:
         return [{str(name): value} for name, value in tree.items()]
     if isinstance(tree, list) and all(isinstance(part, Mapping) for part in tree):
         return [dict(part) for part in tree]
-    raise UsageError(f"'{path}' holds no promise", "write models with their parameters, such as `k-anonymity: 5`")
+    raise UsageError(f"'{path}' holds no privacy model", "write models with their parameters, such as `k-anonymity: 5`")

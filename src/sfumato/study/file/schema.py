@@ -51,9 +51,9 @@ def _carried(error: StudyError) -> PydanticCustomError:
 def _text(value: object) -> str:
     """Take a scalar as the text it is typed or printed as."""
     if value is None or value == "":
-        raise _wrong("nothing is written here", "write a value, or take the field out")
+        raise _wrong("this field is empty", "write a value, or take the field out")
     if isinstance(value, Mapping | Sequence | set) and not isinstance(value, str):
-        raise _wrong("a single value is wanted here", "write one text or number")
+        raise _wrong("a single value is expected here", "write one text or number")
     return repr(value) if isinstance(value, float) else str(value)
 
 
@@ -73,7 +73,7 @@ def _choice(kind: str, options: Sequence[str], later: Mapping[str, str] | None =
 
 def _list(value: object) -> object:
     if isinstance(value, Mapping | str) or not isinstance(value, Sequence):
-        raise _wrong("a list is wanted here", "write it in brackets: [a, b]")
+        raise _wrong("a list is expected here", "write it in brackets: [a, b]")
     return list(value)
 
 
@@ -127,7 +127,7 @@ def _mapping(value: object) -> object:
     if value is None:
         return {}
     if not isinstance(value, Mapping | BaseModel):
-        raise _wrong("a mapping is wanted here", "write fields below it, such as `name: value`")
+        raise _wrong("a mapping is expected here", "write fields below it, such as `name: value`")
     return value
 
 
@@ -184,11 +184,11 @@ UnitField = Annotated[
 
 
 class PrivacyFields(_Fields):
-    """Whom a promise protects, and how much may ever be spent."""
+    """The privacy unit, and how much ε may ever be spent."""
 
     unit: UnitField = Field(
         default="record",
-        description="Whose presence is hidden: `record`, or `{person: column, at_most: n}` where people have several.",
+        description="The privacy unit: `record`, or `{person: column, at_most: n}` where a person has several records.",
     )
     budget: Budget | None = Field(
         default=None, description="The total ε of all differentially private releases together, ever."
@@ -224,7 +224,7 @@ class AttributeFields(_Fields):
     """One column: its role, and the public domain of its values."""
 
     role: Annotated[Role, BeforeValidator(_choice("role", ROLES))] = Field(
-        description="What the column is to the people in the table. There is no default."
+        description="The role of the column in a release. There is no default."
     )
     type: (
         Annotated[
@@ -276,7 +276,7 @@ class AttributeFields(_Fields):
     )
     most: Whole | None = Field(
         default=None,
-        description="How many codes a record may have at most, from public knowledge; of more, the first are taken.",
+        description="How many codes a record may have at most, from public knowledge; further codes are ignored.",
     )
     level: Whole | None = Field(
         default=None,
@@ -333,7 +333,7 @@ Declared = Annotated[AttributeFields, BeforeValidator(_mapping)]
 class StudyFields(_Fields):
     """A study: what the owner declares about one table."""
 
-    name: Text = Field(description="The name of the study; the ledger keeps its account under it.")
+    name: Text = Field(description="The name of the study; the ledger records its spending under it.")
     source: SourceField = Field(
         description="The table: a path or glob relative to the study, a URL such as `duckdb:///f.db?table=t`, or a "
         "mapping with a `path` and how the file is written."
@@ -342,7 +342,7 @@ class StudyFields(_Fields):
         default_factory=PrivacyFields, description="The privacy unit and the total budget."
     )
     attributes: Annotated[dict[str, Declared], BeforeValidator(_mapping)] = Field(
-        description="The columns that have a part in releases. A column not named here never leaves."
+        description="The columns that releases may use. A column not named here is never released."
     )
     purposes: Annotated[dict[str, Annotated[PurposeFields, BeforeValidator(_mapping)]], BeforeValidator(_mapping)] = (
         Field(default_factory=dict, description="Who gets which attributes.")
@@ -360,7 +360,7 @@ class StudyFields(_Fields):
         description="Releases to compare, by name: a `method` and lists of values to try, or several of these.",
     )
     ledger: Text | None = Field(
-        default=None, description="Where the account is kept: a file relative to the study, or a database URL."
+        default=None, description="Where the ledger is kept: a file relative to the study, or a database URL."
     )
 
     most_invalid: Annotated[Fraction | None, BeforeValidator(_most_invalid), WithJsonSchema(_SCALAR_SCHEMA)] = Field(

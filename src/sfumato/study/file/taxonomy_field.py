@@ -89,7 +89,7 @@ def _intervals(setting: object, grid: Grid, read: Callable[[str], Fraction]) -> 
     if "public" not in setting:
         raise TaxonomyError(
             "`quantiles` has no public numbers to take them from",
-            "list them: `public: [...]`; numbers from the records would tell about people",
+            "list them: `public: [...]`; numbers from the records would disclose information about people",
         )
     public = [read(str(number)) for number in _several(setting["public"], "public")]
     return nested_bounds(grid, [quantile_bounds(grid, public, _count(setting["quantiles"], "quantiles"))])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells, Margin, SetMargin, tally
+from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import DROP
 from sfumato.domains.sets.cut import SetCut
@@ -17,7 +17,7 @@ class ArrayCounter:
     """Counts records given as one array of codes an attribute; records with a `DROP` anywhere are left out.
 
     >>> counter = ArrayCounter({"job": np.array([0, 1, 1, DROP]), "class": np.array([0, 0, 1, 1])}, {"class": 2})
-    >>> counter.margins(["job"], "class")["job"].counts.tolist()
+    >>> counter.marginals(["job"], "class")["job"].counts.tolist()
     [[1, 0], [1, 1]]
     >>> counter.cells([Cut("job", (0,), 2), Cut.finest("class", 2)]).counts.tolist()
     [2, 1]
@@ -29,7 +29,7 @@ class ArrayCounter:
         self._codes = {name: column[kept] for name, column in codes.items()}
         self._sizes = dict(sizes)
 
-    def margins(self, attributes: Sequence[str], by: str) -> Mapping[str, Margin]:
+    def marginals(self, attributes: Sequence[str], by: str) -> Mapping[str, Marginal]:
         """Every attribute against ``by``."""
         classes = self._sizes[by]
         found = {}
@@ -38,9 +38,9 @@ class ArrayCounter:
             flat = np.bincount(place * classes + self._codes[by], minlength=len(codes) * classes)
             counts = flat.reshape(len(codes), classes).astype(np.int64)
             column = self._codes[name]
-            found[name] = Margin(codes, counts)
+            found[name] = Marginal(codes, counts)
             if isinstance(column, SetCodes):
-                found[name] = SetMargin(np.asarray(codes), counts, column.sets)
+                found[name] = SetMarginal(np.asarray(codes), counts, column.sets)
         return found
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:

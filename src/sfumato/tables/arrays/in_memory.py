@@ -7,7 +7,7 @@ import pyarrow as pa
 from sfumato.domains.domain import as_text, is_missing
 from sfumato.errors import SourceError
 from sfumato.tables.engine import refuse_twins
-from sfumato.tables.guard import guarded
+from sfumato.tables.guard import run_guarded
 
 
 def as_arrow(source: Any) -> tuple[Any, str]:
@@ -20,11 +20,11 @@ def as_arrow(source: Any) -> tuple[Any, str]:
     if library == "pandas" and hasattr(source, "columns"):
         return _from_pandas(source), "the pandas table"
     if library == "polars" and hasattr(source, "collect"):
-        return guarded(lambda: source.collect().to_arrow(), doing="reading the polars table"), "the polars table"
+        return run_guarded(lambda: source.collect().to_arrow(), doing="reading the polars table"), "the polars table"
     if library == "polars" and hasattr(source, "columns"):
-        return guarded(source.to_arrow, doing="reading the polars table"), "the polars table"
+        return run_guarded(source.to_arrow, doing="reading the polars table"), "the polars table"
     if hasattr(source, "__arrow_c_stream__"):
-        stream = guarded(lambda: pa.RecordBatchReader.from_stream(source), doing="reading the Arrow stream")
+        stream = run_guarded(lambda: pa.RecordBatchReader.from_stream(source), doing="reading the Arrow stream")
         return stream, "the Arrow stream"
     raise SourceError(
         f"a {type(source).__name__} is not a table",

@@ -3,7 +3,7 @@
 Every field is read as text. Coding decides what a number is, by the study, and no engine's guess about types or
 headers can change what a record says.
 
-For the owner (`describe`, `check`, releases that promise k-anonymity and the like) a file is looked at, and what does
+For the owner (`describe`, `check`, releases under k-anonymity and the like) a file is looked at, and what does
 not fit fails with its line. For a differentially private release nothing is taken from the records: the study and the
 line of names decide, and `csv_records` says how records are read then, and why that is private. Two things are still
 looked up in the whole file, before any ε is spent: whether all of it is UTF-8 where no `encoding` is declared, and
@@ -28,7 +28,7 @@ from sfumato.study.source import Source
 from sfumato.tables.csv.lenient import Dialect, read_line_of_names
 from sfumato.tables.csv.plain import Shape, find_shape
 from sfumato.tables.engine import refuse_twins
-from sfumato.tables.guard import guarded
+from sfumato.tables.guard import run_guarded
 
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -67,7 +67,7 @@ class CsvFile:
 def inspect_private_csv(path: Path, written: Source | None = None) -> CsvFile:
     """Look at the line of names, for a differentially private release: what is not declared is decided by it alone."""
     said = written or Source(path=path)
-    found, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
+    found, longest, sample = run_guarded(lambda: _scan(path), doing=f"reading {path}")
     encoding, guessed = _private_encoding(path, said.encoding, found)
     text = sample.decode(encoding.removesuffix("-damaged"), errors="replace").lstrip("\ufeff\r\n")
     if not text.strip("\x00 \t\r\n"):
@@ -129,7 +129,7 @@ def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
     refused, where a letter may take several bytes.
     """
     said = written or Source(path=path)
-    encoding, longest, sample = guarded(lambda: _scan(path), doing=f"reading {path}")
+    encoding, longest, sample = run_guarded(lambda: _scan(path), doing=f"reading {path}")
     if said.encoding is not None:
         encoding = _declared(path, said.encoding, encoding)
     text = sample.decode(encoding, errors="replace")
@@ -222,7 +222,7 @@ def transcode(file: CsvFile, target: Path) -> Path:
                 out.write(decoder.decode(chunk).encode("utf-8"))
             out.write(decoder.decode(b"", final=True).encode("utf-8"))
 
-    guarded(write, doing=f"reading {file.path}")
+    run_guarded(write, doing=f"reading {file.path}")
     return target
 
 

@@ -17,7 +17,7 @@ from sfumato.tables.csv.plain import Shape
 from sfumato.tables.duckdb.column_types import describe_source, hide_statistics
 from sfumato.tables.duckdb.session import DuckSession, identifier, kept_open, literal_path, text
 from sfumato.tables.engine import ENGINES, Limits, SourceTable, refuse_twins
-from sfumato.tables.guard import guarded
+from sfumato.tables.guard import run_guarded
 
 _LINE_LIMIT = 2_000_000  # bytes; DuckDB's own default, raised for files with longer lines
 _LONG = 16_000_000  # bytes of a record whose quoted fields have many lines
@@ -65,7 +65,7 @@ class DuckDb:
         """One or more Parquet files with the same columns."""
         from pyarrow import parquet  # noqa: PLC0415 - only Parquet needs it
 
-        names = guarded(lambda: parquet.read_schema(paths[0]).names, doing=f"reading {paths[0]}")
+        names = run_guarded(lambda: parquet.read_schema(paths[0]).names, doing=f"reading {paths[0]}")
         refuse_twins(list(names), where=str(paths[0]))
         files = ", ".join(literal_path(path) for path in paths)
         # Writers leave NaN out of a column's statistics, and DuckDB takes the statistics for proof that there is none.
@@ -131,13 +131,13 @@ class DuckDb:
             found = table.op().find(operations.InMemoryTable)
             places = {
                 op: operations.DatabaseTable(
-                    name=session.put(guarded(partial(op.data.to_pyarrow, op.schema), doing=doing)),
+                    name=session.put(run_guarded(partial(op.data.to_pyarrow, op.schema), doing=doing)),
                     schema=op.schema,
                     source=backend,
                 )
                 for op in found
             }
-            query = guarded(lambda: str(backend.compile(table.op().replace(places).to_expr())), doing=doing)
+            query = run_guarded(lambda: str(backend.compile(table.op().replace(places).to_expr())), doing=doing)
             query = hide_statistics(session, query, doing=doing)  # it may read Parquet files, see `parquet`
             return describe_source(session, query, name="the Ibis table", read_as={"format": "ibis"})
 
@@ -164,13 +164,13 @@ def _prepare(file: CsvFile, session: DuckSession, place: int, *, private: bool) 
     path = file.path
     if file.encoding != "utf-8-sig":
         path = transcode(file, session.folder / f"in-utf-8-{place}.csv")
-    shape = guarded(replace(file, path=path).find_shape, doing=f"reading {file.path}")
+    shape = run_guarded(replace(file, path=path).find_shape, doing=f"reading {file.path}")
     if shape is not Shape.ODD or not private:
         return path, _read_csv(file, path, shape)
     if is_packed(path):
         path = transcode(file, session.folder / f"unpacked-{place}.csv")
     target = session.folder / f"records-{place}.parquet"
-    guarded(lambda: write_records(path, target, file.dialect, file.columns), doing=f"reading {file.path}")
+    run_guarded(lambda: write_records(path, target, file.dialect, file.columns), doing=f"reading {file.path}")
     return target, f"read_parquet({literal_path(target)}, hive_partitioning = false)"
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sfumato.errors import SfumatoError, SourceError, UsageError
 from sfumato.tables.engine import Limits
-from sfumato.tables.guard import guarded
+from sfumato.tables.guard import run_guarded
 
 _numbers = itertools.count(1)  # for connections that are not ours: several sessions may share one
 
@@ -72,12 +72,12 @@ class DuckSession:
     def run(self, sql: str, *, doing: str, error: type[SfumatoError] = SourceError) -> None:
         """Run a statement that gives nothing back."""
         with self._lock:
-            guarded(lambda: self._connection.execute(sql).fetchall(), doing=doing, error=error)
+            run_guarded(lambda: self._connection.execute(sql).fetchall(), doing=doing, error=error)
 
     def fetch(self, sql: str, *, doing: str) -> pa.Table:
         """Run a query and bring its result home."""
         with self._lock:
-            return guarded(lambda: self._connection.sql(sql).to_arrow_table(), doing=doing)
+            return run_guarded(lambda: self._connection.sql(sql).to_arrow_table(), doing=doing)
 
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a temporary table."""
@@ -95,7 +95,7 @@ class DuckSession:
         """Make an Arrow table, or anything else DuckDB can scan, visible under a name; nothing is copied."""
         name = self._new("REGISTERED")
         with self._lock:
-            guarded(lambda: self._connection.register(name, table), doing="handing a table to the engine")
+            run_guarded(lambda: self._connection.register(name, table), doing="handing a table to the engine")
         return name
 
     def close(self) -> None:

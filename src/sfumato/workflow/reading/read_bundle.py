@@ -14,7 +14,7 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.privacy.models import CappedConfidence
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
-from sfumato.study.selection import EVERYTHING, Selection, selected
+from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.span import Span
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
@@ -121,7 +121,7 @@ def _read_selection(study: Study, stated: Mapping[str, Any] | None) -> Selection
     """The records that a bundle was made from, according to its manifest."""
     if stated is None:
         return EVERYTHING
-    found = selected(stated["where"] or "", study.attributes)
+    found = parse_selection(stated["where"] or "", study.attributes)
     if stated["span"] is None:
         return found
     start, stop = (dt.date.fromisoformat(day) for day in stated["span"])

@@ -1,56 +1,57 @@
-"""What the owner's report needs beyond the draft: the release beside the table, and what measures say of it.
+"""What the owner's report shows beyond the draft: the release beside the table, and what measures say of it.
 
-Only measures that are quick at the table's size are computed; `sfumato evaluate measures` computes all of them. A
-measure that fails says so: a report lacks a number rather than fail.
+Only measures that are affordable at the table's size are taken; `sfumato evaluate measures` takes all of them. If a
+measure fails, the report says so in place of its number.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sfumato.errors import SfumatoError
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures import MEASURES
+from sfumato.evaluate.measures import MEASURES, Measure
 from sfumato.progress import Progress
-from sfumato.report import MeasureText
+from sfumato.report import MeasureResult
 
 MOST_ROWS: Final = 300_000  # records up to which a table is counted again for the report of noisy counts
-_FEW: Final = 5_000  # distinct records up to which every measure is quick
-_SOME: Final = 50_000  # up to which all but the slow ones are
-_WIDE: Final = 50  # attributes up to which pairs of them are few
-_SLOW: Final = frozenset({"histogram-city-block", "histogram-kl", "marginals-2", "uloss"})
-# These take memory or time for every record, or class of records, × value of a sensitive attribute.
-_LARGE: Final = frozenset({"cell-kl", "guessed-values", "histogram-city-block", "histogram-kl", "linked-people"})
-_MOST_CELLS: Final = 20_000_000
-_QUICK: Final = frozenset(
-    {
-        "average-group-size", "confidence-excess", "discernibility", "general-loss", "journalist-risk",
-        "marketer-risk", "mean-ploss", "ploss", "prosecutor-risk", "records-at-risk", "records-over-confidence",
-        "sample-uniques", "suppressed",
-    }
-)  # fmt: skip
+_FEW: Final = 5_000  # distinct records up to which slow measures are affordable
+_SOME: Final = 50_000  # distinct records up to which medium measures are
+_MANY_ATTRIBUTES: Final = 50  # beyond which pairs of attributes are too many for slow measures
+_MOST_CELLS: Final = 20_000_000  # distinct records × sensitive values up to which wide measures are affordable
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportMeasures:
     """What measures say, and a sentence about those that were not computed."""
 
-    readings: tuple[MeasureText, ...] = ()
+    results: tuple[MeasureResult, ...] = ()
     unmeasured: str = ""
 
 
+def affordable_measures(records: int, attributes: int, cells: int) -> list[str]:
+    """The names of the measures that take little time and memory for a table of this size.
+
+    ``records`` are distinct ones; ``cells`` is their number times that of the sensitive values.
+    """
+    speeds = {"quick"}
+    if records <= _SOME:
+        speeds.add("medium")
+    if records <= _FEW and attributes <= _MANY_ATTRIBUTES:
+        speeds.add("slow")
+    return [one.name for one in MEASURES.values() if one.speed in speeds and (cells <= _MOST_CELLS or not one.wide)]
+
+
 def quick_measures(looked: Evidence, progress: Progress) -> ReportMeasures:
-    """What every measure says that is quick at this size."""
+    """What every measure says that is affordable at this size."""
     size, width = len(looked.raw), len(looked.view.attributes)
-    small = size <= _FEW and width <= _WIDE
-    names = [name for name in MEASURES if small or name in _QUICK or (size <= _SOME and name not in _SLOW)]
-    if size * max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1) > _MOST_CELLS:
-        names = [name for name in names if name not in _LARGE]
-    readings = []
+    values = max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1)
+    names = affordable_measures(size, width, size * values)
+    results = []
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
-        readings.append(_read_measure(MEASURES[name](), looked))
+        results.append(_result(MEASURES[name](), looked))
     return ReportMeasures(
-        readings=tuple(readings), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width)
+        results=tuple(results), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width)
     )
 
 
@@ -62,18 +63,14 @@ def too_large(size: int, width: int) -> str:
     )
 
 
-def _read_measure(measure: Any, looked: Evidence) -> MeasureText:
-    said: dict[str, Any] = {
-        "name": measure.name, "title": measure.title, "summary": measure.summary, "kind": measure.kind,
-        "unit": measure.unit, "better": measure.better, "bounds": measure.bounds,
-    }  # fmt: skip
+def _result(measure: Measure, looked: Evidence) -> MeasureResult:
     try:
         reason = measure.refuses(looked)
         if reason is not None:
-            return MeasureText(**said, reason=reason)
+            return MeasureResult(measure=measure, reason=reason)
         reading = measure.read(looked)
     except SfumatoError as error:
-        return MeasureText(**said, reason=error.problem)
+        return MeasureResult(measure=measure, reason=error.problem)
     except Exception as error:  # noqa: BLE001 - a report lacks a number rather than fail
-        return MeasureText(**said, reason=f"it could not be measured ({type(error).__name__})")
-    return MeasureText(**said, value=reading.value, details=reading.details)
+        return MeasureResult(measure=measure, reason=f"it could not be measured ({type(error).__name__})")
+    return MeasureResult(measure=measure, value=reading.value, details=reading.details)

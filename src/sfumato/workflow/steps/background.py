@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import SourceError, StudyError
-from sfumato.privacy.groups.shares import as_given
-from sfumato.privacy.models import GroupModel, peopled
+from sfumato.privacy.groups.shares import shares_of_counts
+from sfumato.privacy.models import GroupModel, population_names
 from sfumato.study.attribute import Attribute
 from sfumato.study.study import Study
 from sfumato.study.view import View
@@ -56,7 +56,7 @@ def with_shares(method: M, shares: Shares, view: View) -> M:
 
 def with_people(models: Iterable[GroupModel], study: Study, view: View) -> View:
     """The view with the population that a privacy model compares with, if one does."""
-    named = peopled(models)
+    named = population_names(models)
     if not named:
         return view
     return replace(view, people=read_people(named[0], view.quasi, view.selection, base=study.base))
@@ -98,5 +98,7 @@ def _count_shares(table: SourceTable, view: View, asked: Sequence[Attribute]) ->
             raise SourceError(
                 f"{table.name} has no record within the study's domains", "check its values and the domains"
             )
-        found[attribute.name] = as_given(view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts)
+        found[attribute.name] = shares_of_counts(
+            view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts
+        )
     return found

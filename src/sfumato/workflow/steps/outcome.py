@@ -20,7 +20,7 @@ from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
 from sfumato.study.attribute import Attribute
-from sfumato.study.budget import show
+from sfumato.study.budget import exact_text, show
 from sfumato.study.left_out import LeftOut
 from sfumato.study.recipe import Recipe
 from sfumato.study.span import Span
@@ -54,6 +54,21 @@ class Plan:
         """Whether the remaining budget covers it."""
         return self.epsilon is None or (self.left is not None and self.epsilon <= self.left)
 
+    def as_json(self) -> dict[str, Any]:
+        """The plan as plain values."""
+        return {
+            "study": self.study,
+            "release": self.recipe.name,
+            "method": self.recipe.method,
+            "epsilon": exact_text(self.epsilon),
+            "budget": exact_text(self.budget),
+            "left": exact_text(self.left),
+            "fits": self.fits,
+            "sentences": list(self.sentences),
+            "numbers": dict(self.numbers),
+            "left_out": None if self.left_out is None else self.left_out.as_json(),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
@@ -81,9 +96,33 @@ class Published:
         """What the rows are."""
         return FORMS[self.draft.form].rows_are
 
+    @property
+    def owner(self) -> Path:
+        """The folder of what the owner keeps."""
+        return self.folder / "owner"
+
+    @property
+    def report(self) -> Path:
+        """Where the owner's report is, once it has been made."""
+        return self.owner / "report.html"
+
     def open(self) -> Release:
         """The release as its receiver sees it."""
         return Release.open(self.bundle)
+
+    def as_json(self, *, report: bool = True) -> dict[str, Any]:
+        """The outcome as plain values; without the place of the report if none will be made."""
+        return {
+            "bundle": str(self.bundle),
+            "owner": str(self.owner),
+            "report": str(self.report) if report else None,
+            "sha256": self.sha256,
+            "rows": self.rows,
+            "epsilon": exact_text(self.epsilon),
+            "left": exact_text(self.left),
+            "warnings": list(self.warnings),
+            "left_out": None if self.left_out is None else self.left_out.as_json(),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

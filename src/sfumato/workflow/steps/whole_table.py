@@ -11,7 +11,7 @@ from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.left_out import LeftOut
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, count_left_out, count_replaced, stand_ins
+from sfumato.tables import CodedTable, count_left_out, count_replaced, replacement_codes
 from sfumato.workflow.steps.left_out_guard import guard
 
 
@@ -62,6 +62,6 @@ def _left_out(counter: CodedTable, cells: Cells, rows: int) -> LeftOut:
     """How many records take no part, or with another value; the table is looked at again only if there may be some."""
     if int(cells.counts.sum()) == rows:
         columns = zip(counter.attributes, cells.codes.T, strict=True)
-        again = [attribute for attribute, codes in columns if np.isin(codes, stand_ins(attribute)).any()]
+        again = [attribute for attribute, codes in columns if np.isin(codes, replacement_codes(attribute)).any()]
         return LeftOut(records=rows, left_out=0, replaced=count_replaced(counter.records, again))
     return count_left_out(counter.records)

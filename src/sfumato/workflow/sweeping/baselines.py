@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.cut import Sets
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.release.shown import Shown, Values
 from sfumato.study.view import View
 
@@ -24,7 +24,7 @@ def everything_published(view: View, raw: Cells, sets: Mapping[str, Sets] | None
     names = tuple(a.name for a in view.quasi)
     codes = raw.codes[:, [raw.attributes.index(name) for name in names]].astype(np.int64)
     weights = raw.counts.astype(np.float64)
-    published = {name: ToldSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
+    published = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
     values = _beside(view, raw, np.arange(len(raw)), sets or {})
     return Shown(names, codes, codes + 1, weights, values, "generalised", sets=published)
 
@@ -32,9 +32,9 @@ def everything_published(view: View, raw: Cells, sets: Mapping[str, Sets] | None
 def nothing_published(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
     """The trivial release: all quasi-identifiers suppressed, so one region holds all (the first special case)."""
     names = tuple(a.name for a in view.quasi)
-    published = {name: ToldSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
+    published = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
     for name in set(names) & set(published):
-        published[name] = ToldSets.by_cut(_sets(view, name), _sets(view, name).root(name), np.zeros(1, np.int64))
+        published[name] = PublishedSets.by_cut(_sets(view, name), _sets(view, name).root(name), np.zeros(1, np.int64))
     sizes = [published[name].size if name in published else view.domain(name).size for name in names]
     stops = np.array([sizes], np.int64).reshape(1, len(names))
     weights = np.array([float(raw.counts.sum())])

@@ -40,7 +40,7 @@ def noisy_max(scale: float, *, monotone: bool, sensitivity: int, at_most: Fracti
 
 def _checked(measurement: Any, *, sensitivity: int, at_most: Fraction) -> Any:
     if Fraction(measurement.map(sensitivity)) > at_most:
-        raise InternalError("the noise scale does not keep the granted ε")
+        raise InternalError("the noise scale does not satisfy the granted ε")
     return measurement
 
 

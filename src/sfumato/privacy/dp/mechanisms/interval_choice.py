@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sfumato.errors import InternalError
 from sfumato.privacy.dp.enclosure import Arithmetic
 from sfumato.privacy.dp.grant import Grant
-from sfumato.privacy.dp.sampling import RandomSource, below
+from sfumato.privacy.dp.sampling import RandomSource, random_below
 
 _LARGEST: Final = 2**62
 
@@ -61,7 +61,7 @@ def choose_point(
     chosen = _range_by_floats(prefix, widths, behind, rate)
     if chosen is None:
         chosen = _range_exactly(prefix, 64, widths, behind, rate=rate, source=source)
-    return int(widths[:chosen].sum()) + below(int(widths[chosen]), source)
+    return int(widths[:chosen].sum()) + random_below(int(widths[chosen]), source)
 
 
 def _range_by_floats(prefix: int, widths: NDArray[np.int64], behind: NDArray[np.int64], rate: Fraction) -> int | None:

@@ -9,7 +9,7 @@ from sfumato.privacy.dp.geometric import Rational, geometric
 from sfumato.privacy.dp.grant import Grant
 from sfumato.privacy.dp.mechanisms import _opendp
 from sfumato.privacy.dp.mechanisms.laplace import scale_for
-from sfumato.privacy.dp.sampling import RandomSource, permutation
+from sfumato.privacy.dp.sampling import RandomSource, random_permutation
 
 _LARGEST: Final = 2**62
 
@@ -25,7 +25,7 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, monotone: bool, grant:
     (L∞). ``monotone`` claims that it changes all scores in the same direction, none up while another goes down; the
     caller answers for that.
 
-    Returns the 0-based index. Never worse in expectation than the exponential mechanism with the same promise. With an
+    Returns the 0-based index. Never worse in expectation than the exponential mechanism with the same ε. With an
     insecure source we run permute-and-flip ourselves: visit the indices in random order and take the first that
     passes a coin of probability exp(-(max - score)/b), which is [G ≥ max - score] for a geometric G of rate 1/b.
     """
@@ -44,4 +44,4 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, monotone: bool, grant:
 def _permute_and_flip(scores: Sequence[int], *, scale: float, source: RandomSource) -> int:
     best = max(scores)
     coins = geometric(len(scores), rate=Rational(1 / Fraction(scale)), source=source, end=2 * _LARGEST)
-    return next(i for i in permutation(len(scores), source) if coins[i] >= best - scores[i])
+    return next(i for i in random_permutation(len(scores), source) if coins[i] >= best - scores[i])

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.domain import Domain
-from sfumato.privacy.dp.sampling import RandomSource, shuffled
+from sfumato.privacy.dp.sampling import RandomSource, random_order
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts
 from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import (
@@ -198,7 +198,7 @@ def _random_numbers(partition: Partition, source: RandomSource) -> Integers:
     """A number from 1 on for each bucket that has records, in random order."""
     used = np.unique(partition.group[partition.group != SUPPRESSED])
     numbers = np.zeros(len(partition.boxes), dtype=np.int64)
-    numbers[used[shuffled(len(used), source)]] = np.arange(1, len(used) + 1)
+    numbers[used[random_order(len(used), source)]] = np.arange(1, len(used) + 1)
     return numbers
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.sets.places import ToldSets
+from sfumato.domains.sets.places import PublishedSets
 from sfumato.errors import VerifyError
 from sfumato.release.forms.records.code_spans import Integers, Spans
 from sfumato.release.forms.records.region_column import RangeTexts
@@ -41,14 +41,14 @@ class Column:
     sets: SetDomain | None = None
 
     @cached_property
-    def published_sets(self) -> ToldSets | None:
+    def published_sets(self) -> PublishedSets | None:
         """How sets are published, where their codes are known; refuses categories that are no sets of those codes."""
         if self.sets is None:
             return None
         if not isinstance(self.domain, Categories):
             raise _invalid_column(self.name, "has sets of codes, and is not published by their names")
         try:
-            return ToldSets.by_tree(self.sets, self.domain.taxonomy)
+            return PublishedSets.by_tree(self.sets, self.domain.taxonomy)
         except VerifyError:
             raise _invalid_column(self.name, "has names of sets that are none of its declared codes") from None
 
