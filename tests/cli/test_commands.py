@@ -72,7 +72,7 @@ def test_a_seeded_release_warns_and_promises_nothing(study, run):
     made = run("release", study, "table", "--insecure-seed", "1")
     assert "warning: --insecure-seed" in made.err
     found = run("verify", "releases/table-1")
-    assert "there is no promise to keep" in found.out
+    assert "there is no guarantee to check" in found.out
     again = run("release", study, "table", "--insecure-seed", "1", "--json").json
     rows = [study.parent / "releases" / f"table-{n}" / "bundle" / "data.csv" for n in (1, 2)]
     assert rows[0].read_bytes() == rows[1].read_bytes()
