@@ -185,7 +185,7 @@ def test_a_population_that_nothing_compares_with_is_refused(folder, run):
     path.write_text(path.read_text() + "  plain: {method: mondrian, k: 5}\n")
     assert run("release", str(path), "plain", "--out", "out", "--no-report").code == 0
     done = run("verify", "out", "--population", "people.csv")
-    assert done.code == 2 and "compares with no population" in done.err
+    assert done.code == 2 and "no privacy model of the release compares with a population" in done.err
     given = ("--promise", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")
     done = run("verify", "patients.csv", *given)
     assert done.code == 2 and "omit `--population`" in done.err
