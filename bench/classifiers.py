@@ -19,7 +19,7 @@ from sfumato.evaluate.learning.classifiers import CLASSIFIERS
 from sfumato.methods import DiffGen, Mondrian, recipe_of
 from sfumato.study.file import load_study
 from sfumato.study.study import Study
-from sfumato.workflow import worths
+from sfumato.workflow import accuracies
 
 METHODS = {
     "DiffGen, ε = 1, h = 10": DiffGen(epsilon=1, h=10),
@@ -40,7 +40,7 @@ def main() -> None:
         study = load_study(folder / "study.yaml")
         for name, method in METHODS.items():
             recipe = recipe_of(method, name="classifiers")
-            found = worths(
+            found = accuracies(
                 study, recipe, runs=asked.runs, protocol=asked.protocol, baseline=not raw, workers=None
             )  # fmt: skip
             if not raw:
@@ -70,7 +70,7 @@ def timed(study: Study) -> None:
     try:
         for name, method in METHODS.items():
             spent.clear()
-            worths(study, recipe_of(method, name="classifiers"), runs=1, workers=1)
+            accuracies(study, recipe_of(method, name="classifiers"), runs=1, workers=1)
             assert len(spent) == 2 * many, "each once on the release, then each once on the raw records"
             print(f"| {name} | {' | '.join(f'{one:.1f}' for one in spent[:many])} |", flush=True)
     finally:

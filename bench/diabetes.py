@@ -83,7 +83,7 @@ def main() -> None:
             for score, h in (("max", "auto"), ("max", 4), ("gini", "auto")):
                 began = time.perf_counter()
                 method = sf.DiffGen(epsilon=asked.epsilon, h=h, score=score)
-                found = study(folder, asked.data, tree=tree).worth(method, runs=asked.runs)
+                found = study(folder, asked.data, tree=tree).accuracy(method, runs=asked.runs)
                 assert found.ba is not None, "asked for"
                 numbers = " | ".join(
                     f"{100 * part.mean:.2f} ± {100 * part.deviation:.2f}" for part in (found.ca, found.ba, found.la)

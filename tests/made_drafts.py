@@ -14,7 +14,7 @@ BREAKDOWN = (
 
 def counts_draft(view, groups, facts=None, epsilon=Fraction(1)):
     """Noisy counts."""
-    guarantee = DpGuarantee.of(Fraction(epsilon), view.unit).spent(BREAKDOWN)
+    guarantee = DpGuarantee.of(Fraction(epsilon), view.unit).with_breakdown(BREAKDOWN)
     return Draft(view=view, content=groups, form="noisy-counts", guarantee=guarantee, facts=facts or {})
 
 

@@ -90,9 +90,9 @@ def test_budgets_hold_in_python_too():
 
 def test_a_declared_release_keeps_its_own_purpose():
     people = study()
-    with pytest.raises(UsageError, match="its own purpose"):
+    with pytest.raises(UsageError, match="its own `purpose`"):
         people.release("dp", purpose="few")
-    with pytest.raises(UsageError, match="its own purpose"):
+    with pytest.raises(UsageError, match="its own `purpose`"):
         people.release("dp", chosen=Chosen.ON_RAW)
     with pytest.raises(StudyError, match="no purpose 'many'"):
         people.plan(sf.DiffGen(epsilon=1), purpose="many")
@@ -120,7 +120,7 @@ def test_a_seed_repeats_the_noise_and_takes_the_promise_away():
 def test_the_owners_own_looks():
     people = study()
     assert all(report.fits for report in people.check())
-    found = people.worth(sf.DiffGen(epsilon=100, h=2), runs=2)
+    found = people.accuracy(sf.DiffGen(epsilon=100, h=2), runs=2)
     assert found.ca.mean > found.la.mean
     assert not people.audit("dp", runs=400).violates
     assert people.ledger.entries("people") == ()

@@ -87,7 +87,7 @@ def test_all_cells_of_a_histogram_cost_once_and_all_get_noise():
     assert len({answer["Cook"] for answer in answers}) > 1, "an empty cell is noised too"
 
 
-@pytest.mark.parametrize("step", ["noisy_counts", "_counted"])
+@pytest.mark.parametrize("step", ["noisy_counts", "_count_cells"])
 def test_a_question_that_breaks_off_wastes_its_budget_and_shows_nothing(monkeypatch, step):
     opened = study()
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_asked():
         opened.ask("height > 3", epsilon=1)
     with pytest.raises(StudyError, match="has no attribute 'height'"):
         opened.ask(epsilon=1, by="height")
-    with pytest.raises(StudyError, match=r"'day' has 3,652,059 values, and every one would get noise"):
+    with pytest.raises(StudyError, match=r"'day' has 3,652,059 values, and noise would be added to each"):
         opened.ask(epsilon=1, by="day")
     with pytest.raises(StudyError, match="is no span of time"):
         opened.ask(epsilon=1, span="2013")
@@ -127,7 +127,7 @@ def test_what_cannot_be_asked():
     looked = replace(job, domain=replace(job.domain, declared=False))
     declared = replace(opened.declared, attributes={**opened.declared.attributes, "job": looked})
     for question in (Question(text="job = Lawyer", epsilon=Fraction(1)), Question(by="job", epsilon=Fraction(1))):
-        with pytest.raises(StudyError, match="the domain of 'job' was read off the data"):
+        with pytest.raises(StudyError, match="the domain of 'job' was read from the data"):
             workflow.ask(declared, question, ledger=opened.ledger)
     with pytest.raises(StudyError, match="no ledger was given"):
         workflow.ask(opened.declared, Question(epsilon=Fraction(1)))

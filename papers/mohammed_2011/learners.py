@@ -30,7 +30,7 @@ from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.progress import Progress, silent
 from sfumato.study.view import View
 from sfumato.tables.arrays.array_counter import ArrayCounter
-from sfumato.workflow import worth
+from sfumato.workflow import accuracy
 
 PAPER = "Mohammed, Chen, Fung & Yu, Differentially Private Data Release for Data Mining, KDD 2011"
 EPSILONS = ("0.75", "1", "2", "3", "4")
@@ -107,26 +107,26 @@ class MohammedFigure4:
             progress(what, done, total)
             done += 1
 
-        def worth_of(method: Any, seed: int, *, baseline: bool = False) -> Comparison:
-            return worth(
+        def accuracy_of(method: Any, seed: int, *, baseline: bool = False) -> Comparison:
+            return accuracy(
                 study, recipe_of(method, name="figure"), protocol="folds", runs=self.folds, seed=seed,
                 baseline=baseline, workers=workers,
             )  # fmt: skip
 
         for seed in range(self.repeats):
             step("learning from TDS")
-            groups = worth_of(Tds(k=K), seed, baseline=True)
+            groups = accuracy_of(Tds(k=K), seed, baseline=True)
             assert groups.ba is not None, "asked for"
             for epsilon in EPSILONS:
                 found[TDS][epsilon] += groups.ca.runs
                 found[RAW][epsilon] += groups.ba.runs
                 step("learning from DiffGen")
-                found[DIFFGEN][epsilon] += worth_of(DiffGen(epsilon=epsilon, h=H, post="none"), seed).ca.runs
+                found[DIFFGEN][epsilon] += accuracy_of(DiffGen(epsilon=epsilon, h=H, post="none"), seed).ca.runs
             parts = parts_of("folds", codes[view.target.name], self.folds, seed)
             for fold in _each([(view, codes, train, test, jobs) for train, test in parts], workers):
                 step("growing private trees")
-                for (name, epsilon), accuracy in zip(jobs, fold, strict=True):
-                    found[name][epsilon].append(accuracy)
+                for (name, epsilon), score in zip(jobs, fold, strict=True):
+                    found[name][epsilon].append(score)
         return [Series(name, {e: tuple(runs) for e, runs in curve.items()}) for name, curve in found.items()]
 
 

@@ -37,7 +37,7 @@ from sfumato.release.release import Release
 from sfumato.study.budget import show
 from sfumato.study.file import study_from_mapping
 from sfumato.study.study import Study
-from sfumato.workflow import Ran, run_study, worth
+from sfumato.workflow import RunResult, accuracy, run_study
 
 PURPOSES = {
     "insurer": ("age", "gender", DIAGNOSIS),
@@ -59,7 +59,7 @@ _SURE = 2  # standard errors
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """What the releases for one purpose are worth, in percent, with standard errors."""
+    """The accuracy of the releases for one purpose, in percent, with standard errors."""
 
     target: str
     purpose: str
@@ -117,7 +117,7 @@ def _ran(
             raise one.failure
     budget = EPSILON * len(PURPOSES)
     wide = recipe_of(DiffGen(epsilon=budget, h="auto", post="none"), name="wide")
-    everything = worth(study, wide, runs=runs, workers=workers, progress=progress)
+    everything = accuracy(study, wide, runs=runs, workers=workers, progress=progress)
     found = [_classified(one, study) for one in ran]
     found.append(_measured(study.target.name, WIDE, budget, len(study.attributes) - 1, None, everything))
     spent = sum((entry.epsilon or Fraction(0) for entry in ledger.entries(study.name)), Fraction(0))
@@ -143,11 +143,11 @@ def study_of(target: str, place: Path, table: Path) -> Study:
     )
 
 
-def _classified(one: Ran, study: Study) -> Classified:
-    assert one.published is not None and one.worth is not None, one.why_not
+def _classified(one: RunResult, study: Study) -> Classified:
+    assert one.published is not None and one.accuracy is not None, one.why_not
     assert one.recipe.purpose is not None, "declared above"
     wanted = len(study.purposes[one.recipe.purpose].attributes) - 1
-    return _measured(study.target.name, one.recipe.purpose, EPSILON, wanted, one.published.rows, one.worth)
+    return _measured(study.target.name, one.recipe.purpose, EPSILON, wanted, one.published.rows, one.accuracy)
 
 
 def _measured(
@@ -164,7 +164,7 @@ def _error(found: Accuracy) -> float:
     return 100 * found.deviation / sqrt(len(found.runs))
 
 
-def _steps(ran: Sequence[Ran], spent: Fraction) -> list[Fact]:
+def _steps(ran: Sequence[RunResult], spent: Fraction) -> list[Fact]:
     """What the nine steps ask for that can be looked at in the bundles and the ledger."""
     facts = [
         Fact(

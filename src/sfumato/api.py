@@ -37,7 +37,7 @@ from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
 from sfumato.study.study import Study as Declared
 from sfumato.tables import DomainViolations, find_missing_tokens, open_source, profile_table, without_missing_tokens
-from sfumato.workflow import REPEATS, Answer, Plan, Published, Question, Ran, TableCheck, verify_table
+from sfumato.workflow import REPEATS, Answer, Plan, Published, Question, RunResult, TableCheck, verify_table
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from sfumato.interactive import DiffPC45
@@ -46,10 +46,10 @@ __all__ = ["Frontier", "Study", "TableCheck", "describe", "frontier", "next_fold
 
 
 class Study:
-    """What the owner declares about one table, with the ledger that keeps the account of it.
+    """What the owner declares about one table, with the ledger that records its privacy budget.
 
     Where a method is asked for, ``what`` is a method with its parameters, such as ``DiffGen(epsilon="0.5")``, or the
-    name of a release that the study declares; nothing stands for the only one it declares.
+    name of a release that the study declares. If the study declares only one release, ``what`` can be omitted.
     """
 
     def __init__(self, declared: Declared, *, ledger: Ledger | None = None) -> None:
@@ -65,7 +65,7 @@ class Study:
     def from_mapping(cls, fields: Mapping[str, object], *, ledger: Ledger | None = None) -> "Study":
         """Make a study from the fields of a study file; ``source`` may be a table in memory.
 
-        Without a ledger of its own, the account is kept in the working folder, in `NAME.ledger.sqlite`.
+        Without ``ledger``, the ledger is the file `NAME.ledger.sqlite` in the working folder.
         """
         return cls(study_from_mapping(fields), ledger=ledger)
 
@@ -76,11 +76,11 @@ class Study:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The account of all releases of the study; opened when first needed."""
+        """The ledger of all releases of the study; opened when first needed."""
         return self._ledger or workflow.ledger_of(self.declared)
 
     def verify_ledger(self) -> tuple[str, ...]:
-        """What is wrong with the ledger: changed rows, lost entries, releases it does not know; else nothing."""
+        """The problems of the ledger: changed rows, lost entries, unknown releases; empty if there are none."""
         found = self.ledger.verify()
         try:
             lost = workflow.lost_entries(self.declared, self.ledger)
@@ -89,17 +89,17 @@ class Study:
         return tuple(dict.fromkeys([*found, *lost]))
 
     def adopt_releases(self, reason: str, *, folders: Iterable[str | Path] = ()) -> list[Entry]:
-        """Enter the releases that are here and that the ledger lacks, for a ledger that was lost or put back.
+        """Record the releases on disk that the ledger lacks, for a ledger that was lost or restored from a backup.
 
-        Their ε counts as spent again, and so does what a head file says was spent beyond it. ``reason`` is kept with
-        each entry. ``folders`` hold releases that were not made below the study's own folder.
+        Their ε counts as spent, and so does any further spending that a head file names. ``reason`` is stored with each
+        entry. ``folders`` are further folders with releases, outside the study's own folder.
         """
         return workflow.adopt_releases(
             self.declared, self.ledger, reason=reason, folders=[Path(folder) for folder in folders]
         )
 
     def check(self) -> list[DomainViolations]:
-        """For the owner: what is missing or outside its declared domain. Raw data, covered by no promise."""
+        """For the owner: missing and out-of-domain values. Computed from raw data, covered by no guarantee."""
         return workflow.domain_violations(self.declared)
 
     def plan(
@@ -109,9 +109,9 @@ class Study:
         purpose: str | None = None,
         check: bool = True,
     ) -> Plan:
-        """Say what a release, or a model that is learnt, would do, cost and leave; spends nothing.
+        """Describe what a release or a learnt model would do, its cost and the remaining budget; spends nothing.
 
-        With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
+        With ``check`` the table is read, to tell the owner how many records are left out for missing or invalid values.
         """
         if workflow.is_learner(what):
             return workflow.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
@@ -130,13 +130,14 @@ class Study:
         anyway: bool = False,
         report: bool = True,
     ) -> Published:
-        """Make and publish a release, and enter it into the ledger; then make the owner's report of it.
+        """Make and publish a release, and record it in the ledger; then make the owner's report.
 
         ``out`` is a folder that does not exist yet; without it, the next free one below `releases/`. ``purpose`` and
-        ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: noise repeats
-        itself, and the release promises nothing. ``anyway`` releases also if more records are left out for their values
-        than the study's ``most_invalid`` allows. The release is complete before the report begins: if that fails, a
-        warning of what is given back says so. Without ``report`` none is made; see `report`.
+        ``chosen`` go with a method; a declared release has its own. ``insecure_seed`` is for tests: the noise is
+        repeatable, and the release has no guarantee. With ``anyway`` the release is made even if more records are left
+        out for missing or invalid values than the study's ``most_invalid`` allows. The release is complete before the
+        report begins: if the report fails, a warning in the result says so. With ``report=False`` no report is made;
+        see `report`.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
         done = workflow.release(
@@ -163,10 +164,10 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Path:
-        """For the owner: make the report of a release that is published, and give its place.
+        """For the owner: make the report of a published release, and return its path.
 
-        ``release`` is the folder of the release, its bundle, or what `release` gave. It is read as its receiver reads
-        it and compared with the study's table; nothing is spent or entered into the ledger, and an earlier report is
+        ``release`` is the folder of the release, its bundle, or the result of `release`. It is read as its receiver
+        reads it and compared with the study's table. Nothing is spent or recorded in the ledger. An earlier report is
         replaced. ``was``: see `measure`.
         """
         return workflow.make_report(
@@ -181,11 +182,11 @@ class Study:
         report: bool = True,
         progress: Progress = silent,
         anyway: bool = False,
-    ) -> list[Ran]:
-        """Make, publish, check and classify the declared releases, all or those named: one `Ran` each.
+    ) -> list[RunResult]:
+        """Make, publish, check and classify the declared releases, all or those named: one `RunResult` each.
 
-        ``runs`` is how often the table is split to learn the class; what that finds out is the owner's. Without
-        ``report`` no owner's reports are made. ``anyway``: see `release`.
+        ``runs`` is the number of splits on which the class is learnt; the accuracies are for the owner only. With
+        ``report=False`` no owner's reports are made. ``anyway``: see `release`.
         """
         return workflow.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
@@ -203,7 +204,7 @@ class Study:
         insecure_seed: int | None = None,
         anyway: bool = False,
     ) -> Answer:
-        """A noisy count of the records that satisfy a question, paid from the budget; with ``by`` a histogram.
+        """A noisy count of the records that satisfy a question, charged to the budget; with ``by`` a histogram.
 
         ``question`` is in the language of `Release.query`; empty, it counts all records. ``span`` is text such as
         ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``anyway``: see `release`.
@@ -239,7 +240,7 @@ class Study:
             self.declared,
             estimator,
             purpose=purpose,
-            chosen=_chosen(chosen),
+            chosen=_parse_chosen(chosen),
             out=None if out is None else Path(out),
             ledger=self.ledger,
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
@@ -248,7 +249,7 @@ class Study:
             anyway=anyway,
         )
 
-    def worth(
+    def accuracy(
         self,
         what: Method | str | None = None,
         *,
@@ -259,17 +260,17 @@ class Study:
         workers: int | None = None,
         progress: Progress = silent,
     ) -> Comparison:
-        """For the owner: classification accuracy of such releases, against the raw table's. Covered by no promise.
+        """For the owner: accuracy of a classifier trained on such releases, next to raw data. Covered by no guarantee.
 
         ``protocol`` is `split` (two thirds to learn on, drawn anew each run) or `folds` (as many stratified folds as
-        runs). ``workers`` processes share the runs; None takes one a processor where that pays.
+        runs). ``workers`` processes share the runs; None uses one per processor where that is faster.
         """
-        return workflow.worth(
+        return workflow.accuracy(
             self.declared, self.recipe(what, purpose=purpose), classifier=classifier, protocol=protocol, runs=runs,
             workers=workers, progress=progress,
         )  # fmt: skip
 
-    def worths(
+    def accuracies(
         self,
         what: Method | str | None = None,
         *,
@@ -280,8 +281,8 @@ class Study:
         workers: int | None = None,
         progress: Progress = silent,
     ) -> Mapping[str, Comparison]:
-        """The same by several classifiers, all five if none is named; they learn from the same releases."""
-        return workflow.worths(
+        """The same for several classifiers, all five if none is named; they are trained on the same releases."""
+        return workflow.accuracies(
             self.declared, self.recipe(what, purpose=purpose), classifiers=classifiers, protocol=protocol, runs=runs,
             workers=workers, progress=progress,
         )  # fmt: skip
@@ -295,12 +296,12 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> dict[str, Reading | Refused]:
-        """For the owner: what a release of this study costs in privacy and utility. Raw data, covered by no promise.
+        """For the owner: privacy and utility measures of a release. Computed from raw data, covered by no guarantee.
 
-        ``release`` is a bundle's folder, what `release` gave, or an opened `Release`; ``only`` names measures, or has
-        measures with their parameters. Each is found under its name: a `Reading` with ``value`` and ``details``, or a
-        `Refused` with the ``reason`` why it does not apply. ``was`` is what the study was called when the release was
-        made, if it was renamed since.
+        ``release`` is a bundle's folder, the result of `release`, or an opened `Release`; ``only`` has names of
+        measures, or measures with their parameters. The result has an entry for each measure by its name: a `Reading`
+        with ``value`` and ``details``, or a `Refused` with the ``reason`` why it does not apply. ``was`` is the name
+        that the study had when the release was made, if it was renamed since.
         """
         return workflow.measure_release(
             self.declared, release, only, was=was, progress=progress, memory_limit=memory_limit
@@ -315,7 +316,7 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Linkage:
-        """For the owner: look up people in a release by their quasi-identifiers. Raw data, covered by no promise.
+        """For the owner: link people to a release by their quasi-identifiers. Uses raw data, covered by no guarantee.
 
         ``known`` is a table of people (a file, a URL, or a table in memory) with columns as in the study; without it,
         everybody in the study's table is looked up. ``was``: see `measure`.
@@ -335,7 +336,7 @@ class Study:
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Intersection:
-        """For the owner: what two releases of records tell together of everybody. Raw data, covered by no promise.
+        """For the owner: intersection attack on two releases of records. Uses raw data, covered by no guarantee.
 
         ``k`` is the number of candidates below which people are counted; ``attribute`` is sensitive in both. ``was``:
         see `measure`.
@@ -352,7 +353,7 @@ class Study:
         runs: int = 4_000,
         progress: Progress = silent,
     ) -> Finding:
-        """Test a method's promise from outside, on two small made-up neighbouring tables; opens and spends nothing."""
+        """Audit a method's guarantee as a black box, on two small synthetic tables; opens and spends nothing."""
         if workflow.is_learner(what):
             return workflow.audit_tree(self.declared, what.method(), purpose=purpose, runs=runs, progress=progress)
         return workflow.audit_recipe(self.declared, self.recipe(what, purpose=purpose), runs=runs, progress=progress)
@@ -367,10 +368,10 @@ class Study:
         like: Mondrian | None = None,
         progress: Progress = silent,
     ) -> MaxK:
-        """For the owner: the k at which Mondrian keeps capped confidence, and the average group under the cap itself.
+        """For the owner: the k at which Mondrian satisfies capped confidence, and the average group size under the cap.
 
-        ``cap`` gives the rate, the sensitive attribute and public statistics, ``like`` Mondrian's settings beside k.
-        Computed from raw records, covered by no promise.
+        ``cap`` gives the rate, the sensitive attribute and public statistics; ``like`` gives Mondrian's other settings.
+        Computed from raw records, covered by no guarantee.
         """
         return workflow.max_k(
             self.declared,
@@ -389,13 +390,13 @@ class Study:
         purpose: str | None = None,
         chosen: Chosen | str = Chosen.IN_ADVANCE,
     ) -> Recipe:
-        """The release described and not yet made, as the ledger and the manifest will have it."""
+        """The recipe of a release: its description, as the ledger and the manifest will have it."""
         if what is not None and not isinstance(what, str):
-            return recipe_of(what, name=what.name, purpose=purpose, chosen=_chosen(chosen))
+            return recipe_of(what, name=what.name, purpose=purpose, chosen=_parse_chosen(chosen))
         if purpose is not None or chosen != Chosen.IN_ADVANCE:
             raise UsageError(
-                "a declared release has its own purpose and its own way its parameters were chosen",
-                "change them in the study, or give a method in place of a name",
+                "a declared release has its own `purpose` and `chosen`",
+                "change them in the study, or give a method instead of a name",
             )
         return recipe_from_study(self.declared, what)
 
@@ -413,13 +414,13 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> Frontier:
-    """For the owner: make and measure every release of a sweep, to see what each costs and to choose one.
+    """For the owner: make and measure every release of a sweep, to compare their privacy and utility and choose one.
 
     ``sweep`` is made by `sweep`, or the name of one the study declares; without it the study's only one, or a default.
-    ``measures`` are taken besides the two axes; each is a name, or a measure with parameters. A release that is random
-    is drawn ``repeats`` times: its point is the mean, with how far the draws lie apart. What is finished is kept in
-    ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is spent; a release
-    that is chosen by it is chosen on the raw table, and must say so.
+    ``measures`` are further measures besides the two axes; each is a name, or a measure with parameters. A random
+    release is drawn ``repeats`` times: its point is the mean, with the standard deviation of the draws. Finished points
+    are stored in ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is
+    spent. A release that is chosen this way is chosen on the raw table, and must say so.
     """
     return workflow.run_frontier(
         study.declared if isinstance(study, Study) else study,
@@ -435,7 +436,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     )
 
 
-def _chosen(how: Chosen | str) -> Chosen:
+def _parse_chosen(how: Chosen | str) -> Chosen:
     if how not in list(Chosen):
         raise UsageError(f"parameters cannot be '{how}'", f"use one of: {', '.join(Chosen)}")
     return Chosen(how)
@@ -452,20 +453,20 @@ def next_folder(study: Declared, recipe: Recipe) -> Path:
 
 
 def describe(source: Any, *, name: str | None = None, target: str | None = None) -> Proposal:
-    """Look at a table and propose a study: types, roles with a reason each, unique columns, observed domains.
+    """Inspect a table and propose a study: types, roles with a reason each, unique columns, observed domains.
 
-    The proposal is made from raw data, for the owner's eyes.
+    The proposal is made from raw data: it is for the owner only.
     """
     with open_source(source) as table:
         marks = find_missing_tokens(table)
         profile = profile_table(without_missing_tokens(table, marks) if marks else table)
-        written = {**_guessed(table.read_as), **({"missing": list(marks)} if marks else {})}
+        written = {**_guessed_format(table.read_as), **({"missing": list(marks)} if marks else {})}
     where = source.path if isinstance(source, Source) else source
     shown = str(where) if isinstance(where, (str, Path)) else "table"
     return propose(profile, name=name or _name(shown), source=shown, target=target, written=written)
 
 
-def _guessed(read_as: Mapping[str, str]) -> dict[str, Any]:
+def _guessed_format(read_as: Mapping[str, str]) -> dict[str, Any]:
     """How a CSV file is written, as far as its records had to tell."""
     said = [what for what in read_as.get("guessed", "").split(", ") if what]
     return {what: read_as[what] for what in said if ", " not in read_as[what]}  # several files may differ

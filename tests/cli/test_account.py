@@ -48,20 +48,20 @@ def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
     shown = run("ledger", dated).out
     assert shown.splitlines()[0].split() == ["entry", "time", "(UTC)", "state", "cost", "what"]
     assert [line.split()[0] for line in shown.splitlines()[1:3]] == ["1", "3"]
-    assert "(an entry has the number of the row that opened it: closing one takes a row of the ledger, too)" in shown
+    assert "(entries are numbered by ledger row, and completing an entry takes a row, too)" in shown
     assert "ε = 0.5     'one': contingency for first, by" in shown
     listed = json.loads(run("ledger", dated, "--json").out)["entries"]
     assert [entry["release"] for entry in listed] == ["one", "two"]
     assert all(f"; bundle {entry['bundle'][:12]}" in shown for entry in listed)
     assert ", over [2012-01-01, 2013-01-01), where age >= '20' and age < '60'" in shown
     assert [line.split() for line in shown.splitlines()[4:9]] == [
-        ["time", "spent", "left"],
+        ["time", "spent", "remaining"],
         ["[2012-01-01,", "2012-07-01)", "0.5", "1.5"],
         ["[2012-07-01,", "2013-01-01)", "0.75", "1.25"],
         ["[2013-01-01,", "2014-01-01)", "0.25", "1.75"],
-        ["other", "days,", "or", "none", "0", "2"],
+        ["other", "days,", "or", "no", "date", "0", "2"],
     ]
-    assert shown.splitlines()[-1] == "ε = 0.75 is spent at most, 1.25 is left"
+    assert shown.splitlines()[-1] == "ε = 0.75 is spent at most, 1.25 remains"
     assert run("ledger", dated, "show").out == shown
     found = run("ledger", dated, "--json").json
     assert found["atoms"][1] == {
@@ -101,7 +101,7 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
     found = run("ledger", dated, "verify", "--json")
     assert (found.code, found.json["verified"], len(found.json["problems"])) == (8, False, 2)
     assert "the ledger does not know 1 release of 'people'" in found.json["problems"][1]
-    assert "`sfumato ledger STUDY adopt` enters what can be found" in run("ledger", dated, "verify").out
+    assert "`sfumato ledger STUDY adopt` records the releases that can be found" in run("ledger", dated, "verify").out
     refused = run("release", dated, "two")
     assert refused.code == 8
     assert "releases/one-1" in refused.err
@@ -116,9 +116,11 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
     assert adopted[0]["time"] == "day as %d.%m.%y"
     shown = run("ledger", dated).out
     assert "; adopted: restored the backup of 3 May" in shown
-    assert shown.endswith("ε = 0.75 is spent at most, 1.25 is left\n")
+    assert shown.endswith("ε = 0.75 is spent at most, 1.25 remains\n")
     said = run("ledger", dated, "adopt", "--reason", "again").out
-    assert said.startswith("nothing to adopt: the ledger knows every release that is here\nε = 0.75 is spent")
+    assert said.startswith(
+        "nothing to adopt: the ledger has an entry for every release that was found\nε = 0.75 is spent"
+    )
     assert run("ledger", dated, "verify").code == 0
     assert run("ask", dated, "age > 30", "--epsilon", "0.25").code == 0
 
@@ -131,14 +133,14 @@ def test_a_lost_ledger_does_not_show_a_full_budget(dated, run):
     assert shown.code == 8
     assert "PROBLEM  the ledger does not know 1 release of 'people'" in shown.out
     assert "ENTRIES ARE MISSING" in shown.out and "unknown" in shown.out
-    assert "is left\n" not in shown.out and "no release yet" not in shown.out
+    assert "remains\n" not in shown.out and "no release yet" not in shown.out
     found = run("ledger", dated, "--json")
     assert (found.code, found.json["spent"], found.json["left"], found.json["atoms"]) == (8, None, None, [])
     assert len(found.json["problems"]) == 1
     assert run("ledger", dated, "export").json["left"] is None
     planned = run("plan", dated, "two")
     assert "THE LEDGER HAS LOST ENTRIES" in planned.out
-    assert "is left now" not in planned.out and "no budget" not in planned.out
+    assert "remains" not in planned.out and "no budget" not in planned.out
     assert run("plan", dated, "two", "--json").json["left"] is None
 
 
@@ -150,7 +152,7 @@ def test_adopting_without_a_head_says_what_is_not_counted(dated, run, headed):
     if not headed:
         (dated.parent / "people.ledger.head").unlink()
     said = run("ledger", dated, "adopt", "--reason", "the disk broke").out
-    note = "Questions and learnt models leave no bundle: if there were any, their ε is not counted."
+    note = "Questions and learnt models have no bundle: if there were any, their ε is not counted."
     assert (note in said) is not headed
     assert ("ε = 0.75 is spent" in said) is headed
     assert run("ledger", dated, "adopt", "--reason", "again", "--json").json["notes"] == []
@@ -171,14 +173,14 @@ def test_questions_are_answered_and_paid_for(dated, run):
     said = run("ask", dated, "age >= 40 and job = Professional", "--epsilon", "0.1")
     assert said.code == 0
     assert said.out.startswith("about ")
-    assert "records, within ±30 with 95 %\nit cost ε = 0.1; 1.9 is left\n" in said.out
+    assert "records, within ±30 with 95 %\nspent ε = 0.1; 1.9 remains\n" in said.out
     found = run("ask", dated, "--by", "job", "--epsilon", "1", "--span", "2012-01-01..2013-01-01", "--json").json
     assert list(found["counts"]) == ["Engineer", "Lawyer", "Dancer", "Writer"]
     assert (found["within"], found["left"], found["epsilon"], found["entry"]) == (3, "0.9", "1", 3)
     assert found["count"] == sum(found["counts"].values())
     table = run("ask", dated, "--by", "job", "--epsilon", "0.1", "--span", "2012-01-01..2013-01-01").out
-    assert "records by 'job', each within ±30 with 95 %; noise takes some below 0" in table
-    assert "it cost ε = 0.1; 0.8 is left over these days" in table
+    assert "records by 'job', each within ±30 with 95 %; noise can make a count negative" in table
+    assert "spent ε = 0.1; 0.8 remains over these days" in table
     refused = run("ask", dated, "age > 5", "--epsilon", "5")
     assert refused.code == 5
     assert "asks for ε = 5, and 0.8 is left of the study's 2" in refused.err
@@ -189,5 +191,5 @@ def test_questions_are_answered_and_paid_for(dated, run):
 def test_an_overlap_is_warned_of(dated, run):
     assert run("release", dated, "k5").err == ""
     again = run("release", dated, "k5", "--json")
-    assert again.err.startswith("warning: it may hold the same records as entry 1 ('first' by mondrian")
+    assert again.err.startswith("warning: it may contain the same records as entry 1 ('first' by mondrian")
     assert len(again.json["warnings"]) == 1

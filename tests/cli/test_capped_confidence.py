@@ -148,7 +148,7 @@ def test_a_population_comes_from_shares_or_from_people_and_goes_into_the_manifes
             3,
             "of 'ill' twice",
         ),
-        ("population: x.csv", [["ill"], ["plague"]], 4, "no record that fits"),
+        ("population: x.csv", [["ill"], ["plague"]], 4, "no record within the study's domains"),
         ("population: {ill: {flu: 0.1}}, rules: [1]", None, 3, "a rule does not have"),
         ("rate: 1.5", None, 3, "the rate is 1.5"),
         ("levels: {ill: 1}", None, 3, "levels names 'ill'"),
@@ -190,9 +190,9 @@ def test_max_k_tells_the_smallest_k_found_and_the_average_group(study, run):
     assert every["max_k"] <= said.json["max_k"] and every["tried"][-1]["k"] == every["max_k"]
     words = run("evaluate", "max-k", study, "--to", "4", "--rate", "1", "--choose", "loss").out
     assert (
-        "none of the k tried (2, 3, 4) keeps the cap; raise `--to`" in words
+        "none of the k tried (2, 3, 4) satisfies the cap; raise `--to`" in words
         and "your eyes only" in words
-        and "cannot keep `at_least`" in words
+        and "does not support `at_least`" in words
     )
     assert run("evaluate", "max-k", study, "--from", "5", "--to", "4").code == 2
     assert run("evaluate", "max-k", study, "--attribute", "age").code == 3
@@ -208,4 +208,4 @@ def test_a_query_on_a_sample_is_about_the_table(study, run):
     assert found["sampled"] == manifest["sampled"] == "0.8"
     assert found["count"] == pytest.approx(there / 0.8) and found["total"] == round(there / 0.8)
     words = run("query", "out", "age >= 40").out
-    assert "a random sample of 0.8 of the records, and counts are divided by that" in words
+    assert "a random sample of 0.8 of the records, and counts are scaled up accordingly" in words

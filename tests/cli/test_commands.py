@@ -72,7 +72,7 @@ def test_a_seeded_release_warns_and_promises_nothing(study, run):
     made = run("release", study, "table", "--insecure-seed", "1")
     assert "warning: --insecure-seed" in made.err
     found = run("verify", "releases/table-1")
-    assert "there is no promise to keep" in found.out
+    assert "there is no guarantee to check" in found.out
     again = run("release", study, "table", "--insecure-seed", "1", "--json").json
     rows = [study.parent / "releases" / f"table-{n}" / "bundle" / "data.csv" for n in (1, 2)]
     assert rows[0].read_bytes() == rows[1].read_bytes()
@@ -100,7 +100,7 @@ def test_a_query_that_cannot_be_read_says_where(study, run):
 
 
 def test_an_empty_ledger_and_a_changed_one(study, run):
-    assert "no release yet; ε = 0 is spent, 2 is left" in run("ledger", study).out
+    assert "no release yet; ε = 0 is spent, 2 remains" in run("ledger", study).out
     run("release", study, "table", "--no-report")
     book = study.parent / "people.ledger.sqlite"
     with sqlite3.connect(book) as file:

@@ -165,4 +165,4 @@ def test_worth(study, run):
 def test_worth_in_words(study, run):
     said = run("evaluate", "accuracy", study, "table", "--classifier", "all", "--runs", "2", "--workers", "1").out
     assert all(name in said for name in ("decision-tree", "naive-bayes", "gradient-boosting", "CA", "BA", "LA"))
-    assert "covered by no promise" in said
+    assert "covered by no guarantee" in said

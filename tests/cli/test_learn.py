@@ -14,7 +14,7 @@ def test_a_model_is_learnt_written_and_paid_for(tmp_path, run):
     done = run("learn", study, "--epsilon", "1", "--depth", "2", "--out", out)
     assert done.code == 0, done.err
     assert done.out.startswith("everybody: ")
-    assert "it cost ε = 1; 1 is left" in done.out
+    assert "spent ε = 1; 1 remains" in done.out
     assert json.loads(out.read_text(encoding="utf-8"))["format"] == "sfumato-tree"
     again = run("learn", study, "--epsilon", "1", "--json")
     told = json.loads(again.out)
@@ -29,8 +29,8 @@ def test_a_model_is_learnt_written_and_paid_for(tmp_path, run):
 def test_without_a_file_it_says_that_the_model_is_lost(tmp_path, run):
     done = run("learn", on_disk(tmp_path), "--epsilon", "1/3", "--score", "gini", "--no-prune", "--branch", "values")
     assert done.code == 0, done.err
-    assert "making it again costs again" in done.out
-    assert "it cost ε = 1/3" in done.out
+    assert "learning it again spends budget again" in done.out
+    assert "spent ε = 1/3" in done.out
 
 
 def test_wrong_settings_are_refused(tmp_path, run):
@@ -44,10 +44,10 @@ def test_a_plan_spends_nothing_and_says_the_cost(tmp_path, run):
     done = run("learn", study, "--epsilon", "1", "--plan")
     assert done.code == 0, done.err
     assert done.out.startswith("A private tree of the study 'clinic' would do this:")
-    assert "It costs ε = 1; 2 of 2 is left now." in done.out
+    assert "It costs ε = 1; 2 of 2 remains." in done.out
     told = json.loads(run("learn", study, "--epsilon", "3", "--plan", "--json").out)
     assert (told["fits"], told["epsilon"], told["left"]) == (False, "3", "2")
-    assert told["sentences"][0].startswith("IT DOES NOT FIT")
+    assert told["sentences"][0].startswith("OVER BUDGET")
     assert "no release yet" in run("ledger", study).out
 
 
@@ -63,5 +63,5 @@ def test_an_audit_says_a_bound_and_spends_nothing(tmp_path, run):
 def test_a_plan_writes_no_model(tmp_path, run):
     done = run("learn", on_disk(tmp_path), "--epsilon", "1", "--plan", "--out", tmp_path / "model.json")
     assert done.code == 2
-    assert "a plan and an audit learn nothing" in done.err
+    assert "`--plan` and `--audit` learn nothing" in done.err
     assert not (tmp_path / "model.json").exists()

@@ -78,7 +78,7 @@ def test_a_release_is_planned_made_verified_asked_and_in_the_ledger(study, run, 
 def test_a_plan_says_what_happens_to_each_column(study, run):
     sentences = run("plan", study, "k5", "--json").json["sentences"]
     assert "age (to intervals), job (to nodes of its taxonomy)" in sentences[1]
-    assert sentences[1].startswith("these columns are generalised, by equivalence class: ")
+    assert sentences[1].startswith("these columns are generalised within equivalence classes: ")
     exact = (
         "these columns are published exactly beside the generalised ones: ill (sensitive), pay (class), town (insensit"
     )
@@ -86,9 +86,9 @@ def test_a_plan_says_what_happens_to_each_column(study, run):
     assert "every group of records that look alike has at least 5 of them (k-anonymity)" in sentences
     assert "only declared attributes are released; not released: id" in sentences
     buckets = run("plan", study, "buckets", "--json").json["sentences"]
-    assert "the values of these are put into random order within each bucket: ill" in buckets
+    assert "the values of these columns are shuffled within each bucket: ill" in buckets
     tables = run("plan", study, "tables", "--json").json["sentences"]
-    assert "these are taken out into a second table, counted by bucket: ill" in tables
+    assert "these columns are published in a second table, as counts by bucket: ill" in tables
     assert not (study.parent / "clinic.ledger.sqlite").exists()
 
 
@@ -106,7 +106,7 @@ def test_a_json_release_tells_rows(study, run):
 def test_an_audit_of_no_epsilon_is_refused(study, run):
     found = run("evaluate", "audit", study, "k5")
     assert found.code == 2
-    assert "method 'mondrian' promises no ε" in found.err
+    assert "method 'mondrian' is not differentially private" in found.err
 
 
 # --- any table ---
@@ -124,7 +124,7 @@ def table(tmp_path, monkeypatch):
 def test_a_table_of_somebody_else_is_checked(table, run):
     found = run("verify", table, "--promise", "k-anonymity=2", "--quasi", "zip,age", "--suppressed", "gone")
     assert found.code == 0
-    assert "5 records in 2 groups of 2 to 3, 1 suppressed ones passed over" in found.out
+    assert "5 records in 2 groups of 2 to 3, 1 suppressed records are not counted" in found.out
     assert "ok    k-anonymity (k = 2) holds in every group; it holds for k up to 2" in found.out
     assert "148" not in found.out, "sizes alone"
 
@@ -135,10 +135,10 @@ def test_a_promise_that_is_broken_names_sizes_and_the_way_out(table, run):
         "--sensitive", "ill", "--suppressed", "gone",
     )  # fmt: skip
     assert found.code == 8
-    assert "(l = 2) is broken in 1 groups, for 40.00% of the records; it holds for l up to 1" in found.out
-    assert "smallest groups that break it: 2 records" in found.out
+    assert "(l = 2) is violated in 1 groups, for 40.00% of the records; it holds for l up to 1" in found.out
+    assert "smallest groups that violate it: 2 records" in found.out
     assert "148" not in found.out
-    assert "the table does NOT keep the promise" in found.out
+    assert "the table does NOT satisfy the privacy model" in found.out
 
 
 def test_the_owner_may_see_values(table, run):
@@ -167,14 +167,14 @@ def test_a_promise_may_be_in_a_file(table, run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "problem"),
     [
-        (["--promise", "k-anonymity=2"], 2, "no column is named that others may know"),
+        (["--promise", "k-anonymity=2"], 2, "no quasi-identifier is given"),
         (["--promise", "k-anonymity=2", "--quasi", "zip", "--sensitive", "zip"], 2, "'zip' is named twice"),
         (["--promise", "k-anonymity=2", "--quasi", "zap"], 4, "has no column 'zap'"),
         (["--promise", "k-anonimity=2", "--quasi", "zip"], 3, "there is no privacy model called 'k-anonimity'"),
         (["--promise", "k-anonymity", "--quasi", "zip"], 2, "'k-anonymity' is no privacy model"),
         (["--promise", "distinct-l-diversity=2", "--quasi", "zip"], 3, "none is declared"),
         (["--promise", "none.yaml", "--quasi", "zip"], 2, "cannot be opened"),
-        (["--quasi", "zip"], 2, "there is no promise to check"),
+        (["--quasi", "zip"], 2, "no privacy model is specified"),
     ],
 )
 def test_wrong_questions_about_a_table(table, run, options, code, problem):

@@ -35,12 +35,12 @@ def test_from_a_table_to_a_bundle(folder, run):
 
     planned = run("plan", "study.yaml")
     assert planned.code == 0
-    assert "It costs ε = 1; 1 of 1 is left now." in planned.out
+    assert "It costs ε = 1; 1 of 1 remains." in planned.out
     assert "not released: person_id" in planned.out
 
     released = run("release", "study.yaml")
     assert released.code == 0
-    assert "it cost ε = 1; 0 is left" in released.out
+    assert "spent ε = 1; 0 remains" in released.out
     assert "sfumato verify releases/dp-1/bundle" in released.out
 
     verified = run("verify", "releases/dp-1/bundle")
@@ -53,7 +53,7 @@ def test_from_a_table_to_a_bundle(folder, run):
 
     book = run("ledger", "study.yaml", "--verify")
     assert book.code == 0
-    assert "ε = 1 is spent, 0 is left" in book.out
+    assert "ε = 1 is spent, 0 remains" in book.out
     assert "the ledger verifies" in book.out
 
     again = run("release", "study.yaml")

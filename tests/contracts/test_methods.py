@@ -18,7 +18,7 @@ from sfumato.methods import METHODS, build, recipe_of
 from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
-from sfumato.release.storage.seal import plain
+from sfumato.release.storage.seal import as_json_value
 from sfumato.study.file import study_from_text
 from sfumato.study.recipe import Recipe
 from sfumato.study.unit import PersonUnit
@@ -99,7 +99,7 @@ def test_it_publishes_groups_of_its_cuts_and_nothing_else(kind, table, epsilon):
     assert np.all(groups.counts >= draft.facts["threshold"]) and np.all(groups.counts >= 1)
     rows = [tuple(row) for row in np.column_stack([groups.regions, groups.classes]).tolist()]
     assert rows == sorted(set(rows)), "each once, in the order of the published values"
-    assert json.dumps(plain(draft.facts), allow_nan=False), "the facts can go into a manifest"
+    assert json.dumps(as_json_value(draft.facts), allow_nan=False), "the facts can go into a manifest"
     assert events_of(draft), "and it can be audited"
 
 

@@ -111,7 +111,7 @@ def test_a_release_is_worth_having(study):
 
     The mean of three lies under 79.5 % only six deviations of the mean away: less than once in 10⁸ times.
     """
-    found = workflow.worth(study, recipe_from_study(study, "dp"), runs=3, baseline=False)
+    found = workflow.accuracy(study, recipe_from_study(study, "dp"), runs=3, baseline=False)
     assert found.ca.mean > 0.795
     assert found.la.mean == pytest.approx(0.752, abs=0.01)
 
@@ -120,7 +120,7 @@ def test_a_release_is_worth_having(study):
 def test_epsilon_means_something(study):
     """At ε = 0.001 next to nothing is left to learn: under 79.5 % in all, where ε = 1 has 82 %."""
     recipe = Recipe(name="dp", method="diffgen", parameters={"epsilon": "0.001", "h": 10})
-    assert workflow.worth(study, recipe, runs=2, baseline=False).ca.mean < 0.795
+    assert workflow.accuracy(study, recipe, runs=2, baseline=False).ca.mean < 0.795
 
 
 SPARSE = """

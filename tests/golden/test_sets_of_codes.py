@@ -23,7 +23,7 @@ def test_readmission_with_diagnosis_sets(tmp_path, tree):
     method = sf.DiffGen(epsilon=1)
     began = time.process_time()
     release = study.release(method, out=tmp_path / "out", report=False).open()
-    found = study.worth(method, runs=1)
+    found = study.accuracy(method, runs=1)
     assert time.process_time() - began < 20  # of a processor; a busy machine takes longer by the clock
     assert verify_bundle(tmp_path / "out").ok
     assert release.manifest["privacy"]["unit"] == "one person with at most 3 records"

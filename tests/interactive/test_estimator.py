@@ -240,7 +240,7 @@ def test_observed_domains_and_missing_budgets_are_refused():
 
 
 def test_a_study_in_memory_needs_its_ledger():
-    with pytest.raises(StudyError, match="would be forgotten"):
+    with pytest.raises(StudyError, match="would not be recorded"):
         learn(study().declared, DiffPC45())
 
 

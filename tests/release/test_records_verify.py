@@ -71,7 +71,7 @@ def test_a_stronger_promise_than_the_table_keeps_is_found(bundle):
         content["guarantee"] = content["guarantee"].replace("at least 3", "at least 5")
 
     found = failed(resealed(bundle, change))
-    assert found["privacy model"] == "k-anonymity (k = 5) is broken in 2 of 2 groups, for 100.00% of the records"
+    assert found["privacy model"] == "k-anonymity (k = 5) is violated in 2 of 2 groups, for 100.00% of the records"
     assert "guarantee" not in found
 
 
@@ -113,7 +113,7 @@ def test_a_record_that_leaves_its_group_breaks_the_promise(bundle):
         return table.set_column(0, "age", pa.array(ages, pa.string()))
 
     found = failed(rewritten(bundle, change))
-    assert found["privacy model"] == "k-anonymity (k = 3) is broken in 2 of 3 groups, for 50.00% of the records"
+    assert found["privacy model"] == "k-anonymity (k = 3) is violated in 2 of 3 groups, for 50.00% of the records"
     assert "numbers" in found
 
 
@@ -168,7 +168,7 @@ def test_a_changed_file_is_found(bundle, name):
 
 def test_a_missing_and_an_extra_file_are_found(bundle):
     (bundle / "owner.json").write_text("{}")
-    assert "not part of it: owner.json" in failed(bundle)["files"]
+    assert "not part of the bundle: owner.json" in failed(bundle)["files"]
     (bundle / "owner.json").unlink()
     (bundle / "data.csv").unlink()
     assert "missing: data.csv" in failed(bundle)["files"]

@@ -98,7 +98,7 @@ def test_a_sample_depends_on_its_seed_alone(release):
 def test_a_sampled_record_lies_in_its_group(draft, seed, n):
     layout = layout_of(draft)
     if n and not len(draft.groups):
-        with pytest.raises(UsageError, match="nothing to draw from"):
+        with pytest.raises(UsageError, match="nothing to sample from"):
             sample(layout, draft.groups, n=n, seed=seed)
         return
     table = sample(layout, draft.groups, n=n, seed=seed)

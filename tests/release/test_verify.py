@@ -111,7 +111,7 @@ def test_extra_files_folders_and_links_are_found(bundle, tmp_path):
     (bundle / "data.csv").rename(tmp_path / "elsewhere.csv")
     (bundle / "data.csv").symlink_to(tmp_path / "elsewhere.csv")
     detail = verify_bundle(bundle).checks[0].detail
-    assert detail == "missing: data.csv; not part of it: notes.txt, data.csv, more"
+    assert detail == "missing: data.csv; not part of the bundle: notes.txt, data.csv, more"
 
 
 def test_the_hash_from_the_ledger_finds_a_forger(tmp_path):
@@ -232,7 +232,7 @@ def test_a_seeded_release_verifies_and_says_it_promises_nothing(tmp_path):
 def test_a_receipt_in_fractions_adds_up_exactly(tmp_path):
     steps = [Spend(str(step), Fraction(1, 10), mechanism="x") for step in range(10)]
     draft = small_draft()
-    draft = replace(draft, guarantee=draft.guarantee.spent(steps))
+    draft = replace(draft, guarantee=draft.guarantee.with_breakdown(steps))
     assert verify_bundle(publish(draft, tmp_path / "a").path).ok
 
 

@@ -21,7 +21,7 @@ from sfumato.evaluate.measures import (
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.shown import shown_counts, shown_records
-from sfumato.report import Made, MeasureResult, report_page
+from sfumato.report import MeasureResult, Provenance, report_page
 from sfumato.report.chart import nice, pairs, percent, plane, powers
 from sfumato.report.distributions import distributions
 from sfumato.study.attribute import Attribute, Role
@@ -34,14 +34,14 @@ from tests.release.partitions import VIEW, draft_of, drafts, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
-MADE = Made(
+MADE = Provenance(
     study="clinic", release="k3", method="mondrian", date="2026-11-16", parameters={"k": 3},
     rules=["a missing value is a value of its own"], versions={"sfumato": "0"},
 )  # fmt: skip
 SECTIONS = {
-    "promised": "What was promised", "published": "What was published", "costs": "What it costs",
+    "guaranteed": "What is guaranteed", "published": "What was published", "utility": "Utility loss",
     "risk": "Privacy loss and risk", "attacks": "Attacks that were run", "worst": "The worst groups",
-    "distributions": "Before and after", "frontier": "Where it sits on the frontier", "made": "How it was made",
+    "distributions": "Before and after", "frontier": "Position on the frontier", "made": "How it was made",
 }  # fmt: skip
 VOID = {"meta", "br", "img", "link"}
 MEASURES = (
@@ -185,7 +185,7 @@ def test_every_measure_has_a_sentence():
     text = re.sub(r"\s+", " ", " ".join(parsed(PAGES["groups"]).text))
     assert "A random count query has a relative error of 12.5 % on average." in text
     assert "those of the whole table is 43.3 % of the largest possible divergence." in text
-    assert "From 0 nats to 0.693 nats; lower is better. Behind it: quantile 0.5: 0.1; records: 7." in text
+    assert "From 0 nats to 0.693 nats; lower is better. Details: quantile 0.5: 0.1; records: 7." in text
     assert "At least 0 %; lower is better." in text
     assert "Not measured: nothing is published." in text
 
@@ -202,13 +202,13 @@ def test_attacks_stand_apart():
 def test_what_was_not_measured_is_said():
     page = report_page(small_draft(), MADE, unmeasured="The table is too large.")
     assert "The table is too large." in page
-    assert "No measure of utility was taken" in page
+    assert "No utility measure was computed" in page
 
 
 def test_a_choice_on_the_raw_table_is_said():
-    assert "no promise covers it" not in PAGES["groups"]
+    assert "no guarantee covers it" not in PAGES["groups"]
     page = report_page(small_draft(), replace(MADE, chosen="chosen on the raw table"))
-    assert "That choice looked at the table, and no promise covers it." in page
+    assert "That choice used the raw table, and no guarantee covers it." in page
 
 
 def test_the_frontier_shows_this_release_among_the_others():
@@ -227,7 +227,7 @@ def test_the_frontier_shows_this_release_among_the_others():
     assert "<td>k = 9</td>" in page and "<td>k = 5</td>" not in page, "printed by name if on the frontier"
     few = report_page(small_draft(), replace(MADE, frontier=points[:2]))
     assert "other candidates" in page and "other candidates" not in few, "the key has what is drawn"
-    assert "No frontier has been made" in PAGES["groups"]
+    assert "There is no frontier of this study" in PAGES["groups"]
 
 
 def test_names_cannot_break_out_of_the_page():
@@ -290,7 +290,7 @@ JOB_LEAVES = VIEW.quasi[1].domain.taxonomy.leaves
 def test_an_attribute_of_which_nothing_is_published_says_so():
     draft = draft_of([(20, 0, 0, 0, 0, 0, 3)], [0], [((0, 101), (0, 5))])
     page = report_page(draft, MADE, beside=(draft.view, draft.partition.cells, shown_records(draft)))
-    assert page.count("The release says nothing of this attribute.") == 2
+    assert page.count("The release says nothing about this attribute.") == 2
 
 
 def test_numbers_beyond_those_of_the_table_have_bars_of_their_own():
@@ -304,16 +304,16 @@ def test_numbers_beyond_those_of_the_table_have_bars_of_their_own():
 
 
 def test_buckets_have_no_loss():
-    assert "none of them loses anything" in PAGES["anatomy"] and "buckets" in PAGES["anatomy"]
-    assert "none of them loses anything" not in PAGES["groups"]
+    assert "none of them loses information" in PAGES["anatomy"] and "buckets" in PAGES["anatomy"]
+    assert "none of them loses information" not in PAGES["groups"]
 
 
 def test_a_private_release_has_its_receipt_and_its_odds():
     found = parsed(PAGES["counts"])
     text = re.sub(r"\s+", " ", " ".join(found.text))
     assert "discrete Laplace" in text and "0.5" in text and "Read as odds: 2.72" in text
-    assert "ε = 3 is left of the study's budget" in text
-    assert "receipt" in {attrs["id"] for attrs in found.all("section")}
+    assert "ε = 3 of the study's budget remains" in text
+    assert "breakdown" in {attrs["id"] for attrs in found.all("section")}
     assert "For the owner only" in text and "not covered by ε" in text
 
 
@@ -345,10 +345,10 @@ def test_the_worst_groups_are_sorted_by_the_number_of_the_promise():
     name = next(iter(groups.sensitive))
     far = TCloseness(t=1).strain(groups, name).numbers
     text = re.sub(r"\s+", " ", " ".join(parsed(report_page(draft, MADE)).text))
-    worst = text[text.index("closest to breaking the promise for") :]
+    worst = text[text.index("closest to the bound for") :]
     places = [worst.index(f"{value:.3f}") for value in sorted(set(far.round(3)), reverse=True)]
     assert places == sorted(places)
-    assert "Sorted by the distance from the table" in text and "the promise allows at most 1." in text
+    assert "Sorted by the distance from the table" in text and "the privacy model allows at most 1." in text
     assert "The smallest groups" in text
 
 

@@ -229,7 +229,7 @@ def test_any_usual_csv_is_the_same_table(sfumato, tmp_path, kind):
     for study in (plain, other):
         said = release(sfumato, study, "--insecure-seed", "5")
         assert said.code == 0, said.all
-        assert said.err.startswith("warning: --insecure-seed makes repeatable noise: this release promises nothing")
+        assert said.err.startswith("warning: --insecure-seed makes the noise repeatable: this release has no guarantee")
         data.append((study.parent / "out" / "bundle" / "data.csv").read_bytes())
     assert data[0] == data[1]
 
@@ -291,7 +291,7 @@ def test_a_release_of_next_to_nothing_is_refused_before_anything_is_spent(sfumat
         study,
         code=4,
         problem="100 % of the records (60 of 60) have a missing or invalid value and are left out: 'age' 100 %",
-        fix="look at the values with `sfumato check`",
+        fix="inspect the values with `sfumato check`",
     )
 
 
@@ -329,9 +329,7 @@ def test_a_budget_that_is_exceeded(sfumato, tmp_path):
     planned = sfumato("plan", study, "dp")
     assert planned.code == 0
     first = planned.out.splitlines()[1]  # nothing else matters then
-    assert first.startswith(
-        "  • IT DOES NOT FIT: it costs ε = 1 and 0.5 of 1.5 is left, so `release` will refuse; at most"
-    )
+    assert first.startswith("  • OVER BUDGET: it costs ε = 1 and 0.5 of 1.5 remains, so `release` will refuse; at most")
     said = sfumato("release", study, "dp", "--out", tmp_path / "two")
     assert said.code == 5
     assert (

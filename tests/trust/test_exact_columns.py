@@ -53,7 +53,7 @@ def test_a_plan_names_them_from_declared_domains_alone():
     [said] = [s for s in study().plan(sf.Mondrian(k=5)).sentences if "published exactly" in s]
     assert "pay (insensitive)" in said and "ill (sensitive)" in said
     assert "20,000 combinations of declared values" in said
-    assert "anyone who knows them of a person can single out rows" in said
+    assert "anyone who knows these values of a person can single out rows" in said
 
 
 def test_a_readme_counts_unique_rows_in_the_published_table(tmp_path):

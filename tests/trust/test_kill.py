@@ -278,7 +278,7 @@ def broken(number):
 @pytest.mark.parametrize(
     ("number", "says"),
     [
-        (errno.ENOSPC, r"the disk that holds '.*' is full\. To fix: make room on it, or choose another folder"),
+        (errno.ENOSPC, r"the disk that holds '.*' is full\. To fix: free space on it, or choose another folder"),
         (errno.EDQUOT, r"the disk that holds '.*' is full"),
         (errno.EROFS, r"'.*' cannot be written to\. To fix: choose a folder you may write to"),
         (errno.EIO, r"could not be written: Input/output error\. To fix: check the disk, or choose another folder"),

@@ -66,7 +66,7 @@ VERBS = {
 def test_nothing_is_spent_on_next_to_nothing(tmp_path, verb):
     """The refusal names the attribute and no value, leaves no entry and no file, and is overcome by `anyway`."""
     opened = study()
-    with pytest.raises(SourceError, match="To fix: look at the values with `sfumato check`") as caught:
+    with pytest.raises(SourceError, match="To fix: inspect the values with `sfumato check`") as caught:
         VERBS[verb](opened, tmp_path / "out")
     told = "99 % of the records (198 of 200)" in caught.value.problem and "'paid' 99 %" in caught.value.problem
     assert told == (not verb.startswith("ask")), "who asks gets no count: see below"
@@ -206,7 +206,7 @@ def misread(words, source=None, **more):
 def test_nothing_is_spent_on_values_that_are_misread(tmp_path, words, verb):
     """No record is left out, and yet next to nothing of the attribute is released; the refusal is the same."""
     opened = misread(words)
-    with pytest.raises(SourceError, match="look at the values with `sfumato check`") as caught:
+    with pytest.raises(SourceError, match="inspect the values with `sfumato check`") as caught:
         VERBS[verb](opened, tmp_path / "out")
     if not verb.startswith("ask"):  # who asks is told no count
         assert words in caught.value.problem and "of the values of 'paid'" in caught.value.problem

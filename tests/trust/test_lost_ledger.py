@@ -212,7 +212,7 @@ def test_a_folder_of_any_name_has_a_ledger(tmp_path):
 
 
 def test_a_reason_is_needed(study):
-    with pytest.raises(UsageError, match="for a reason"):
+    with pytest.raises(UsageError, match="needs a reason"):
         opened(study).adopt_releases("  ")
 
 

@@ -176,9 +176,9 @@ def test_no_quasi_identifier_is_refused(sfumato, tmp_path):
 
 def test_an_observed_domain_is_allowed_and_told(sfumato, tmp_path):
     study = on_disk(tmp_path, ill=ILL.replace("}", ", domain: observed}"))
-    assert "Domains read off the table are published with it, for ill" in sfumato("plan", study).out
+    assert "Domains that were read from the table are published with the release, for ill" in sfumato("plan", study).out
     fine(make(sfumato, study), study)
-    assert "read off the table" in (tmp_path / "out" / "bundle" / "README.md").read_text(encoding="utf-8")
+    assert "read from the table" in (tmp_path / "out" / "bundle" / "README.md").read_text(encoding="utf-8")
 
 
 def test_persons_with_several_records_are_refused_and_with_one_are_fine(sfumato, tmp_path):
@@ -201,7 +201,7 @@ def test_a_table_of_which_no_record_fits(sfumato, tmp_path):
     study = on_disk(tmp_path / "error", rows)
     refused(make(sfumato, study), study, code=4, problem="there are such values in 'ill'")
     study = on_disk(tmp_path / "suppress", rows, ill=ILL.replace("}", ", missing: suppress}"))
-    refused(make(sfumato, study), study, code=6, problem="no record of the table takes part in the release")
+    refused(make(sfumato, study), study, code=6, problem="no record of the table is used in the release")
 
 
 @pytest.mark.parametrize(

@@ -77,16 +77,16 @@ def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_
     assert opened.ledger.spent("clinic") == Fraction(3, 2)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
     assert (plan.left, plan.fits) == (Fraction(3, 2), True)
-    assert "it costs ε = 1; 1.5 of 2 is left now over [2012-01-01, 2013-01-01)" in plan.sentences
-    assert any("releases over other days do not add to it" in sentence for sentence in plan.sentences)
+    assert "it costs ε = 1; 1.5 of 2 remains over [2012-01-01, 2013-01-01)" in plan.sentences
+    assert any("it adds up with that of releases over the same days only" in sentence for sentence in plan.sentences)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="both")
     assert (plan.left, plan.fits) == (Fraction(1, 2), False)
     assert plan.sentences[0] == (
-        "IT DOES NOT FIT: it costs ε = 1 and 0.5 of 2 is left over [2012-07-01, 2014-01-01), so `release` will refuse; "
-        "at most ε = 0.5 would fit"
+        "OVER BUDGET: it costs ε = 1 and 0.5 of 2 remains over [2012-07-01, 2014-01-01), so `release` will refuse; "
+        "at most ε = 0.5 is possible"
     )
     plan = opened.plan(sf.Mondrian(k=5), purpose="twelve")
-    assert any("1.5 of 2 is left now over [2012-01-01" in sentence for sentence in plan.sentences)
+    assert any("1.5 of 2 remains over [2012-01-01" in sentence for sentence in plan.sentences)
     done = opened.release(sf.ContingencyTable(epsilon="0.25"), out=tmp_path / "c", report=False)
     assert (done.left, opened.ledger.spent("clinic")) == (Fraction(1, 4), Fraction(7, 4))
 
@@ -98,7 +98,7 @@ def test_persons_get_no_discount(tmp_path):
     assert (opened.ledger.spent("clinic"), done.left) == (Fraction(3, 2), Fraction(1, 2))
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
     assert (plan.left, plan.fits) == (Fraction(1, 2), False)
-    assert any("ε is charged to everybody, whatever the span" in sentence for sentence in plan.sentences)
+    assert any("ε is charged to all records, whatever the span" in sentence for sentence in plan.sentences)
 
 
 def test_a_request_over_what_is_left_fails_before_anything_is_read(tmp_path):
@@ -122,7 +122,7 @@ def test_a_span_by_another_way_to_read_the_time_gets_no_discount(tmp_path):
 
 def others(done):
     """The warnings but for that some records have no readable day, and that some are unique."""
-    passed_over = ("are left out: 'day' 9.09 %", "make them quasi-identifiers or leave them out")
+    passed_over = ("are left out: 'day' 9.09 %", "make them quasi-identifiers or do not release them")
     return [warning for warning in done.warnings if not warning.endswith(passed_over)]
 
 
@@ -140,9 +140,9 @@ def test_overlapping_releases_without_epsilon_are_warned_of(tmp_path):
     assert warned("thirteen", "b") == "", "other records"
     day = f"{opened.ledger.entries('clinic')[-1].at:%Y-%m-%d}"
     assert warned("both", "c") == (
-        f"it may hold the same records as entry 3 ('twelve' by mondrian, {day}, [2012-01-01, 2013-01-01)); "
-        f"entry 5 ('thirteen' by mondrian, {day}, [2013-01-01, 2014-01-01)): whoever gets two such releases can "
-        "intersect their groups, and the promise of neither covers that"
+        f"it may contain the same records as entry 3 ('twelve' by mondrian, {day}, [2012-01-01, 2013-01-01)); "
+        f"entry 5 ('thirteen' by mondrian, {day}, [2013-01-01, 2014-01-01)): anyone with two such releases can "
+        "intersect their groups, and the privacy models of neither release cover that"
     )
     assert "entry 3" in warned("lawyers", "d"), "a filter and a span may meet"
 
@@ -151,7 +151,7 @@ def test_people_may_be_in_releases_of_different_days(tmp_path):
     opened = study(unit={"person": "who", "at_most": 1})
     assert others(opened.release(sf.Mondrian(k=3), out=tmp_path / "a", purpose="twelve", report=False)) == []
     (warning,) = others(opened.release(sf.Mondrian(k=3), out=tmp_path / "b", purpose="thirteen", report=False))
-    assert warning.startswith("it may hold the same people as entry 1 ('twelve'")
+    assert warning.startswith("it may contain the same people as entry 1 ('twelve'")
 
 
 def test_a_filter_on_a_domain_read_off_the_data_is_refused(tmp_path):

@@ -63,13 +63,13 @@ def test_a_ledger_lies_with_the_study_wherever_the_command_runs(tmp_path, monkey
 
 def test_a_study_file_cannot_keep_its_account_in_memory(tmp_path):
     text = 'name: s\nsource: t.csv\nledger: "memory:"\nattributes: {sex: {role: quasi_identifier, values: [f]}}'
-    with pytest.raises(StudyError, match="would forget what was spent"):
+    with pytest.raises(StudyError, match="would lose the record of the spent budget"):
         workflow.ledger_of(study_from_text(text, base=tmp_path))
 
 
 def test_a_study_in_memory_without_a_ledger_is_not_released(tmp_path):
     study = study_from_mapping({**FIELDS, "source": pd.DataFrame({"town": ["Bern"], "ill": ["y"]})})
-    with pytest.raises(StudyError, match="what it spends would be forgotten"):
+    with pytest.raises(StudyError, match="its spending would not be recorded"):
         workflow.release(study, RECIPE, folder=tmp_path / "out")
 
 

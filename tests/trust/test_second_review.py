@@ -122,7 +122,7 @@ def test_verify_sees_that_more_was_drawn_than_the_cap_rests_on(tmp_path):
         changed |= {} if sampled is None else {"sampled": sampled}
         path.write_bytes(render(changed | {"seal": seal(changed)}))
         failed = [check.detail for check in sf.verify_bundle(bundle).checks if not check.ok]
-        assert any("smaller share of the records" in detail for detail in failed), failed
+        assert any("smaller sample rate" in detail for detail in failed), failed
 
 
 def test_one_record_a_person_is_still_a_promise_about_persons():

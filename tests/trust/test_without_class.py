@@ -107,7 +107,7 @@ def test_it_is_measured_and_reported(done):
     assert found["marginals-1"].value == pytest.approx(0)
     assert "no class" in found["classification-loss"].reason
     report = (done.folder / "owner" / "report.html").read_text(encoding="utf-8")
-    assert "together with a class" not in report and "Regions by attribute" in report
+    assert "region per attribute and a class" not in report and "Regions by attribute" in report
 
 
 def test_it_is_audited():
@@ -137,7 +137,7 @@ def test_other_methods_still_need_one():
     with pytest.raises(
         StudyError, match=r"accuracy needs exactly one target \(class attribute\).*'clinic' has no class"
     ):
-        study().worth(sf.ContingencyTable(epsilon=1), runs=1)
+        study().accuracy(sf.ContingencyTable(epsilon=1), runs=1)
 
 
 def test_with_a_class_nothing_has_changed(tmp_path):

@@ -57,7 +57,7 @@ def test_five_by_default_and_progress_counts_draws():
     making = [(done, total) for what, done, total in told if what.startswith("making")]
     assert making == [(n, 12) for n in range(13)]
     for wrong in (0, 1_001):
-        with pytest.raises(UsageError, match=f"{wrong} draws of a release cannot be made"):
+        with pytest.raises(UsageError, match=f"{wrong} is not a valid number of repeats"):
             sf.frontier(declared(), BOTH, repeats=wrong)
 
 

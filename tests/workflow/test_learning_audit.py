@@ -35,7 +35,7 @@ def test_a_plan_says_what_a_model_costs_and_what_is_left_and_touches_nothing(cli
         "depth at most 3 that predicts 'ill' is released, and nothing else; learning another tree spends budget again"
         in told
     )
-    assert "it costs ε = 0.5; 2 of 2 is left now" in told
+    assert "it costs ε = 0.5; 2 of 2 remains" in told
     assert "not released: id" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
@@ -46,7 +46,7 @@ def test_a_plan_says_first_that_it_does_not_fit(clinic):
     found = clinic.plan(sf.DiffPC45("1", depth=1))
     assert not found.fits
     assert found.sentences[0] == (
-        "IT DOES NOT FIT: it costs ε = 1 and 0.5 of 2 is left, so `learn` will refuse; at most ε = 0.5 would fit"
+        "OVER BUDGET: it costs ε = 1 and 0.5 of 2 remains, so `learn` will refuse; at most ε = 0.5 is possible"
     )
 
 

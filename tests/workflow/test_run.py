@@ -47,7 +47,7 @@ def test_every_release_is_made_and_disjoint_purposes_share_the_budget(study):
     opened = study("1")
     found = opened.run(runs=2)
     assert [one.recipe.name for one in found] == ["first", "second", "groups"]
-    assert all(one.verified and one.failure is None and one.worth is not None for one in found)
+    assert all(one.verified and one.failure is None and one.accuracy is not None for one in found)
     assert opened.ledger.spent("clinic") == 1, "the spans are disjoint"
     assert [entry.epsilon for entry in opened.ledger.entries("clinic")] == [Fraction(1), Fraction(1), None]
     assert len({one.published.bundle for one in found}) == 3
@@ -55,7 +55,7 @@ def test_every_release_is_made_and_disjoint_purposes_share_the_budget(study):
 
 def test_what_can_be_seen_beforehand_stops_all(study):
     opened = study("1/2")
-    with pytest.raises(BudgetError, match="'first' asks for more ε than is left, so nothing was made"):
+    with pytest.raises(BudgetError, match="'first' needs more ε than remains, so no release was made"):
         opened.run(runs=2)
     with pytest.raises(StudyError, match="declares no release 'third'"):
         opened.run(["groups", "third"])

@@ -154,7 +154,7 @@ def test_plan_check_worth_and_audit_know_sets():
     strange = study(source=table(codes=["15;zz", *CODES[1:]]))
     [report] = [found for found in strange.check() if found.attribute == "codes"]
     assert (report.outside, report.values) == (1, ("zz",))
-    found = clinic.worth(sf.DiffGen(epsilon=100_000, h=4, score="gini"), runs=1)
+    found = clinic.accuracy(sf.DiffGen(epsilon=100_000, h=4, score="gini"), runs=1)
     assert found.ca.mean > found.la.mean + 0.1 and found.ba.mean > 0.85
     assert clinic.audit(sf.DiffGen(epsilon=1, h=2), runs=400).lower_bound <= 1
 
@@ -233,18 +233,18 @@ def test_codes_of_sets_keep_their_dictionary_in_another_process():
 def test_worth_of_every_classifier_and_in_processes(role):
     clinic = study(role=role)
     method = sf.DiffGen(epsilon=100_000, h=4, score="gini")
-    here = clinic.worths(method, runs=2)
+    here = clinic.accuracies(method, runs=2)
     assert all(found.ca.mean > found.la.mean and found.ba.mean > 0.85 for found in here.values()), here
-    apart = clinic.worth(method, runs=2, workers=2)
+    apart = clinic.accuracy(method, runs=2, workers=2)
     assert apart.ba.runs == here["decision-tree"].ba.runs
 
 
 @pytest.mark.usefixtures("seeded")
 def test_worth_of_groups_learns_from_sets_of_nodes_and_baseline_from_codes():
-    found = study(level=1).worths(sf.Mondrian(k=5), runs=2, classifiers=["decision-tree", "naive-bayes"])
+    found = study(level=1).accuracies(sf.Mondrian(k=5), runs=2, classifiers=["decision-tree", "naive-bayes"])
     # BA sees the code 31 itself, Mondrian's groups no more than 3*: the class follows 31.
     assert found["decision-tree"].ba.mean > 0.85 > found["decision-tree"].ca.mean > found["decision-tree"].la.mean
-    same = study().worth(sf.DiffGen(epsilon=1, h=1), runs=2)
+    same = study().accuracy(sf.DiffGen(epsilon=1, h=1), runs=2)
     assert same.ba.runs == found["decision-tree"].ba.runs
 
 
@@ -254,7 +254,7 @@ def test_the_owners_report_tells_of_sets(folder, role):
     report = next((folder / "out").rglob("report.html")).read_text()
     assert "<title>codes: " in report and "age, before and after" in report
     assert ("codes, before and after" in report) == (role != "insensitive")
-    assert "Not measured" in report and "Of a person on average, the release tells" in report
+    assert "Not measured" in report and "of the largest possible divergence. A small mean" in report
 
 
 @pytest.mark.usefixtures("seeded")

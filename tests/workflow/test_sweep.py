@@ -21,7 +21,7 @@ from sfumato.progress import time_left
 from sfumato.release.shown import shown_records
 from sfumato.workflow import sweep as running
 from sfumato.workflow.evaluate import measuring_view, raw_cells
-from sfumato.workflow.sweeping.baselines import everything, nothing
+from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,8 +91,8 @@ def test_the_baselines_are_the_two_special_cases():
         assert 0 <= point.numbers["ploss"] <= most.numbers["ploss"]
     view = measuring_view(declared().declared)
     cells = raw_cells(declared().declared, view)
-    assert everything(view, cells).records == nothing(view, cells).records == 600
-    assert len(nothing(view, cells)) == 1
+    assert everything_published(view, cells).records == nothing_published(view, cells).records == 600
+    assert len(nothing_published(view, cells)) == 1
 
 
 @pytest.mark.parametrize("start_at_once", [True, False])

@@ -1,4 +1,4 @@
-"""Commands on a study's budget: the ledger, and questions that are paid from it."""
+"""Commands on a study's budget: the ledger, and questions that are charged to it."""
 
 import csv
 import io
@@ -39,25 +39,28 @@ def ledger(
     study: StudyFile,
     action: Annotated[
         Action,
-        typer.Argument(help="show (unless told), verify, export or adopt.", metavar="ACTION", show_default=False),
+        typer.Argument(help="show (default), verify, export or adopt.", metavar="ACTION", show_default=False),
     ] = Action.SHOW,
-    verify: Annotated[bool, typer.Option("--verify", help="Show, and check that no entry was changed.")] = False,
-    form: Annotated[Form, typer.Option("--format", help="Of an export: json, with the chain, or csv.")] = Form.JSON,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Show the entries, and check that none was changed.")
+    ] = False,
+    form: Annotated[Form, typer.Option("--format", help="With export: json, with the hash chain, or csv.")] = Form.JSON,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Of an export: a file that does not exist yet.")
+        Path | None, typer.Option("--out", "-o", help="With export: a file that does not exist yet.")
     ] = None,
     reason: Annotated[
-        str | None, typer.Option("--reason", help="Of adopt: why the ledger lacks releases; it is kept with them.")
+        str | None, typer.Option("--reason", help="With adopt: why the ledger lacks releases; stored with each entry.")
     ] = None,
     releases: Annotated[
-        list[Path] | None, typer.Option("--releases", help="Of adopt: another folder that holds releases. Repeatable.")
+        list[Path] | None,
+        typer.Option("--releases", help="With adopt: another folder that holds releases. Repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show every release of a study, its cost and what is left; verify or export the ledger; or adopt lost entries.
+    """Show every release of a study, its cost and the remaining budget; verify or export the ledger; adopt releases.
 
-    To adopt is for a ledger that was lost or restored: releases that are here and that it lacks are entered again, with
-    the reason, and their ε counts as spent.
+    Use adopt for a ledger that was lost or restored: it records the releases on disk that the ledger lacks, with the
+    reason, and their ε counts as spent.
     """
     from sfumato.api import Study
 
@@ -66,12 +69,14 @@ def ledger(
         _adopt(opened, reason, releases or [], json=json)
         return
     if reason is not None or releases:
-        raise UsageError("a reason and folders go with adopt", 'use `sfumato ledger STUDY adopt --reason "…"`')
+        raise UsageError(
+            "`--reason` and `--releases` apply to adopt only", 'use `sfumato ledger STUDY adopt --reason "…"`'
+        )
     if action is Action.EXPORT:
         _export(opened, form, out)
         return
     if out is not None:
-        raise UsageError("only an export is written to a file", "use `sfumato ledger STUDY export --out FILE`")
+        raise UsageError("`--out` applies to export only", "use `sfumato ledger STUDY export --out FILE`")
     asked = verify or action is Action.VERIFY
     problems = opened.verify_ledger() if asked else ()
     lost = () if asked else _lost(opened)
@@ -89,7 +94,7 @@ def ledger(
 
 
 def _lost(opened: "Study") -> tuple[str, ...]:
-    """What the ledger knew once and does not know now: with entries missing, nobody knows what is left."""
+    """The entries that the ledger has lost: without them, the remaining budget is unknown."""
     from sfumato.workflow import lost_entries
 
     return lost_entries(opened.declared, opened.ledger)
@@ -97,7 +102,7 @@ def _lost(opened: "Study") -> tuple[str, ...]:
 
 _BROKEN = (
     "the ledger does NOT verify: restore it from a backup; if entries are lost for good, "
-    "`sfumato ledger STUDY adopt` enters what can be found"
+    "`sfumato ledger STUDY adopt` records the releases that can be found"
 )
 
 
@@ -111,9 +116,7 @@ def _say_verified(opened: "Study", problems: tuple[str, ...], *, with_entries: b
 
 def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bool) -> None:
     if reason is None:
-        raise UsageError(
-            "entries are adopted for a reason", 'say what happened: --reason "restored the backup of 3 May"'
-        )
+        raise UsageError("adopt needs a reason", 'say what happened: --reason "restored the backup of 3 May"')
     headed = opened.ledger.has_head(opened.name)  # before it is written again
     entered = opened.adopt_releases(reason, folders=folders)
     notes = [_NOT_COUNTED] if entered and not headed else []
@@ -125,13 +128,13 @@ def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bo
         cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
         show.say(f"  adopted as entry {e.id}: {e.purpose}, {cost}")
     if not entered:
-        show.say("nothing to adopt: the ledger knows every release that is here")
+        show.say("nothing to adopt: the ledger has an entry for every release that was found")
     for note in notes:
         show.say(note)
     _show_sum(opened)
 
 
-_NOT_COUNTED = "Questions and learnt models leave no bundle: if there were any, their ε is not counted."
+_NOT_COUNTED = "Questions and learnt models have no bundle: if there were any, their ε is not counted."
 
 
 def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
@@ -152,18 +155,18 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
         when = "since" if raised.entry is None else f"with entry {raised.entry.id} at {raised.entry.at:%Y-%m-%d %H:%M}"
         show.say(f"  budget raised from {show.exact(raised.before)} to {show.exact(raised.after)} {when}")
     if [e.id for e in entries] != list(range(1, len(entries) + 1)):
-        show.say("  (an entry has the number of the row that opened it: closing one takes a row of the ledger, too)")
+        show.say("  (entries are numbered by ledger row, and completing an entry takes a row, too)")
     if lost:
         for problem in lost:
             show.say(f"  PROBLEM  {problem}")
-        show.say("ENTRIES ARE MISSING from the ledger, so what is spent and what is left is unknown.")
-        show.say('restore it from a backup; if it is gone for good, use `sfumato ledger STUDY adopt --reason "…"`')
+        show.say("ENTRIES ARE MISSING from the ledger, so the spent and the remaining budget are unknown.")
+        show.say('restore it from a backup; if that is impossible, use `sfumato ledger STUDY adopt --reason "…"`')
         return
     pieces = stretches(entries)
     if len(pieces) > 1:
-        show.say("  time                        spent       left")
+        show.say("  time                        spent       remaining")
         for piece in pieces:
-            name = str(piece.span or "other days, or none")
+            name = str(piece.span or "other days, or no date")
             left = "" if budget is None else str(show.exact(budget - piece.spent))
             show.say(f"  {name:<26}  {show.exact(piece.spent):<10}  {left}".rstrip())
     _show_sum(opened)
@@ -175,12 +178,12 @@ def _show_sum(opened: "Study") -> None:
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
     spent = total_spent(entries)
-    known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} is left"
+    known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} remains"
     most = " at most" if len(stretches(entries)) > 1 else ""
     show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
 
 
-_DIGITS = 12  # of a SHA-256, to tell bundles apart; `--json` and `export` have all of it
+_DIGITS = 12  # of a SHA-256, to distinguish bundles; `--json` and `export` have all of it
 
 
 def _filtered(entry: "Entry") -> str:
@@ -201,7 +204,7 @@ def _summary(
 
 
 def _export(opened: "Study", form: Form, out: Path | None) -> None:
-    """All that is known of the study; as JSON also the rows of the chain, which whoever has them can check."""
+    """The ledger of the study; as JSON with the rows of the hash chain, so that anyone can check it."""
     import json as encoding
 
     summary = _summary(opened, lost=_lost(opened)).as_json()
@@ -230,18 +233,20 @@ _COLUMNS = (
 
 def ask(
     study: StudyFile,
-    epsilon: Annotated[str, typer.Option("--epsilon", help="What the answer may cost, such as 0.1.")],
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The privacy budget to spend, such as 0.1.")],
     question: Annotated[
-        str, typer.Argument(help='Such as "age >= 40 and sex = Male"; without one, all records.', metavar="QUESTION")
+        str, typer.Argument(help='Such as "age >= 40 and sex = Male"; default: all records.', metavar="QUESTION")
     ] = "",
-    by: Annotated[str | None, typer.Option("--by", help="An attribute: one count for each of its values.")] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="An attribute: count the records for each of its values.")
+    ] = None,
     span: Annotated[
-        str | None, typer.Option("--span", help="Only these days: 2004-01-01..2010-01-01, the last one not in it.")
+        str | None, typer.Option("--span", help="Only these days: 2004-01-01..2010-01-01; the end is excluded.")
     ] = None,
     anyway: Anyway = False,
     json: Json = False,
 ) -> None:
-    """Ask the table itself: a noisy count or histogram, paid from the study's budget and entered into its ledger."""
+    """Ask the table itself: a noisy count or histogram, charged to the study's budget and recorded in its ledger."""
     from sfumato.api import Study
 
     opened = Study.load(study)
@@ -256,6 +261,6 @@ def ask(
         width = max(len(label) for label in found.counts)
         for label, count in found.counts.items():
             show.say(f"  {label:<{width}}  {count:>10,}")
-        show.say(f"records by '{by}', {found.error()}; noise takes some below 0")
-    left = "" if found.left is None else f"; {show.exact(found.left)} is left"
-    show.say(f"it cost ε = {show.exact(found.question.epsilon)}{left}{'' if span is None else ' over these days'}")
+        show.say(f"records by '{by}', {found.error()}; noise can make a count negative")
+    left = "" if found.left is None else f"; {show.exact(found.left)} remains"
+    show.say(f"spent ε = {show.exact(found.question.epsilon)}{left}{'' if span is None else ' over these days'}")

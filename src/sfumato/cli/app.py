@@ -43,7 +43,7 @@ _OWNER, _LEDGER, _RECEIVER = "For the owner of a table", "The ledger", "For whoe
 
 @app.command(rich_help_panel=_OWNER)
 def demo(out: NewFolder = None, json: Json = False) -> None:
-    """The main job on the packaged census table, start to end: publish it at ε = 1 and show what that is worth."""
+    """Run the main workflow on the packaged census table: publish it at ε = 1 and show the accuracy of the release."""
     from sfumato.cli.demo import run_demo
 
     run_demo(out, json=json)

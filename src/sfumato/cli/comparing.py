@@ -13,7 +13,7 @@ from sfumato.wording import sentence
 if TYPE_CHECKING:
     from sfumato.frontier import Choice, Frontier, Point
 
-Workers = Annotated[int | None, typer.Option("--workers", help="Processes to use; without it one a core.", min=1)]
+Workers = Annotated[int | None, typer.Option("--workers", help="Number of processes; default: one per core.", min=1)]
 FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
 
 
@@ -23,25 +23,25 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     sweep: Annotated[
         str | None, typer.Option("--sweep", help="A sweep the study declares; without one, a default.")
     ] = None,
-    x: Annotated[str, typer.Option("--x", help="The measure across.")] = "ploss",
-    y: Annotated[str, typer.Option("--y", help="The measure upwards.")] = "uloss",
+    x: Annotated[str, typer.Option("--x", help="The measure on the x axis.")] = "ploss",
+    y: Annotated[str, typer.Option("--y", help="The measure on the y axis.")] = "uloss",
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", help="Another measure to take and show. Repeatable.")
+        list[str] | None, typer.Option("--measure", help="Another measure to compute and show. Repeatable.")
     ] = None,
     choose: Annotated[
         str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
     ] = "knee",
     repeats: Annotated[
-        int, typer.Option("--repeats", help="How often a release with noise or a sample is drawn.", min=1)
+        int, typer.Option("--repeats", help="How often a random release (noise or sampling) is drawn.", min=1)
     ] = 5,
     workers: Workers = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plots and points; may exist.")] = None,
     json: Json = False,
 ) -> None:
-    """For the owner: make and measure many releases, plot what each costs, and choose one; publishes nothing.
+    """For the owner: make and measure many releases, plot privacy and utility, and choose one; publishes nothing.
 
-    What it prints is computed from raw data and is not covered by any promise. Finished points are kept, and a second
-    run goes on where the first was stopped.
+    The output is computed from raw data and covered by no guarantee. Finished points are stored, and a second run
+    continues where the first stopped.
     """
     from sfumato.api import Study
     from sfumato.api import frontier as compare
@@ -94,10 +94,11 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
         numbers = "".join(f"  {_number(point, name):>{width}}" for name, width in widths.items())
         show.say(f"  {mark:<2}{point.label:<{wide}}{numbers}")
     show.say(
-        f"  * efficient: no other is as good on both and better on one of {found.x.name}, {found.y.name}; → chosen"
+        f"  * efficient: no other release is as good on both and better on one of {found.x.name}, "
+        f"{found.y.name}; → chosen"
     )
     if any(point.draws > 1 for point in found.points):
-        show.say("  ± releases that are random were drawn several times: the mean, and the standard deviation")
+        show.say("  ± random releases were drawn several times: mean and standard deviation")
     for point, why in found.failures:
         show.say(f"  failed: {point.label}: {why}")
     show.say(f"{sentence(chosen.sentence)}.")

@@ -1,4 +1,4 @@
-"""The demo: the packaged census table, from study to bundle, and what the release is worth."""
+"""The demo: the packaged census table, from study to bundle, and the accuracy of the release."""
 
 import shutil
 import time
@@ -13,7 +13,7 @@ from sfumato.release.verify import verify_bundle
 from sfumato.study.budget import exact_text
 from sfumato.study.file import load_study
 from sfumato.study.recipe import recipe_from_study
-from sfumato.workflow import worth
+from sfumato.workflow import accuracy
 
 _QUESTION = "age >= 40 and education_num >= 13 and income = '>50K'"
 _RUNS = 5
@@ -37,7 +37,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         release = done.open()
         verified = verify_bundle(done.bundle)
         answer = release.query(_QUESTION)
-        compared = worth(study, recipe, runs=_RUNS, progress=report)
+        compared = accuracy(study, recipe, runs=_RUNS, progress=report)
         others = workflow.run_frontier(study, _SWEEP, purpose=_PURPOSE, progress=report)
         chosen = others.choose("knee")
         report("drawing the plot", 0, 1)
@@ -62,14 +62,16 @@ def run_demo(out: Path | None, *, json: bool) -> None:
         return
     show.say()
     show.say(f"Published {done.rows:,} groups in {done.bundle}")
-    show.say(f"  and it {'verifies' if verified.ok else 'does NOT verify'}. What a receiver can ask it, for free:")
+    show.say(
+        f"  and it {'verifies' if verified.ok else 'does NOT verify'}. A receiver can query it without spending budget:"
+    )
     show.say(f"  {_QUESTION}\n    {show.estimate(answer)}")
     show.say()
-    show.say(f"What it is worth to somebody who learns from it ({_RUNS} runs; 2/3 released, 1/3 to test on):")
+    show.say(f"Accuracy of a classifier trained on it ({_RUNS} runs; 2/3 of the records released, 1/3 for testing):")
     show.accuracies(compared)
-    show.say("  (These numbers look at raw records: they are for the owner and are not in the bundle.)")
+    show.say("  (Computed from raw records: for the owner only, not in the bundle.)")
     show.say()
-    show.say(f"Other releases, of the attributes of purpose '{_PURPOSE}', and what each costs (for the owner, too):")
+    show.say(f"Other releases for the purpose '{_PURPOSE}', with their privacy and utility loss (for the owner only):")
     print_frontier(others, chosen)
     show.say(f"  The plot is {plots[0]}")
     show.say()

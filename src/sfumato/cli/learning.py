@@ -13,31 +13,37 @@ from sfumato.errors import UsageError
 
 def learn(  # noqa: PLR0913, PLR0917 - an option each
     study: StudyFile,
-    epsilon: Annotated[str, typer.Option("--epsilon", help="What the model costs, such as 1, 0.5 or 1/3.")],
-    depth: Annotated[int, typer.Option("--depth", help="How many questions the tree asks at most.")] = 5,
-    score: Annotated[str, typer.Option("--score", help="What a good split is: max, gini, info_gain.")] = "max",
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The privacy budget to spend, such as 1, 0.5 or 1/3.")],
+    depth: Annotated[int, typer.Option("--depth", help="The maximum depth of the tree.")] = 5,
+    score: Annotated[str, typer.Option("--score", help="The split criterion: max, gini, info_gain.")] = "max",
     branch: Annotated[
-        str, typer.Option("--branch", help="Split categories as the `taxonomy` says, or into all `values` at once.")
+        str, typer.Option("--branch", help="Split categories along the `taxonomy`, or into all `values` at once.")
     ] = "taxonomy",
-    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Prune by the noisy counts, at no cost.")] = True,
-    purpose: Annotated[str | None, typer.Option("--purpose", help="A purpose of the study; else all of it.")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune/--no-prune", help="Prune by the noisy counts; spends no budget.")
+    ] = True,
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="A purpose of the study; default: the whole study.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A file that does not exist yet, for the model as JSON.")
     ] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it would cost and what is left; spends nothing.")
+        bool, typer.Option("--plan", help="Show the cost and the remaining budget; spends nothing.")
     ] = False,
-    audit: Annotated[bool, typer.Option("--audit", help="Test its promise on made-up tables; spends nothing.")] = False,
-    runs: Annotated[int, typer.Option("--runs", help="Of an audit: how often on each table, at least 400.")] = 2_000,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Audit its guarantee on synthetic tables; spends nothing.")
+    ] = False,
+    runs: Annotated[int, typer.Option("--runs", help="With --audit: runs on each table, at least 400.")] = 2_000,
     insecure_seed: Seed = None,
     no_check: NoCheck = False,
     anyway: Anyway = False,
     json: Json = False,
 ) -> None:
-    """Learn one private decision tree (DiffP-C4.5) and enter what it cost into the ledger.
+    """Learn one private decision tree (DiffP-C4.5) and record its cost in the ledger.
 
-    The model may be published. It predicts the class and answers nothing else, and its budget is gone. With `--plan` or
-    `--audit` nothing is learnt from the table and nothing is spent.
+    The model may be published. It predicts the class and answers no other question, and its budget is spent. With
+    `--plan` or `--audit` nothing is learnt from the table and nothing is spent.
     """
     from sfumato.api import Study
     from sfumato.interactive import DiffPC45
@@ -46,8 +52,9 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
     if plan or audit:
         if (plan and audit) or out is not None or insecure_seed is not None:
             raise UsageError(
-                "a plan and an audit learn nothing, and each stands alone",
-                "give `--plan` or `--audit`, without `--out` and `--insecure-seed`",
+                "`--plan` and `--audit` learn nothing, and cannot be combined with each other, `--out` or "
+                "`--insecure-seed`",
+                "give either `--plan` or `--audit`, without `--out` and `--insecure-seed`",
             )
         asked = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
         if plan:
@@ -58,7 +65,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
         say_finding(found, "the private tree", {"method": asked.method().name}, json=json)
         return
     if insecure_seed is not None:
-        show.warn("--insecure-seed makes repeatable noise: this model promises nothing, and says so")
+        show.warn("--insecure-seed makes the noise repeatable: this model has no guarantee, and says so")
     estimator = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
     with show.progress(shown=not json) as report:
         opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed, anyway=anyway)
@@ -78,9 +85,11 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
         )
         return
     show.say(estimator.to_text())
-    show.say(f"a tree of {tree.leaves} leaves; in brackets the noisy counts of {', '.join(estimator.model_.classes)}")
-    show.say(f"it cost ε = {show.exact(estimator.method().spends)}; {left} is left")
+    show.say(
+        f"a tree with {tree.leaves} leaves; the noisy counts in brackets are of {', '.join(estimator.model_.classes)}"
+    )
+    show.say(f"spent ε = {show.exact(estimator.method().spends)}; {left} remains")
     if out is None:
-        show.say("it was not written to a file (--out), and making it again costs again")
+        show.say("the model was not written to a file (--out); learning it again spends budget again")
     else:
-        show.say(f"the model, to give away: {show.place(out)}")
+        show.say(f"the model, which may be published: {show.place(out)}")

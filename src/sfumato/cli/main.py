@@ -28,12 +28,14 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:
             raise
-        said = _noted(stop) or "what the ledger has reserved counts as spent; no half bundle was left behind"
+        said = (
+            _notes_of(stop) or "budget that the ledger has reserved counts as spent; no incomplete bundle was written"
+        )
         sys.stderr.write(f"stopped: {said}.\n")
         sys.exit(_INTERRUPTED)
 
 
-def _noted(stop: BaseException | None) -> str:
+def _notes_of(stop: BaseException | None) -> str:
     """What whoever was interrupted had to say; the program's frame may have put another exception around it."""
     while stop is not None:
         if notes := getattr(stop, "__notes__", None):

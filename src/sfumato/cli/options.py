@@ -7,24 +7,28 @@ import typer
 
 StudyFile = Annotated[Path, typer.Argument(help="The study file (YAML).", metavar="STUDY")]
 ReleaseName = Annotated[
-    str | None, typer.Argument(help="A release the study declares; needed if it declares several.", metavar="RELEASE")
+    str | None,
+    typer.Argument(help="A release that the study declares; required if it declares several.", metavar="RELEASE"),
 ]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")]
 BundleOrTable = Annotated[
-    str, typer.Argument(help="A bundle's folder, or the folder it is in; with --promise any table.", metavar="BUNDLE")
+    str, typer.Argument(help="A bundle's folder, or the folder it is in; with --promise, any table.", metavar="BUNDLE")
 ]
 NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]
 Was = Annotated[
-    str | None, typer.Option("--was", help="What the study was called when the release was made, if it was renamed.")
+    str | None, typer.Option("--was", help="The study's name when the release was made, if it was renamed.")
 ]
-MemoryLimit = Annotated[str | None, typer.Option("--memory-limit", help="The most memory for the engine, such as 2GB.")]
+MemoryLimit = Annotated[
+    str | None, typer.Option("--memory-limit", help="The maximum memory of the engine, such as 2GB.")
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Make no owner's report; `sfumato report` makes it later.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[
     int | None,
-    typer.Option("--insecure-seed", help="For tests only: repeatable noise. The release then promises nothing."),
+    typer.Option("--insecure-seed", help="For tests only: repeatable noise. The release then has no guarantee."),
 ]
 Anyway = Annotated[
-    bool, typer.Option("--anyway", help="Also if more records are left out for their values than the study allows.")
+    bool,
+    typer.Option("--anyway", help="Go on even if more records are left out for invalid values than the study allows."),
 ]
-NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not look at the table: nothing of it is read.")]
+NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not read the table.")]

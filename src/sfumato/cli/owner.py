@@ -1,4 +1,4 @@
-"""Commands for the owner of a table: from the table to a bundle, and the account of it."""
+"""Commands for the owner of a table: from the table to a bundle and its report."""
 
 import os
 from dataclasses import replace
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def describe(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, a glob, or a URL.", metavar="TABLE")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write the study to.")] = None,
-    target: Annotated[str | None, typer.Option("--class", help="The column that will be predicted.")] = None,
+    target: Annotated[str | None, typer.Option("--class", help="The target (class attribute).")] = None,
     json: Json = False,
 ) -> None:
     """Propose a study for a table: types, roles with reasons, unique columns, domains marked `observed`."""
@@ -51,15 +51,17 @@ def describe(
     elif out is None:
         show.say(proposal.to_yaml().removesuffix("\n"))
     else:
-        show.say(f"wrote {out}. It is a proposal: confirm every role, put public knowledge in place of every observed")
-        show.say(f"domain, choose a budget and a release, then run `sfumato check {out}` and `sfumato plan {out}`")
+        show.say(
+            f"wrote {out}. It is a proposal: confirm every role, replace every observed domain by public knowledge,"
+        )
+        show.say(f"choose a budget and a release, then run `sfumato check {out}` and `sfumato plan {out}`")
 
 
 def check(study: StudyFile, json: Json = False) -> None:
-    """For the owner: compare the table with the study; names values outside the declared domains.
+    """For the owner: compare the table with the study; lists values outside the declared domains.
 
-    What it prints is computed from raw data and is not covered by any promise. Exit code 4 if there are values that
-    the study calls an error.
+    The output is computed from raw data and covered by no guarantee. Exit code 4 if there are values that the study
+    declares an error.
     """
     from sfumato.api import Study
     from sfumato.study.attribute import InvalidValuePolicy
@@ -85,24 +87,24 @@ def check(study: StudyFile, json: Json = False) -> None:
             show.say("every value of the table is in its declared domain")
         elif refused:
             names = ", ".join(refused)
-            show.say(f"declared an error, so a DP release leaves these records out and any other stops: {names}")
+            show.say(
+                f"declared an error, so a DP release leaves these records out and any other release stops: {names}"
+            )
             show.say("to fix: declare how values are written (`format`), widen the domain, or say `missing: keep` or")
             show.say("`outside: keep` (for your eyes only)")
         else:
-            show.say(
-                "a release does with them what `missing` and `outside` say, or mean by default (for your eyes only):"
-            )
+            show.say("a release treats them as `missing` and `outside` declare, or by default (for your eyes only):")
             for line in (line for r in reports for line in consequences(r, declared[r.attribute])):
                 show.say(f"  • {line}")
-            show.say("if these are many, declare how values are written (`format`), and their `bounds` or `values`")
+            show.say("if there are many, declare how values are written (`format`), and their `bounds` or `values`")
     if refused:
         raise typer.Exit(SourceError.exit_code)
 
 
 def plan(study: StudyFile, release: ReleaseName = None, no_check: NoCheck = False, json: Json = False) -> None:
-    """Say what a release would do, what it costs and what is left; nothing is spent.
+    """Show what a release would do, its cost and the remaining budget; nothing is spent.
 
-    For the owner: it looks at the table, as `check` does, to say how many records have values that leave them out.
+    For the owner: it reads the table, as `check` does, to count the records that are left out for invalid values.
     """
     from sfumato.api import Study
 
@@ -123,18 +125,18 @@ def release(
     no_report: NoReport = False,
     json: Json = False,
 ) -> None:
-    """Make a release, re-check it, publish the bundle, enter it into the ledger; then make the owner's report.
+    """Make a release, verify it, publish the bundle and record it in the ledger; then make the owner's report.
 
-    Refused, before anything is spent, if more records are left out for their values than `most_invalid` in the study.
-    The release is complete when it says so. The report follows: it may be interrupted, skipped with --no-report, and
-    made later by `sfumato report`.
+    Refused, before anything is spent, if more records are left out for invalid values than the study's `most_invalid`
+    allows. The release is complete once the command says so. The report follows: it can be interrupted, skipped with
+    --no-report, and made later by `sfumato report`.
     """
     from sfumato.api import Study
     from sfumato.workflow import published_words
 
     opened = Study.load(study)
     if insecure_seed is not None:
-        show.warn("--insecure-seed makes repeatable noise: this release promises nothing, and its manifest says so")
+        show.warn("--insecure-seed makes the noise repeatable: this release has no guarantee, and its manifest says so")
     done = None
     try:
         with show.progress(shown=not json) as report:
@@ -165,9 +167,9 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
     bundle = show.place(done.bundle)
     show.say(f"published {done.rows:,} {done.what} in {bundle}")
     if done.epsilon is not None and done.left is not None:
-        show.say(f"it cost ε = {show.exact(done.epsilon)}; {show.exact(done.left)} is left")
-    show.say(f"your own notes, which stay here: {show.place(done.owner)}")
-    show.say(f"next: give {bundle} away; anyone can check it with `sfumato verify {bundle}`")
+        show.say(f"spent ε = {show.exact(done.epsilon)}; {show.exact(done.left)} remains")
+    show.say(f"your own notes, not for publication: {show.place(done.owner)}")
+    show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}`")
 
 
 def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: str | None, *, json: bool) -> None:
@@ -196,8 +198,8 @@ def report(
 ) -> None:
     """For the owner: make the report of a published release, `owner/report.html` in its folder.
 
-    It reads the bundle, the study and its table. Nothing is spent and the ledger stays as it is. What the report says
-    is computed from raw records and is not covered by any promise.
+    It reads the bundle, the study and its table. Nothing is spent and the ledger does not change. The report is
+    computed from raw records and covered by no guarantee.
     """
     from sfumato.api import Study
 

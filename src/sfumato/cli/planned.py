@@ -23,12 +23,12 @@ def say_plan(found: "Plan", what: str, *, json: bool) -> None:
 
 
 def say_finding(found: "Finding", what: str, facts: Mapping[str, Any], *, json: bool) -> None:
-    """What an audit found; leaves with exit code 8 if a promise is broken."""
+    """Show what an audit found; exits with code 8 if a guarantee is violated."""
     if json:
         show.as_json({**facts, **found.as_json()})
     else:
         show.say(f"{what} {found.sentence()}")
         if found.violates:
-            show.say("do not publish it, and please report this: it is our bug")
+            show.say("do not publish it, and please report this bug in Sfumato")
     if found.violates:
         raise typer.Exit(VerifyError.exit_code)

@@ -21,33 +21,38 @@ def verify(  # noqa: PLR0913, PLR0917 - options
     ] = None,
     promise: Annotated[
         list[str] | None,
-        typer.Option("--promise", help="Check any table: a model such as k-anonymity=5, or a YAML file. Repeatable."),
+        typer.Option(
+            "--promise", help="Check any table: a privacy model such as k-anonymity=5, or a YAML file. Repeatable."
+        ),
     ] = None,
     quasi: Annotated[
-        list[str] | None, typer.Option("--quasi", help="Of the table: the quasi-identifiers, with commas between.")
+        list[str] | None, typer.Option("--quasi", help="With --promise: the quasi-identifiers, separated by commas.")
     ] = None,
     sensitive: Annotated[
-        list[str] | None, typer.Option("--sensitive", help="Of the table: sensitive columns, with commas between.")
+        list[str] | None,
+        typer.Option("--sensitive", help="With --promise: the sensitive columns, separated by commas."),
     ] = None,
     suppressed: Annotated[
-        str | None, typer.Option("--suppressed", help="Of the table: a column that is true for suppressed records.")
+        str | None, typer.Option("--suppressed", help="With --promise: a column that is true for suppressed records.")
     ] = None,
     values: Annotated[
-        bool, typer.Option("--values", help="For the owner: name the values of the worst groups too.")
+        bool, typer.Option("--values", help="For the owner: show the values of the worst groups too.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check a bundle from the bundle alone, or with --promise whether any table keeps a promise.
+    """Verify a bundle from the bundle alone, or with --promise whether any table satisfies a privacy model.
 
-    Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the promise itself.
+    Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the privacy models.
     """
     if promise:
         if population:
-            raise UsageError("people are counted for a bundle, and not for a table", "leave `--population` out")
+            raise UsageError("`--population` applies to bundles, not to tables", "omit `--population`")
         _verify_table(bundle, promise, quasi, sensitive, suppressed, values=values, json=json)
         return
     if quasi or sensitive or suppressed or values:
-        raise UsageError("there is no promise to check on the table", "give one, such as --promise k-anonymity=5")
+        raise UsageError(
+            "no privacy model is specified to check on the table", "give one, such as --promise k-anonymity=5"
+        )
     from sfumato.release.verify import verify_bundle
 
     with show.progress(shown=not json) as report:
@@ -89,7 +94,7 @@ def _verify_table(
     if json:
         show.as_json(found.as_json())
     else:
-        lost = f", {found.suppressed:,} suppressed ones passed over" if suppressed else ""
+        lost = f", {found.suppressed:,} suppressed records are not counted" if suppressed else ""
         show.say(
             f"{found.records:,} records in {found.groups:,} groups of {found.smallest:,} to {found.largest:,}{lost}; "
             "a missing value counts as a value"
@@ -97,20 +102,24 @@ def _verify_table(
         for m in found.models:
             share = m.records / found.records
             kept = (
-                "holds in every group" if m.ok else f"is broken in {m.broken:,} groups, for {share:.2%} of the records"
+                "holds in every group"
+                if m.ok
+                else f"is violated in {m.broken:,} groups, for {share:.2%} of the records"
             )
             show.say(f"  {'ok  ' if m.ok else 'FAIL'}  {m.model} {kept}{f'; it holds for {m.best}' if m.best else ''}")
             sizes = ", ".join(f"{size:,}" for size in m.worst)
-            show.say(f"        {'smallest groups' if m.ok else 'smallest groups that break it'}: {sizes} records")
+            show.say(f"        {'smallest groups' if m.ok else 'smallest groups that violate it'}: {sizes} records")
             for one in m.values:
                 show.say(f"          {', '.join(f'{name} = {value}' for name, value in one.items())}")
-        show.say("the table keeps the promise" if found.ok else "the table does NOT keep the promise")
+        show.say(
+            "the table satisfies the privacy model" if found.ok else "the table does NOT satisfy the privacy model"
+        )
     if not found.ok:
         raise typer.Exit(VerifyError.exit_code)
 
 
 def _names(given: list[str] | None) -> list[str]:
-    """Names with commas between, in one option or several."""
+    """Names separated by commas, in one option or several."""
     return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
 
 
@@ -121,7 +130,7 @@ def query(
     ],
     json: Json = False,
 ) -> None:
-    """Estimate how many records satisfy a predicate, from a release alone; costs nothing."""
+    """Estimate how many records satisfy a predicate, from a release alone; spends no privacy budget."""
     from sfumato.release.release import Release
 
     with show.progress(shown=not json) as report:

@@ -12,16 +12,17 @@ from sfumato.errors import VerifyError
 def run(
     study: StudyFile,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="A declared release, may be given several times; else all.")
+        list[str] | None, typer.Option("--only", help="A declared release; default: all. Repeatable.")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", help="How many splits to learn on, for each release.")] = 5,
+    runs: Annotated[int, typer.Option("--runs", help="The number of training and test splits for each release.")] = 5,
     anyway: Anyway = False,
     no_report: NoReport = False,
     json: Json = False,
 ) -> None:
-    """Make every release that a study declares, check each, and measure what it is worth to a learner.
+    """Make every release that a study declares, verify each, and measure the accuracy of classifiers trained on it.
 
-    Each is published and entered into the ledger as by `release`. The accuracies look at raw records: for the owner.
+    Each is published and recorded in the ledger as by `release`. The accuracies are computed from raw records: they
+    are for the owner only.
     """
     from sfumato.api import Study
 
@@ -37,17 +38,17 @@ def run(
                 continue
             done = one.published
             cost = "no ε" if done.epsilon is None else f"ε = {show.exact(done.epsilon)}"
-            show.say(f"  published {done.rows:,} {done.what} in {show.place(done.bundle)}; it cost {cost}")
-            show.say("  it verifies" if one.verified else "  IT DOES NOT VERIFY: do not give it away")
+            show.say(f"  published {done.rows:,} {done.what} in {show.place(done.bundle)}; spent {cost}")
+            show.say("  it verifies" if one.verified else "  IT DOES NOT VERIFY: do not publish it")
             for warning in done.warnings:
                 show.warn(warning)
-            if one.worth is None:
+            if one.accuracy is None:
                 show.say(f"  not classified: {one.why_not}")
             else:
-                show.accuracies(one.worth)
+                show.accuracies(one.accuracy)
             if done.report.exists():
                 show.say(f"  your report: {show.place(done.report)}")
-        show.say("accuracies and reports look at raw records: they are for your eyes only")
+        show.say("accuracies and reports are computed from raw records: for your eyes only")
     failed = next((one.failure for one in found if one.failure is not None), None)
     if failed is not None:
         raise typer.Exit(failed.exit_code)

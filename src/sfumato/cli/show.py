@@ -59,9 +59,12 @@ def table(names: list[str], rows: list[list[str]]) -> None:
         if not out.is_terminal or widths[-1] <= left:
             out.print(Text((start + row[-1]).rstrip(), style=style))
         elif left >= _ENOUGH:
-            told = wrap(row[-1], left, break_on_hyphens=False) or [""]
+            wrapped = wrap(row[-1], left, break_on_hyphens=False) or [""]
             out.print(
-                Text("\n".join([start + told[0], *(" " * cell_len(start) + more for more in told[1:])]), style=style)
+                Text(
+                    "\n".join([start + wrapped[0], *(" " * cell_len(start) + more for more in wrapped[1:])]),
+                    style=style,
+                )
             )
         else:
             out.print(Text(start.rstrip(), style=style))
@@ -107,7 +110,7 @@ def progress(*, shown: bool) -> Iterator[Report]:
 
 
 def place(path: Path) -> str:
-    """A path as short as it can be said from here."""
+    """A path relative to the working folder, if it is below it."""
     try:
         short = os.path.relpath(path)
     except ValueError:  # another drive
@@ -129,24 +132,25 @@ def estimate(found: "Estimate") -> str:
     span = f"{found.low:,.0f} to {found.high:,.0f}"
     sure = f"{100 * found.confidence:.0f} % interval {span}" if found.confidence < 1 else f"certainly {span}"
     if found.count is None or found.share is None:
-        told = f"between {found.low:,.0f} and {found.high:,.0f} of {of} ({100 * found.confidence:.0f} % interval)"
-        told += (
-            f"; no single number is given, because the release does not tell values of {_named(found.undecided)} apart"
-        )
+        words = f"between {found.low:,.0f} and {found.high:,.0f} of {of} ({100 * found.confidence:.0f} % interval)"
+        same = _quoted(found.undecided)
+        words += f"; no single number is given, because the release does not distinguish values of {same}"
     elif found.low == found.high:
-        told = f"{found.count:,.0f} of {of}, {100 * found.share:.2f} %"
+        words = f"{found.count:,.0f} of {of}, {100 * found.share:.2f} %"
     else:
-        told = f"about {found.count:,.0f} of {of}, {100 * found.share:.2f} %; {sure}"
+        words = f"about {found.count:,.0f} of {of}, {100 * found.share:.2f} %; {sure}"
         if found.assumes:
-            told += (
-                f"; the single number assumes that values of {_named(found.assumes)} are spread evenly in their regions"
+            words += (
+                f"; the single number assumes that values of {_quoted(found.assumes)} are uniform within their regions"
             )
     if found.sampled is not None:
-        told += f"; the release is a random sample of {found.sampled} of the records, and counts are divided by that"
-    return told
+        words += (
+            f"; the release is a random sample of {found.sampled} of the records, and counts are scaled up accordingly"
+        )
+    return words
 
 
-def _named(names: Sequence[str]) -> str:
+def _quoted(names: Sequence[str]) -> str:
     return " and ".join(f"'{name}'" for name in names)
 
 
@@ -169,4 +173,4 @@ def _percent(found: "Spread") -> str:
 
 
 def _area(found: "Spread") -> str:
-    return f"{found.mean:.3f} ± {found.deviation:.3f}" if isfinite(found.mean) else "none: one class alone"
+    return f"{found.mean:.3f} ± {found.deviation:.3f}" if isfinite(found.mean) else "undefined: only one class"

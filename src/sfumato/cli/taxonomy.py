@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 taxonomy_app = typer.Typer(help="Show, check and convert taxonomies.", no_args_is_help=True)
 
-TaxonomyFile = Annotated[Path, typer.Argument(help="CSV with a row a leaf, or nested YAML.", metavar="FILE")]
+TaxonomyFile = Annotated[Path, typer.Argument(help="CSV with one row per leaf, or nested YAML.", metavar="FILE")]
 
 
 @taxonomy_app.command("show")
@@ -26,10 +26,10 @@ def show_tree(
     attribute: Annotated[
         str | None, typer.Argument(help="If FILE is a study: which attribute.", metavar="ATTRIBUTE")
     ] = None,
-    most: Annotated[int, typer.Option("--most", help="The most lines to draw.", min=1)] = 60,
+    most: Annotated[int, typer.Option("--most", help="The maximum number of lines.", min=1)] = 60,
     json: Json = False,
 ) -> None:
-    """Draw a taxonomy as a tree; a file that is not one is refused with the reason."""
+    """Show a taxonomy as a tree; a file that is not a taxonomy is refused with the reason."""
     from sfumato.domains.taxonomy.text import draw, to_nested
     from sfumato.study.file import load_taxonomy
 
@@ -48,29 +48,33 @@ def show_tree(
 @taxonomy_app.command("check")
 def check_tree(
     file: TaxonomyFile,
-    values: Annotated[Path, typer.Argument(help="A text file with one value a line.", metavar="VALUES")],
+    values: Annotated[Path, typer.Argument(help="A text file with one value per line.", metavar="VALUES")],
     json: Json = False,
 ) -> None:
-    """Compare a taxonomy with a list of values: which are not in it, which of its leaves do not occur."""
+    """Compare a taxonomy with a list of values: which values are not in it, and which leaves do not occur."""
     from sfumato.domains.taxonomy.check import compare
     from sfumato.study.file import load_taxonomy
 
     try:
         wanted = [line for line in values.read_text(encoding="utf-8-sig").splitlines() if line]
     except OSError as error:
-        raise UsageError(f"'{values}' cannot be read ({error.strerror})", "name a file with one value a line") from None
+        raise UsageError(
+            f"'{values}' cannot be read ({error.strerror})", "name a file with one value per line"
+        ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value a line") from None
+        raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value per line") from None
     found = compare(load_taxonomy(file), wanted)
     if json:
         show.as_json(found.as_json())
     else:
         for value in found.missing:
             close = found.proposals.get(value)
-            show.say(f"  • '{value}' is no leaf" + (f"; did you mean '{close[0]}'?" if close else ""))
+            show.say(f"  • '{value}' is not a leaf" + (f"; did you mean '{close[0]}'?" if close else ""))
         for leaf in found.extra:
-            show.say(f"  • the leaf '{leaf}' is none of the values (no mistake: a public domain may be larger)")
-        show.say("every value is a leaf" if found.fits else f"not in the taxonomy: {len(found.missing)}. Add them")
+            show.say(f"  • the leaf '{leaf}' is not among the values (that is allowed: a public domain may be larger)")
+        show.say(
+            "every value is a leaf" if found.fits else f"{len(found.missing)} values are not in the taxonomy: add them"
+        )
     if not found.fits:
         raise typer.Exit(TaxonomyError.exit_code)
 
@@ -81,7 +85,7 @@ def convert_tree(
     out: Annotated[Path, typer.Argument(help="Where to write; .csv, .yaml, .yml or .json.", metavar="OUT")],
     json: Json = False,
 ) -> None:
-    """Convert between the CSV form and nested YAML or JSON, losing nothing."""
+    """Convert between the CSV form and nested YAML or JSON, without loss."""
     from sfumato.study.file import load_taxonomy
 
     taxonomy = load_taxonomy(file)
@@ -102,7 +106,7 @@ def icd9_tree(
     ] = "dotted",
     json: Json = False,
 ) -> None:
-    """Write the packaged taxonomy of ICD-9-CM diagnosis codes, V and E codes too, for a study to name."""
+    """Write the packaged taxonomy of ICD-9-CM diagnosis codes, V and E codes included, for use in a study."""
     from sfumato.domains.taxonomy.icd9 import SPELLINGS
     from sfumato.study.file import icd9_taxonomy
 
@@ -122,7 +126,7 @@ def icd9_tree(
         show.as_json({"wrote": str(out), "leaves": taxonomy.size, "depth": taxonomy.depth, "spelling": spelling})
     else:
         show.say(f"wrote {out}: {taxonomy.size:,} leaves, depth {taxonomy.depth}, codes like {SPELLINGS[spelling]}")
-        show.say(f"name it in the study: {{type: set, taxonomy: {out.name}, outside: keep, …}}")
+        show.say(f"use it in the study: {{type: set, taxonomy: {out.name}, outside: keep, …}}")
 
 
 def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
@@ -138,7 +142,7 @@ def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
         case ".json":
             return dumps(to_nested(taxonomy), ensure_ascii=False, indent=2) + "\n"
         case other:
-            raise UsageError(f"no form of taxonomy has the ending '{other}'", "end the name in .csv, .yaml or .json")
+            raise UsageError(f"'{other}' is not a file type of taxonomies", "end the name in .csv, .yaml or .json")
 
 
 def _attributes(file: Path) -> list[str]:
@@ -157,10 +161,12 @@ def _of_attribute(study: Path, name: str) -> "Taxonomy":
 
     domain = load_study(study).attribute(name).domain
     if domain is None:
-        raise StudyError(f"'{name}' has no domain, so it has no taxonomy", "choose one that has values or a taxonomy")
+        raise StudyError(
+            f"'{name}' has no domain, so it has no taxonomy", "choose an attribute with values or a taxonomy"
+        )
     if domain.taxonomy is None:
         raise StudyError(
             f"'{name}' has no taxonomy: methods may split it anywhere between its bounds",
-            f"give '{name}' one, such as `taxonomy: {{intervals: {{width: 10}}}}`, or leave it so",
+            f"give '{name}' one, such as `taxonomy: {{intervals: {{width: 10}}}}`, or keep it as it is",
         )
     return domain.taxonomy

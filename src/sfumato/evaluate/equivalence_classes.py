@@ -133,7 +133,7 @@ def by_row(shown: Shown, name: str) -> OverRanges:
 def told_by_row(shown: Shown, name: str) -> OverRanges:
     """The same for what was published of it: of sets by place."""
     values = shown.values[name]
-    return _in_rows(shown, values.as_told(), values.pool)
+    return _in_rows(shown, values.as_published(), values.pool)
 
 
 def _in_rows(shown: Shown, over: OverRanges, pool: Integers) -> OverRanges:

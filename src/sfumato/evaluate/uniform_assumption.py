@@ -194,7 +194,7 @@ def column(shown: Shown, name: str) -> Column | None:
     if name not in shown.values:
         return None
     values = shown.values[name]
-    over = values.as_told()
+    over = values.as_published()
     return Column(
         over.starts, over.stops, over.shares, values.pool, regions=_told(shown, name, over.starts, over.stops)
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.errors import VerifyError
-from sfumato.release.bundle.files import MANIFEST, FileFacts, facts_if_as_told
+from sfumato.release.bundle.files import MANIFEST, FileFacts, facts_if_as_stated
 from sfumato.release.storage.untrusted import MOST_FILE_BYTES, MOST_JSON_BYTES, printable
 
 TEXTS: Final = ("README.md", "datapackage.json")  # beside the data in every bundle
@@ -67,21 +67,21 @@ def check_names(path: Path, files: Sequence[str]) -> Check:
     problems = [f"missing: {', '.join(missing)}"] * bool(missing)
     if extra:
         named = ", ".join(printable(name, 100) for name in extra[:_MOST_NAMED])
-        problems.append(f"not part of it: {named}{' and others' if len(extra) > _MOST_NAMED else ''}")
+        problems.append(f"not part of the bundle: {named}{' and others' if len(extra) > _MOST_NAMED else ''}")
     return Check("files", not problems, "; ".join(problems) or "all files of a bundle, and no others")
 
 
 def check_hashes(
     path: Path, content: Mapping[str, Any], files: Sequence[str], checks: list[Check]
 ) -> dict[str, FileFacts]:
-    """A check a file; returns those that are as the manifest says."""
+    """One check per file; returns the files that agree with the manifest."""
     sound: dict[str, FileFacts] = {}
     if set(content["files"]) != set(files):
         checks.append(Check("manifest files", ok=False, detail="the manifest does not list the files of a bundle"))
     for name in files:
         try:
             most = MOST_JSON_BYTES if name in TEXTS else MOST_FILE_BYTES
-            found = facts_if_as_told(path / name, content["files"].get(name), most=most)
+            found = facts_if_as_stated(path / name, content["files"].get(name), most=most)
         except (VerifyError, OSError) as error:
             detail = error.problem if isinstance(error, VerifyError) else "cannot be read"
             checks.append(Check(name, ok=False, detail=detail))

@@ -1,4 +1,4 @@
-"""Drafts: what a method hands over, before it is published."""
+"""Drafts: what a method returns, before it is published."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

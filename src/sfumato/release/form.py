@@ -1,4 +1,4 @@
-"""Forms: what is published of a draft, how it is read back, what its receiver is told, and which checks apply."""
+"""Forms: what is published of a draft, how it is read back, its README, and which checks apply."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -25,10 +25,10 @@ from sfumato.privacy.models import (
     title,
 )
 from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
-from sfumato.release.bundle.source_names import leaving_names
+from sfumato.release.bundle.source_names import public_table_names
 from sfumato.release.checks import Check
 from sfumato.release.partition import people_in
-from sfumato.release.storage.seal import broken, plain
+from sfumato.release.storage.seal import as_json_value, broken_bundle
 from sfumato.study.budget import show
 from sfumato.study.recipe import Chosen
 from sfumato.study.unit import Unit
@@ -79,7 +79,7 @@ class DpGuarantee:
         """The guarantee of a method that spends ``epsilon`` for such a unit."""
         return cls(epsilon=epsilon, unit=unit.words, neighbouring=unit.sentence(), composition=_composition(unit))
 
-    def spent(self, breakdown: Sequence[Spend]) -> "DpGuarantee":
+    def with_breakdown(self, breakdown: Sequence[Spend]) -> "DpGuarantee":
         """The same with the steps that were paid for."""
         return replace(self, breakdown=tuple(breakdown))
 
@@ -114,18 +114,18 @@ class DpGuarantee:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "DpGuarantee":
+    def from_json(cls, stated: Mapping[str, Any]) -> "DpGuarantee":
         """The guarantee that a manifest states."""
-        if told["epsilon"] is None:
-            raise broken(f"this version has no checker for '{str(told['model'])[:60]}'")
+        if stated["epsilon"] is None:
+            raise broken_bundle(f"this version has no checker for '{str(stated['model'])[:60]}'")
         return cls(
-            epsilon=Fraction(told["epsilon"]),
-            unit=told["unit"],
-            neighbouring=told["neighbouring"],
-            composition=told["composition"],
+            epsilon=Fraction(stated["epsilon"]),
+            unit=stated["unit"],
+            neighbouring=stated["neighbouring"],
+            composition=stated["composition"],
             breakdown=tuple(
                 Spend(step["on"], Fraction(step["epsilon"]), mechanism=step["mechanism"])
-                for step in told["budget_breakdown"]
+                for step in stated["budget_breakdown"]
             ),
         )
 
@@ -175,7 +175,7 @@ class SyntacticGuarantee:
             "models": [
                 {
                     "model": model.name,
-                    "parameters": plain(leaving_names(given[model.name])),
+                    "parameters": as_json_value(public_table_names(given[model.name])),
                     "sentence": model.sentence(),
                 }
                 for model, given in zip(self.models, promise_of(self.models), strict=True)
@@ -187,19 +187,21 @@ class SyntacticGuarantee:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "SyntacticGuarantee":
+    def from_json(cls, stated: Mapping[str, Any]) -> "SyntacticGuarantee":
         """The guarantee that a manifest states, as this version of the models reads the parameters."""
         models: list[GroupModel] = []
-        for entry in told["models"]:
+        for entry in stated["models"]:
             try:
                 models.extend(parse_models({entry["model"]: entry["parameters"]}))
             except SfumatoError:
-                raise broken(f"this version has no checker for '{str(entry['model'])[:60]}' as it is stated") from None
+                raise broken_bundle(
+                    f"this version has no checker for '{str(entry['model'])[:60]}' as it is stated"
+                ) from None
         if not models:
-            raise broken("the manifest states no privacy model")
-        if [entry["sentence"] for entry in told["models"]] != [model.sentence() for model in models]:
-            raise broken("the guarantee in words is not that of the models and their parameters")
-        return cls(tuple(models), told["unit"])
+            raise broken_bundle("the manifest states no privacy model")
+        if [entry["sentence"] for entry in stated["models"]] != [model.sentence() for model in models]:
+            raise broken_bundle("the guarantee in words is not that of the models and their parameters")
+        return cls(tuple(models), stated["unit"])
 
     def contradiction(self) -> str | None:
         """What in it cannot be true: nothing that is not a model's own parameter."""
@@ -228,29 +230,29 @@ def _judge(model: GroupModel, evidence: Evidence) -> Check:
         return Check("privacy model", ok=False, detail=f"{title(model)} {detail}")
 
     if not evidence.regions and model.needs() == ():
-        return failed("says nothing about buckets: their quasi-identifiers are published as they are")
+        return failed("does not apply to buckets: their quasi-identifiers are published exactly")
     rate = getattr(model, "rate", None)
     if rate is not None and evidence.sampled > Fraction(rate):
-        return failed("rests on a smaller share of the records than the manifest says were drawn")
+        return failed("assumes a smaller sample rate than the manifest states")
     classes = evidence.classes
     try:
         if counts_people([model]):
             if evidence.suppressed:
-                return failed("says nothing where records are suppressed: they may be those who live nowhere")
+                return failed("does not apply if records are suppressed: their regions are unknown")
             classes = _among(classes, evidence.people)
         lost = broken_records(model, classes)
     except SfumatoError as error:
         return failed(f"cannot be checked: {error.problem}")
     classes_broken, share = int((lost > 0).sum()), int(lost.sum()) / max(evidence.records, 1)
     if classes_broken:
-        return failed(f"is broken in {classes_broken:,} of {len(classes):,} groups, for {share:.2%} of the records")
+        return failed(f"is violated in {classes_broken:,} of {len(classes):,} groups, for {share:.2%} of the records")
     return Check("privacy model", ok=True, detail=f"{title(model)} holds in every group")
 
 
 def _among(classes: Statistics, people: Cells | None) -> Statistics:
-    """The classes with how many people of the population live in their regions."""
+    """The classes with the number of people of the population in their regions."""
     if people is None:
-        raise VerifyError("it takes the table of people, which is no part of a bundle (--population FILE)", "give it")
+        raise VerifyError("it needs the population table (--population FILE), which is not part of a bundle", "give it")
     assert classes.boxes is not None, "buckets have been passed over"
     return replace(classes, population=people_in(classes.boxes, people))
 

@@ -1,4 +1,4 @@
-"""Partitions: records put into groups that look alike, each with a region of its own (local recoding)."""
+"""Partitions: records in equivalence classes, each with a region of its own (local recoding)."""
 
 from dataclasses import dataclass
 
@@ -56,12 +56,12 @@ class Partition:
 
 
 def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
-    """How many people of a population live in each region; nobody may live in two of them."""
+    """How many people of a population are in each region; nobody may be in two of them."""
     codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
     found, homes = count_contained(boxes.starts, boxes.stops, codes, people.counts)
     if np.any(homes > 1):
         raise StudyError(
-            "regions overlap, so one person may belong to several groups, and shares of people say nothing",
+            "regions overlap, so one person may belong to several groups, and shares of people are undefined",
             "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
         )
     return found

@@ -1,4 +1,4 @@
-"""Loss: how much of the quasi-identifiers a partition gives away for its promise."""
+"""Information loss of a partition: how far its quasi-identifiers are generalised."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def attribute_losses(
     """The loss of each quasi-identifier: the mean over all records of (codes covered − 1)/(codes of the domain − 1).
 
     A suppressed record counts 1. A domain of one code loses nothing by being published, so there only the
-    suppressed records count. Of no records at all the loss is 0. Sets that have become categories are told in ``sets``:
+    suppressed records count. Without records the loss is 0. Sets that have become categories are given in ``sets``:
     their loss is that of the nodes, by the declared taxonomy (`SetRegions.losses`), and how many sets there are in the
     table does not move it.
     """

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sfumato.domains.domain import Domain
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.answer.estimate import Estimate
-from sfumato.release.bundle.files import MANIFEST, facts_if_as_told, find_bundle
+from sfumato.release.bundle.files import MANIFEST, facts_if_as_stated, find_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.manifest.parse import parse_manifest
@@ -87,7 +87,9 @@ class Release(ABC):
     @property
     def roles(self) -> dict[str, str]:
         """The role of every attribute, as far as it is published."""
-        return {told["name"]: told["role"] for told in self.manifest["attributes"] if told["role"] != "predictor"}
+        return {
+            stated["name"]: stated["role"] for stated in self.manifest["attributes"] if stated["role"] != "predictor"
+        }
 
     @abstractmethod
     def to_draft(self, view: View) -> Draft:
@@ -109,7 +111,7 @@ class Release(ABC):
 
     @abstractmethod
     def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
-        """Features, class labels and weights, a row a group or record; NumPy arrays, or pandas objects."""
+        """Features, class labels and weights, one row per group or record; NumPy arrays, or pandas objects."""
 
     @abstractmethod
     def encoder(self) -> Any:
@@ -117,7 +119,7 @@ class Release(ABC):
 
     @abstractmethod
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
-        """Synthetic records, drawn inside the regions."""
+        """Synthetic records, drawn uniformly within the regions."""
 
     @abstractmethod
     def query(self, text: str) -> Estimate:
@@ -130,10 +132,10 @@ def _refuse_changed(place: Path, manifest: Mapping[str, Any], names: Sequence[st
     The CSV files are not read here, but their length says how many rows there can be (see `ParquetLimits`).
     """
     for name in names:
-        told = manifest["files"].get(name)
+        stated = manifest["files"].get(name)
         with open_regular(place / name) as file:
-            changed = told is None or size_of(file) != told["size"]
-        if changed or (name.endswith(".parquet") and facts_if_as_told(place / name, told) is None):
+            changed = stated is None or size_of(file) != stated["size"]
+        if changed or (name.endswith(".parquet") and facts_if_as_stated(place / name, stated) is None):
             raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
 
 

@@ -1,4 +1,4 @@
-"""Plain records for receivers who cannot use regions: drawn uniformly inside each group.
+"""Synthetic records for receivers who cannot use regions: drawn uniformly within each group.
 
 This looks at published groups alone, so it is post-processing and costs no privacy. Its randomness protects nothing
 either: a NumPy generator with a seed will do.
@@ -51,7 +51,7 @@ def random_numbers(n: int, seed: int | None) -> np.random.Generator:
     try:
         n = index(n)
     except TypeError:
-        raise UsageError("the size of a sample is no whole number", "ask for 0 records or more") from None
+        raise UsageError("the size of a sample is not a whole number", "ask for 0 records or more") from None
     if n < 0:
         raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
     if n > MOST_DRAWN:
@@ -61,7 +61,7 @@ def random_numbers(n: int, seed: int | None) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise UsageError("the seed of a sample is no whole number from 0 on", "give one, or none") from None
+        raise UsageError("the seed of a sample is not a whole number of at least 0", "give one, or omit it") from None
 
 
 def _rows(counts: NDArray[np.int64], n: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -69,7 +69,7 @@ def _rows(counts: NDArray[np.int64], n: int | None, rng: np.random.Generator) ->
     if n is None:
         return np.repeat(np.arange(len(counts)), counts)
     if n and not len(counts):
-        raise UsageError("the release lists no group, so there is nothing to draw from", "ask for 0 records")
+        raise UsageError("the release lists no group, so there is nothing to sample from", "ask for 0 records")
     return np.repeat(np.arange(len(counts)), rng.multinomial(n, counts / counts.sum())) if n else np.arange(0)
 
 

@@ -33,8 +33,8 @@ class Values:
     """One attribute beside the regions: how often each of its values occurs in each pool, and each row's pool.
 
     In a generalised release a pool is a group, in a bucketized one a bucket for what is shuffled and a row for what is
-    not. Of sets, ``told`` has how often each place of the release occurs, and ``counts`` what follows from it for the
-    sets of the table, with one column more for all others.
+    not. Of sets, ``published`` has how often each place of the release occurs, and ``counts`` what follows from it for
+    the sets of the table, with one column more for all others.
 
     A value that is published as a region stands for each code of it alike. Then each column of ``counts`` is a region
     with its ``edges``: a domain may have billions of codes, and nothing here takes memory for a code that is not named.
@@ -42,24 +42,24 @@ class Values:
 
     pool: Integers  # (rows,)
     counts: csr_array  # (pools, size of the domain), or (pools, regions) where there are edges
-    told: csr_array | None = None  # (pools, places)
+    published: csr_array | None = None  # (pools, places)
     edges: Integers | None = None  # (regions + 1,): where the regions of the columns begin, and the end of the last
 
     @classmethod
-    def of_sets(cls, pool: Integers, told: csr_array, how: PublishedSets, sets: Sets) -> "Values":
-        """Sets that are told by their places; ``sets`` are those of the table."""
-        return cls(pool, csr_array(told @ how.spread(sets)), told)
+    def of_sets(cls, pool: Integers, published: csr_array, how: PublishedSets, sets: Sets) -> "Values":
+        """Sets that are published by their places; ``sets`` are those of the table."""
+        return cls(pool, csr_array(published @ how.spread(sets)), published)
 
     def over_ranges(self) -> "OverRanges":
         """The distribution in each pool over the ranges of codes that occur; a pool without records has none.
 
-        Of sets they are those of the table; see `as_told`.
+        Of sets they are those of the table; see `as_published`.
         """
         return _over_ranges(self.counts, self.edges)
 
-    def as_told(self) -> "OverRanges":
+    def as_published(self) -> "OverRanges":
         """The distribution in each pool of what was published: of sets over places, of all others over codes."""
-        return self.over_ranges() if self.told is None else _over_ranges(self.told, None)
+        return self.over_ranges() if self.published is None else _over_ranges(self.published, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Shown:
     rate: float = 1.0
     suppressed: int = 0
     noisy: bool = False  # whether weights are counts with noise, and no records are published
-    sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are told, by attribute
+    sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are published, by attribute
 
     def __post_init__(self) -> None:
         assert self.starts.shape == self.stops.shape == (len(self.weights), len(self.attributes)), "a region a row"
@@ -131,12 +131,12 @@ class Shown:
         return float(self.weights.sum())
 
     def tells(self, name: str) -> bool:
-        """Whether an attribute that stands beside the regions is published, and not a set that nothing is told of."""
+        """Whether an attribute beside the regions is published, and is not a set of which nothing is published."""
         return name in self.values and not (name in self.sets and bool(self.sets[name].regions.whole.all()))
 
 
 def shown_records(draft: Draft) -> Shown:
-    """What a draft of records would show; its sets are categories, see `tell_sets`."""
+    """What a draft of records would show; its sets are categories, see `with_published_sets`."""
     view, partition = draft.view, draft.partition
     kept = partition.group != SUPPRESSED
     group, counts = partition.group[kept], partition.cells.counts[kept].astype(np.float64)
@@ -175,7 +175,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
     """
     groups = draft.groups
     domains = {a.name: a.domain for a in draft.view.predictors}
-    told: dict[str, PublishedSets] = {}
+    published: dict[str, PublishedSets] = {}
     columns = []
     for index, cut in enumerate(groups.cuts):
         regions = plain_numbers(cut, groups.regions[:, index])
@@ -184,13 +184,13 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             if not isinstance(domain, SetDomain) or sets is None or cut.attribute not in sets:
                 raise InternalError(f"the sets '{cut.attribute}' came without those of the table")
             numbers, regions = np.unique(regions, return_inverse=True)
-            told[cut.attribute] = PublishedSets.by_cut(domain, cut, numbers)
+            published[cut.attribute] = PublishedSets.by_cut(domain, cut, numbers)
         columns.append(np.asarray(regions).ravel().astype(np.int64))
     place = [index for index, cut in enumerate(groups.cuts) if cut.attribute in quasi]
     rows_of = np.stack([columns[index] for index in place], axis=1) if place else np.zeros((len(groups), 0), np.int64)
     distinct, row = np.unique(rows_of, axis=0, return_inverse=True)
     row, rows, counts = row.ravel(), len(distinct), groups.counts.astype(np.float64)
-    ends = [_ends(groups.cuts[index], told, distinct[:, n]) for n, index in enumerate(place)]
+    ends = [_ends(groups.cuts[index], published, distinct[:, n]) for n, index in enumerate(place)]
     starts, stops = (np.stack([pair[n] for pair in ends], axis=1) if place else distinct for n in (0, 1))
     own = np.arange(rows)
     target = csr_array((counts, (row, groups.classes)), shape=(rows, len(draft.view.classes)))
@@ -200,7 +200,7 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             continue
         if isinstance(cut, SetCut):
             assert sets is not None, "see above"
-            how = told[cut.attribute]
+            how = published[cut.attribute]
             found = csr_array((counts, (row, columns[index])), shape=(rows, how.size))
             values[cut.attribute] = Values.of_sets(own, found, how, sets[cut.attribute])
         else:
@@ -209,12 +209,12 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             values[cut.attribute] = Values(own, found, edges=edges)
     names = tuple(groups.cuts[index].attribute for index in place)
     weights: Floats = np.bincount(row, weights=counts, minlength=rows).astype(np.float64)
-    return Shown(names, starts, stops, weights, values, draft.form, sets=told, noisy=True)
+    return Shown(names, starts, stops, weights, values, draft.form, sets=published, noisy=True)
 
 
-def _ends(cut: Cut, told: Mapping[str, PublishedSets], regions: Integers) -> tuple[Integers, Integers]:
+def _ends(cut: Cut, published: Mapping[str, PublishedSets], regions: Integers) -> tuple[Integers, Integers]:
     """Where regions begin and end: in codes, of sets in places."""
-    if cut.attribute in told:
+    if cut.attribute in published:
         return regions, regions + 1
     edges = np.asarray((*cut.starts, cut.size), np.int64)
     return edges[regions], edges[regions + 1]
@@ -231,7 +231,7 @@ def _without_empty(shown: Shown) -> Shown:
     )
 
 
-def tell_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy], sets: Mapping[str, Sets]) -> Shown:
+def with_published_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy], sets: Mapping[str, Sets]) -> Shown:
     """A release of records with its sets, which it tells as nodes of the published ``trees``."""
     values, how = dict(shown.values), {}
     for name, tree in trees.items():
@@ -241,7 +241,8 @@ def tell_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy], sets: Map
             how[name] = PublishedSets.by_tree(domain, tree)
         except VerifyError:
             raise StudyError(
-                f"'{name}' is published by sets that are none of the taxonomy and level that the study declares for it",
+                f"'{name}' is published with sets that do not match the taxonomy and level that the study "
+                "declares for it",
                 "measure it against the study as it was when the bundle was made, or publish again",
             ) from None
         if name in values:

@@ -85,7 +85,7 @@ def exact_words(view: View, form: str) -> list[str]:
     about = "quasi-identifiers" if form == "generalised" else "sensitive attributes"
     said = (
         f"these columns are published exactly {beside}: {names}. They have {many} combinations of declared values: "
-        f"anyone who knows them of a person can single out rows, and the privacy model, which is about the {about}, "
+        f"anyone who knows these values of a person can single out rows. The privacy model is about the {about} and "
         "does not cover that"
     )
     return [said]
@@ -95,7 +95,9 @@ def unique_words(found: Uniqueness) -> list[str]:
     """A warning about records that are unique over all published columns; nothing if there are none."""
     if not found.unique:
         return []
-    instead = "use a method that generalises them" if found.quasi else "make them quasi-identifiers or leave them out"
+    instead = (
+        "use a method that generalises them" if found.quasi else "make them quasi-identifiers or do not release them"
+    )
     said = (
         f"{found.words} are unique over all published columns, because these are exact: {', '.join(found.exact)}. "
         f"Anyone who knows those values of a person can single out the row; to avoid that, {instead}"

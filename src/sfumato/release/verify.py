@@ -121,8 +121,8 @@ def _check_package(
     form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, files: Mapping[str, FileFacts]
 ) -> Check:
     try:
-        told = parse_json(read_bounded(place / "datapackage.json"), "datapackage.json")
-        agrees = told == datapackage(form.columns(layout, manifest), manifest, files, about=form.about())
+        found = parse_json(read_bounded(place / "datapackage.json"), "datapackage.json")
+        agrees = found == datapackage(form.columns(layout, manifest), manifest, files, about=form.about())
     except (VerifyError, OSError):
         agrees = False
     return Check("data package", agrees, f"datapackage.json {'agrees' if agrees else 'disagrees'} with the manifest")
@@ -143,7 +143,7 @@ def _check_guarantee(manifest: Mapping[str, Any], evidence: Evidence | None) -> 
         return [Check("guarantee", ok=False, detail=problem)]
     words = Check("guarantee", ok=True, detail=manifest["guarantee"])
     if not privacy["secure"]:
-        detail = "there is no guarantee to check: what is random came from a seed, for testing"
+        detail = "there is no guarantee to check: the randomness came from a seed, for testing"
         return [words, Check("privacy model", ok=True, detail=detail)]
     return [words, *stated.checks(evidence)]
 
@@ -157,12 +157,12 @@ def _people(population: str | Path, base: Path | None, manifest: Mapping[str, An
     """The people of a table by the columns of a release."""
     models = manifest["privacy"].get("models", ())
     if not any("population" in each["parameters"] for each in models):
-        raise UsageError("the release compares with no population", "leave `--population` out")
+        raise UsageError("no privacy model of the release compares with a population", "omit `--population`")
     form = FORMS[manifest["form"]]
     domains = form.domains(form.layout(manifest))
     known = {
-        told["name"]: Attribute(name=told["name"], role=Role(told["role"]), domain=domains[told["name"]])
-        for told in manifest["attributes"]
+        one["name"]: Attribute(name=one["name"], role=Role(one["role"]), domain=domains[one["name"]])
+        for one in manifest["attributes"]
     }
     selection = parse_selection(str((manifest.get("selection") or {}).get("where") or ""), known)
     quasi = [attribute for attribute in known.values() if attribute.role is Role.QUASI_IDENTIFIER]

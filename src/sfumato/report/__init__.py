@@ -2,6 +2,6 @@
 
 from sfumato.report.build import report_page
 from sfumato.report.measure_sentences import MeasureResult
-from sfumato.report.page import Made
+from sfumato.report.page import Provenance
 
-__all__ = ["Made", "MeasureResult", "report_page"]
+__all__ = ["MeasureResult", "Provenance", "report_page"]

@@ -14,11 +14,11 @@ from sfumato.report.frontier_section import frontier_plane, frontier_rows
 from sfumato.report.grouped_records import record_sections
 from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.noisy_counts import counts_sections
-from sfumato.report.page import Made, Page, Tile, render
+from sfumato.report.page import Page, Provenance, Tile, render
 from sfumato.report.table_rows import Rows
 from sfumato.study.view import View
 
-Sections = Callable[[Draft, Made, Mapping[str, SetDomain]], dict[str, Any]]
+Sections = Callable[[Draft, Provenance, Mapping[str, SetDomain]], dict[str, Any]]
 _SECTIONS: Final[dict[str, Sections]] = {
     "noisy-counts": counts_sections,
     **dict.fromkeys(("generalised", "bucketized", "anatomy"), record_sections),
@@ -27,7 +27,7 @@ _SECTIONS: Final[dict[str, Sections]] = {
 
 def report_page(
     draft: Draft,
-    made: Made,
+    made: Provenance,
     *,
     beside: tuple[View, Cells, Shown] | None = None,
     tables_sets: Mapping[str, Sets] | None = None,
@@ -35,11 +35,11 @@ def report_page(
     measures: Sequence[MeasureResult] = (),
     unmeasured: str = "",
 ) -> str:
-    """One self-contained HTML page; ``beside`` is the release next to the table, where it was looked at.
+    """One self-contained HTML page; ``beside`` is the release next to the table, if the table was read.
 
     ``sets`` are those that have become categories; codes of sets in the table are places in ``tables_sets``.
     """
-    own = _SECTIONS.get(draft.form, _plain_sections)(draft, made, sets or {})
+    own = _SECTIONS.get(draft.form, _default_sections)(draft, made, sets or {})
     return render(
         Page(
             made=made,
@@ -54,12 +54,12 @@ def report_page(
     )
 
 
-def _plain_sections(draft: Draft, made: Made, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
-    """What can be said of a form that has no sections of its own."""
+def _default_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
+    """The sections of a form that has none of its own."""
     form = FORMS[draft.form]
     return {
-        "promised": made.stated,
-        "not_promised": (),
+        "guaranteed": made.stated,
+        "not_guaranteed": (),
         "tiles": [Tile(f"{form.rows(draft):,}", f"{form.rows_are} are published")],
         "published": form.about(),
         "left_out": "",
@@ -67,9 +67,9 @@ def _plain_sections(draft: Draft, made: Made, sets: Mapping[str, SetDomain]) -> 
 
 
 def _facts_table(facts: Mapping[str, Any]) -> Rows | None:
-    """What a method tells of its run."""
+    """What a method states about its run."""
     lines = [(str(key).replace("_", " "), _text(value)) for key, value in facts.items()]
-    return Rows("What the method tells of its run", ["fact", "value"], lines) if lines else None
+    return Rows("What the method states about its run", ["fact", "value"], lines) if lines else None
 
 
 def _text(value: object) -> str:

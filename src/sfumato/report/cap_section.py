@@ -1,4 +1,4 @@
-"""The part of an owner's report that is about capped confidence: how far, how many lost and why, how close to it."""
+"""Capped confidence in the owner's report: distortion, suppressed records, and records close to the cap."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from sfumato.report.chart import Chart, counts, percent
 from sfumato.report.scatter import Field, field
 from sfumato.report.table_rows import Rows
 
-_BARS = 20  # steps of distortion that are told apart in the picture
+_BARS = 20  # steps of distortion that the chart shows
 
 
 @dataclass(frozen=True)
-class Capped:
-    """One sensitive attribute: what was expected and observed of it, how many the cap does not bind, the closest."""
+class CappedAttribute:
+    """One sensitive attribute: expected and observed confidence, how many records are not capped, the closest ones."""
 
     attribute: str
     field: Field
@@ -28,7 +28,7 @@ class Cap:
 
     distortion: Chart
     suppressed: Rows | None
-    attributes: tuple[Capped, ...]
+    attributes: tuple[CappedAttribute, ...]
 
 
 def cap_section(draft: Draft) -> Cap | None:
@@ -64,7 +64,7 @@ def _suppressed(reasons: Mapping[str, int]) -> Rows | None:
     return Rows("Suppressed records, and why", ("records", "reason"), lines, (0,))
 
 
-def _capped(of: Mapping[str, Any], published: int) -> Capped:
+def _capped(of: Mapping[str, Any], published: int) -> CappedAttribute:
     name = of["attribute"]
     shown = field(
         [(x, y, count) for x, y, count in of["records"]],
@@ -74,10 +74,10 @@ def _capped(of: Mapping[str, Any], published: int) -> Capped:
         up="observed confidence",
     )
     free = (
-        f"{percent(of['uncapped'] / published)} of the records are expected with more confidence than the sample rate: "
-        "the cap does not bind those at all."
+        f"For {percent(of['uncapped'] / published)} of the records, the expected confidence is above the sample rate: "
+        "the cap does not bind these records."
     )
-    return Capped(name, shown, free, _closest(name, of["closest"]))
+    return CappedAttribute(name, shown, free, _closest(name, of["closest"]))
 
 
 def _closest(name: str, pairs: Sequence[Mapping[str, Any]]) -> Rows:

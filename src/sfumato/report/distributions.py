@@ -1,4 +1,4 @@
-"""Attributes before and after: their distribution in the table, and what a receiver would take it for."""
+"""Attributes before and after: their distribution in the table, and in the release as its receiver reads it."""
 
 from collections.abc import Iterable, Mapping
 
@@ -25,7 +25,7 @@ _DUST = 1e-12  # of all records: what sums of floats leave where nothing is
 def distributions(
     view: View, raw: Cells, shown: Shown, sets: Mapping[str, Sets] | None = None
 ) -> list[tuple[str, str, Chart | None, str]]:
-    """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and what is to be said.
+    """Sensitive attributes, the class and the first quasi-identifiers: name, role, chart, and a sentence.
 
     A quasi-identifier of which nothing is published has no chart. Codes of sets are places in ``sets``.
     """
@@ -36,10 +36,10 @@ def distributions(
         if attribute.name in shown.sets:
             codes = raw.codes[:, raw.attributes.index(attribute.name)]
             of = (sets or {})[attribute.name]
-            told = sets_before_and_after(attribute.name, codes, raw.counts, of, shown)
-            found.append((attribute.name, _role(attribute), *told))
+            section = sets_before_and_after(attribute.name, codes, raw.counts, of, shown)
+            found.append((attribute.name, _role(attribute), *section))
         elif attribute.name in shown.attributes and _nothing(attribute.name, domain, shown):
-            found.append((attribute.name, _role(attribute), None, "The release says nothing of this attribute."))
+            found.append((attribute.name, _role(attribute), None, "The release says nothing about this attribute."))
         else:
             found.append((attribute.name, _role(attribute), *_before_and_after(attribute, domain, raw, shown)))
     return found
@@ -57,10 +57,10 @@ def _role(attribute: Attribute) -> str:
 def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: Shown) -> tuple[Chart, str]:
     codes = raw.codes[:, raw.attributes.index(attribute.name)]
     edges = _edges(domain, codes)
-    before = _counted(codes, raw.counts.astype(np.float64), edges)
+    before = _bin_codes(codes, raw.counts.astype(np.float64), edges)
     if attribute.name in shown.attributes:
         place = shown.attributes.index(attribute.name)
-        after = _binned(shown.starts[:, place], shown.stops[:, place], shown.weights, edges)
+        after = _bin_ranges(shown.starts[:, place], shown.stops[:, place], shown.weights, edges)
     else:
         after = _beside(attribute.name, shown, edges)
     sides = np.stack([_part(before), _part(after)], axis=1)
@@ -71,13 +71,13 @@ def _before_and_after(attribute: Attribute, domain: Domain, raw: Cells, shown: S
     drawn = single[np.argsort(-sides[single, 0], kind="stable")][:_MOST]
     rows = _rows(domain, edges, drawn.tolist(), sides)
     rest = np.maximum(sides.sum(axis=0) - sides[drawn].sum(axis=0), 0.0)
-    told = (
-        f"{domain.size - len(drawn):,} rarer values are not drawn; together they are {percent(float(rest[0]))} of the "
-        f"table and {percent(float(rest[1]))} of the release."
+    rarer = (
+        f"{domain.size - len(drawn):,} rarer values are not shown; together they make up {percent(float(rest[0]))} of "
+        f"the table and {percent(float(rest[1]))} of the release."
         if domain.size > len(drawn)
         else ""
     )
-    return pairs(rows, title=f"{attribute.name}, before and after", axis="share of records"), told
+    return pairs(rows, title=f"{attribute.name}, before and after", axis="share of records"), rarer
 
 
 def _rows(
@@ -111,13 +111,15 @@ def _trimmed(rows: list[tuple[str, float, float]]) -> list[tuple[str, float, flo
     return rows[there[0] : there[-1] + 1] if there else rows[:1]
 
 
-def _counted(codes: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
+def _bin_codes(codes: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
     """The weight in each bin."""
     place = np.searchsorted(edges, codes, side="right") - 1
     return np.bincount(place, weights=weights, minlength=len(edges) - 1).astype(np.float64)
 
 
-def _binned(starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]) -> Floats:
+def _bin_ranges(
+    starts: NDArray[np.int64], stops: NDArray[np.int64], weights: Floats, edges: NDArray[np.int64]
+) -> Floats:
     """The weight in each bin, with every region's weight spread evenly over its codes."""
     density = weights / np.maximum(stops - starts, 1)
     ends = np.concatenate([starts, stops])
@@ -133,7 +135,7 @@ def _beside(name: str, shown: Shown, edges: NDArray[np.int64]) -> Floats:
     values = shown.values[name]
     over = values.over_ranges()
     used = np.bincount(values.pool, weights=shown.weights, minlength=over.shares.shape[0]).astype(np.float64)
-    return _binned(over.starts, over.stops, np.asarray(used @ over.shares, dtype=np.float64).ravel(), edges)
+    return _bin_ranges(over.starts, over.stops, np.asarray(used @ over.shares, dtype=np.float64).ravel(), edges)
 
 
 def _part(weights: Floats) -> Floats:

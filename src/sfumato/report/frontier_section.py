@@ -3,14 +3,14 @@
 from typing import Final
 
 from sfumato.report.chart import Plane, plane
-from sfumato.report.page import Made
+from sfumato.report.page import Provenance
 from sfumato.report.table_rows import Rows
 
 _MOST: Final = 25  # candidates that are listed by name
 _LISTED: Final = ("this", "efficient")
 
 
-def frontier_plane(made: Made) -> Plane | None:
+def frontier_plane(made: Provenance) -> Plane | None:
     """Every candidate of the study's frontier as a point, this release among them; None if there is none to draw."""
     if not made.frontier:
         return None
@@ -20,8 +20,8 @@ def frontier_plane(made: Made) -> Plane | None:
     )  # fmt: skip
 
 
-def frontier_rows(made: Made) -> Rows | None:
-    """The release and the candidates on the frontier by name, since what appears at a touch is not printed."""
+def frontier_rows(made: Provenance) -> Rows | None:
+    """The release and the candidates on the frontier by name, since tooltips are not printed."""
     kept = sorted((one for one in made.frontier if one[0] in _LISTED), key=lambda one: (one[2], one[3]))
     if not kept:
         return None

@@ -21,7 +21,7 @@ from sfumato.release.region_loss import attribute_losses, general_loss
 from sfumato.release.uniqueness import exact_words, unique_words, uniqueness
 from sfumato.report.cap_section import cap_section
 from sfumato.report.chart import Chart, counts, percent, shares
-from sfumato.report.page import Made, Tile
+from sfumato.report.page import Provenance, Tile
 from sfumato.report.table_rows import Rows
 from sfumato.wording import sentence
 
@@ -29,13 +29,13 @@ _BINS: Final = 12
 _WORST: Final = 10
 
 
-def record_sections(draft: Draft, made: Made, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
-    """What the page says of records alone; ``sets`` are those that have become categories."""
+def record_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
+    """The sections about records; ``sets`` are those that have become categories."""
     groups = draft.partition.statistics(draft.view)
     generalised = draft.form == "generalised"
     return {
-        "promised": [model.sentence() for model in draft.models],
-        "not_promised": _not_promised(draft),
+        "guaranteed": [model.sentence() for model in draft.models],
+        "not_guaranteed": _not_guaranteed(draft),
         "tiles": _tiles(draft, groups, sets),
         "published": _published(draft),
         "left_out": _left_out(draft),
@@ -43,19 +43,19 @@ def record_sections(draft: Draft, made: Made, sets: Mapping[str, SetDomain]) -> 
         "cap": cap_section(draft),
         "losses": _losses(draft, sets) if generalised else None,
         "losses_mean": (
-            "How much of its domain a published value covers on average: 0 % is exact, 100 % says nothing. A "
-            "suppressed record counts 100 %."
+            "The share of its domain that a published value covers on average: 0 % is exact, 100 % carries no "
+            "information. A suppressed record counts as 100 %."
             if generalised
-            else "Quasi-identifiers are published exactly, so none of them loses anything; what is lost is which "
-            "sensitive value belongs to whom within a bucket."
+            else "Quasi-identifiers are published exactly, so none of them loses information. What is not published is "
+            "which sensitive value belongs to which record within a bucket."
         ),
         "worst": _worst(draft, groups),
         "worst_missing": "" if len(groups) else "No group is published.",
     }
 
 
-def _not_promised(draft: Draft) -> list[str]:
-    """What the models do not cover, with what exact columns tell of single records."""
+def _not_guaranteed(draft: Draft) -> list[str]:
+    """What the models do not cover, and what exact columns reveal about single records."""
     limits = [LIMITS, *(m.limits for m in draft.models if hasattr(m, "limits"))]
     exact = [f"{sentence(said)}." for said in exact_words(draft.view, draft.form)]
     unique = [f"{sentence(said)}." for said in unique_words(uniqueness(draft))]
@@ -70,7 +70,7 @@ def _tiles(draft: Draft, groups: Statistics, sets: Mapping[str, SetDomain] | Non
     records, gone, what = int(draft.partition.cells.counts.sum()), draft.partition.suppressed, _what(draft)
     sizes = groups.sizes[groups.sizes > 0]
     drawn = (
-        "records of the table take part"
+        "records of the table are used"
         if draft.rate == 1
         else f"records were drawn, {percent(float(draft.rate))} of the table"
     )
@@ -89,7 +89,7 @@ def _tiles(draft: Draft, groups: Statistics, sets: Mapping[str, SetDomain] | Non
         found.append(
             Tile(
                 f"{general_loss(draft.partition, draft.view, sets):.3f}",
-                "of each attribute's domain is covered by a published value on average (0: exact, 1: nothing left)",
+                "of each attribute's domain is covered by a published value on average (0: exact, 1: no information)",
             )
         )
     alone = uniqueness(draft)
@@ -106,8 +106,8 @@ def _tiles(draft: Draft, groups: Statistics, sets: Mapping[str, SetDomain] | Non
 
 def _published(draft: Draft) -> str:
     return {
-        "generalised": "Records are published one by one. The quasi-identifiers of a record are replaced by a region "
-        "that all records of its group share; all other attributes stay as they are.",
+        "generalised": "Records are published one by one. The quasi-identifier values of a record are generalised to a "
+        "region that all records of its group share; all other attributes are published unchanged.",
         "bucketized": "Records are published with their exact quasi-identifiers. The sensitive values are put into "
         "random order within each bucket: they belong to the bucket and not to the row.",
         "anatomy": "Records are published with their exact quasi-identifiers and the number of their bucket; a second "
@@ -118,22 +118,22 @@ def _published(draft: Draft) -> str:
 def _left_out(draft: Draft) -> str:
     gone = draft.partition.suppressed
     if not gone:
-        return "No record is suppressed: every record of the table that takes part is published."
+        return "No record is suppressed: every record that is used is published."
     records = int(draft.partition.cells.counts.sum())
     return (
-        f"{gone:,} records ({percent(gone / max(records, 1))}) are suppressed. With them their groups would have "
-        "broken the promise, or would have had to be generalised much further. They are published as rows that only "
-        "say that there was a record, and count as lost altogether in the numbers below."
+        f"{gone:,} records ({percent(gone / max(records, 1))}) are suppressed. With them, their groups would have "
+        "violated the privacy model, or would have had to be generalised much further. They are published as rows "
+        "that only say that there was a record. The numbers below count them as completely lost."
     )
 
 
 def _sizes(draft: Draft, groups: Statistics) -> Chart:
     what = _what(draft)
-    labels = _binned(groups.sizes[groups.sizes > 0])
-    return counts(labels, title=f"How many {what} have which size", axis=f"number of {what}, by their size in records")
+    labels = _bin_sizes(groups.sizes[groups.sizes > 0])
+    return counts(labels, title=f"Sizes of the {what}", axis=f"number of {what}, by their size in records")
 
 
-def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
+def _bin_sizes(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     """Sizes in bins: one a size where there are few, else bins that grow by the same factor."""
     if not len(sizes):
         return []
@@ -155,7 +155,7 @@ def _losses(draft: Draft, sets: Mapping[str, SetDomain] | None) -> Chart:
 
 
 def _worst(draft: Draft, groups: Statistics) -> list[tuple[str, str, Rows]]:
-    """For each promise the groups that are closest to breaking it, or, where no number says so, what they are."""
+    """For each privacy model the groups closest to its bound; if no number says so, those with the largest share."""
     found: list[tuple[str, str, Rows]] = []
     what = _what(draft)
     for model in draft.models if len(groups) else ():
@@ -170,13 +170,13 @@ def _worst(draft: Draft, groups: Statistics) -> list[tuple[str, str, Rows]]:
             if strain is None:
                 near = _largest_share(groups, name)
                 caption = f"The {what} in which one value of {name} has the largest share"
-                told = f"{caption}; how near they are to the bound, no single number says."
+                order = f"{caption}. No single number says how close they are to the bound."
             else:
                 near = strain.numbers if strain.more_is_nearer else -strain.numbers
-                caption = f"The {what} that are closest to breaking the promise for {name}"
-                told = f"Sorted by {strain.words}; the promise allows {strain.bound}."
+                caption = f"The {what} that are closest to the bound for {name}"
+                order = f"Sorted by {strain.words}; the privacy model allows {strain.bound}."
             worst = np.lexsort((groups.sizes, -np.where(groups.sizes > 0, near, -np.inf)))[:_WORST]
-            found.append((title(model), told, _table(draft, groups, worst, caption, name, strain)))
+            found.append((title(model), order, _table(draft, groups, worst, caption, name, strain)))
     return found
 
 

@@ -14,12 +14,12 @@ from sfumato.report.table_rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class Provenance:
     """How a release was made, apart from its draft: what a manifest says too, and the frontier if there is one.
 
     ``frontier`` has a kind (`this`, `efficient`, `other` or `baseline`), a name, a privacy loss and a utility loss a
     candidate; ``frontier_words`` say where this release is among them, or why they are not drawn. ``stated`` is the
-    guarantee as its manifest states it, then what that means; ``left`` what is left of the study's budget.
+    guarantee as its manifest states it, then what that means; ``left`` is the remaining budget of the study.
     """
 
     study: str
@@ -43,7 +43,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number that is looked for first, and what it means."""
+    """A key number, and what it means."""
 
     value: str
     means: str
@@ -53,9 +53,9 @@ class Tile:
 class Page:
     """Everything the page shows, in plain values. What does not apply is empty, and the page says so."""
 
-    made: Made
-    promised: Sequence[str]
-    not_promised: Sequence[str]
+    made: Provenance
+    guaranteed: Sequence[str]
+    not_guaranteed: Sequence[str]
     tiles: Sequence[Tile]
     published: str
     left_out: str
@@ -63,13 +63,13 @@ class Page:
     cap: Cap | None = None
     losses: Chart | None = None
     losses_mean: str = ""
-    distributions: Sequence[tuple[str, str, Chart | None, str]] = ()  # a name, its role, a chart, what is to be said
-    worst: Sequence[tuple[str, str, Rows]] = ()  # a promise, what is shown, the groups
+    distributions: Sequence[tuple[str, str, Chart | None, str]] = ()  # a name, its role, a chart, a sentence
+    worst: Sequence[tuple[str, str, Rows]] = ()  # a privacy model, how the groups are sorted, the groups
     worst_missing: str = ""
     frontier: Plane | None = None
     frontier_rows: Rows | None = None
-    receipt: Rows | None = None
-    receipt_means: Sequence[str] = ()
+    breakdown: Rows | None = None
+    breakdown_means: Sequence[str] = ()
     facts: Rows | None = None
     measures: Sequence[MeasureResult] = ()
     unmeasured: str = ""

@@ -4,7 +4,7 @@ One module for each verb; what several verbs share stands in `steps`. `make_rele
 in the order of trust, whatever the method is.
 """
 
-from sfumato.workflow.accuracy import worth, worths
+from sfumato.workflow.accuracy import accuracies, accuracy
 from sfumato.workflow.ask_table import Answer, Question, ask
 from sfumato.workflow.attack import attack_intersect, attack_link
 from sfumato.workflow.audit_release import audit_recipe
@@ -17,7 +17,7 @@ from sfumato.workflow.make_release import release
 from sfumato.workflow.max_k import max_k
 from sfumato.workflow.plan_release import plan
 from sfumato.workflow.report import make_report, report_after
-from sfumato.workflow.run import Ran, run_study
+from sfumato.workflow.run import RunResult, run_study
 from sfumato.workflow.steps.lost_entries import adopt_releases, lost_entries
 from sfumato.workflow.steps.outcome import Plan, Published, ledger_of, published_words
 from sfumato.workflow.sweep import REPEATS, run_frontier
@@ -28,8 +28,10 @@ __all__ = [
     "Plan",
     "Published",
     "Question",
-    "Ran",
+    "RunResult",
     "TableCheck",
+    "accuracies",
+    "accuracy",
     "adopt_releases",
     "ask",
     "attack_intersect",
@@ -55,6 +57,4 @@ __all__ = [
     "run_frontier",
     "run_study",
     "verify_table",
-    "worth",
-    "worths",
 ]

@@ -1,4 +1,4 @@
-"""For the owner: what releases are good for to learners, measured on parts of the study's own table."""
+"""For the owner: accuracy of classifiers trained on releases, measured on parts of the study's own table."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def worth(  # noqa: PLR0913 - all but the first come by keyword
+def accuracy(  # noqa: PLR0913 - all but the first come by keyword
     study: Study,
     recipe: Recipe,
     *,
@@ -41,14 +41,14 @@ def worth(  # noqa: PLR0913 - all but the first come by keyword
     workers: int | None = 1,
     progress: Progress = silent,
 ) -> Comparison:
-    """What a recipe's releases are worth to one classifier: see `worths`."""
-    return worths(
+    """Accuracy of one classifier trained on a recipe's releases: see `accuracies`."""
+    return accuracies(
         study, recipe, classifiers=(classifier,), protocol=protocol, runs=runs, seed=seed, baseline=baseline,
         workers=workers, progress=progress,
     )[classifier]  # fmt: skip
 
 
-def worths(  # noqa: PLR0913 - all but the first come by keyword
+def accuracies(  # noqa: PLR0913 - all but the first come by keyword
     study: Study,
     recipe: Recipe,
     *,
@@ -60,10 +60,10 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
     workers: int | None = 1,
     progress: Progress = silent,
 ) -> Mapping[str, Comparison]:
-    """What a recipe's releases are worth to learners: CA against BA and LA, over several parts of the table.
+    """Accuracy of classifiers trained on a recipe's releases (CA), next to raw data (BA) and the majority class (LA).
 
-    For the owner only. It looks at raw records and makes drafts that are thrown away: nothing is published, nothing is
-    entered into the ledger, and nothing that it returns is covered by a promise.
+    For the owner only. It reads raw records and makes drafts that are discarded: nothing is published, nothing is
+    recorded in the ledger, and nothing that it returns is covered by a guarantee.
     """
     method = build(recipe)
     private = method.needs.private
@@ -94,7 +94,7 @@ def worths(  # noqa: PLR0913 - all but the first come by keyword
 
 
 def draft_of_part(method: Method, view: View, counts: Any) -> Draft:
-    """A draft that is thrown away; an accountant of its own pays for its noise."""
+    """A draft that is discarded; an accountant of its own pays for its noise."""
     spends = method.spends
     return method.draft(
         view, counts, Context(accountant=None if spends is None else Accountant(spends / view.unit.stability))

@@ -1,4 +1,4 @@
-"""Questions to the table itself: a noisy count or histogram, paid from the same budget as releases.
+"""Questions to the table itself: a noisy count or histogram, charged to the same budget as releases.
 
 The order is that of a release: what can fail without looking at a record fails first, then the owner's guard, the entry
 is committed to the ledger, then the records are counted and noise is drawn. A crash between wastes budget and shows
@@ -45,7 +45,7 @@ from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
 from sfumato.workflow.steps.budget_words import refuse_over_budget
 from sfumato.workflow.steps.left_out_guard import refuse_above
-from sfumato.workflow.steps.outcome import ledger_of, left_over, who
+from sfumato.workflow.steps.outcome import current_user, ledger_of, remaining_budget
 from sfumato.workflow.steps.study_table import open_study_table
 
 MOST_CELLS: Final = 100_000
@@ -120,7 +120,7 @@ def ask(
     memory_limit: str | None = None,
     anyway: bool = False,
 ) -> Answer:
-    """Answer one question about the study's table with noise, and enter it into the ledger.
+    """Answer one question about the study's table with noise, and record it in the ledger.
 
     Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
     """
@@ -144,7 +144,7 @@ def ask(
             NewEntry(
                 study=study.name,
                 at=clock(),
-                who=who(),
+                who=current_user(),
                 purpose="question",
                 method="ask",
                 recipe=recipe.as_json(),
@@ -158,7 +158,7 @@ def ask(
         )
         try:
             progress("counting", 0, 1)
-            counts = _counted(counter, cells)
+            counts = _count_cells(counter, cells)
             accountant = Accountant(epsilon / study.unit.stability)
             grant = accountant.grant(accountant.budget, on=question.text or "all records", mechanism=NOISE_ON)
             drawn = noisy_counts(counts, sensitivity=1, grant=grant, source=noise).tolist()
@@ -172,7 +172,7 @@ def ask(
     return Answer(
         question=question,
         counts=answer,
-        left=left_over(study, book, selection.span),
+        left=remaining_budget(study, book, selection.span),
         within=error_bound(scale),
         deviation=_deviation(scale),
         entry=entry.id,
@@ -184,7 +184,7 @@ def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[At
 
     Not of the records that the question selects, and without a number: who asks may choose the condition, and counts of
     chosen records would be exact answers for nothing. What is left is one fact about each attribute: whether more of
-    its values than the study's public limit are missing or invalid (see `left_out` for what that tells).
+    its values than the study's public limit are missing or invalid (see `left_out_guard` for what that reveals).
     """
     if study.most_invalid is None:
         return
@@ -195,9 +195,9 @@ def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[At
         refuse_above(study, found)
     except SourceError:
         raise SourceError(
-            "too many records have a missing or invalid value in the attributes that the question uses, so nothing was "
-            "asked and nothing was spent",
-            "look at the values with `sfumato check`; to ask all the same: `--anyway` (Python: `anyway=True`)",
+            "too many records have a missing or invalid value in the attributes that the question uses, so no "
+            "question was asked and nothing was spent",
+            "inspect the values with `sfumato check`; to ask nevertheless, use `--anyway` (Python: `anyway=True`)",
         ) from None
 
 
@@ -223,8 +223,8 @@ def _deviation(scale: float) -> float:
 def _book(study: Study, ledger: Ledger | None) -> Ledger:
     if ledger is None and study.base == Path() and study.ledger is None:
         raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
-            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
+            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
         )
     return ledger or ledger_of(study)
 
@@ -240,18 +240,20 @@ def _cells(study: Study, by: str) -> Cut:
     attribute = study.attribute(by)
     domain = attribute.domain
     if attribute.role is Role.IDENTIFIER or domain is None:
-        raise StudyError(f"'{by}' has no public domain, so there are no cells to count", "choose an attribute with one")
+        raise StudyError(
+            f"'{by}' has no public domain, so there are no cells to count", "choose an attribute with a public domain"
+        )
     if isinstance(domain, SetDomain):
         raise StudyError(
-            f"'{by}' has sets of codes, so a record may be in several cells, and a histogram cannot count that yet",
-            "choose another attribute, or make a release and query that",
+            f"'{by}' has sets of codes, so a record may be in several cells, which histograms do not support yet",
+            "choose another attribute, or make a release and query it",
         )
     tree = domain.taxonomy
     whole = tree is None or domain.size == len(tree.widths)
     cut = Cut.finest(by, domain.size) if tree is None or whole else _leaves(by, tree.widths, domain.size)
     if len(cut) > MOST_CELLS:
         raise StudyError(
-            f"'{by}' has {len(cut):,} values, and every one would get noise",
+            f"'{by}' has {len(cut):,} values, and noise would be added to each",
             f"give it a coarser step or a taxonomy, so that there are at most {MOST_CELLS:,}",
         )
     return cut
@@ -265,8 +267,8 @@ def _refuse_observed(attributes: tuple[Attribute, ...]) -> None:
     names = observed(attributes)
     if names:
         raise StudyError(
-            f"the domain of {', '.join(repr(name) for name in names)} was read off the data, so an answer by it would "
-            "say who is in the table",
+            f"the domain of {', '.join(repr(name) for name in names)} was read from the data, so an answer that uses "
+            "it would reveal who is in the table",
             "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
         )
 
@@ -285,7 +287,7 @@ def _every_record(study: Study) -> Attribute:
     return Attribute(name=first.name, role=Role.INSENSITIVE, domain=replace(first.domain, other=0, empty=True))
 
 
-def _counted(counter: CodedTable, cells: Cut | None) -> Any:
+def _count_cells(counter: CodedTable, cells: Cut | None) -> Any:
     if cells is None:
         return np.array([counter.rows()], dtype=np.int64)
     found = counter.cells([cells])

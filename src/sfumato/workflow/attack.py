@@ -1,4 +1,4 @@
-"""Attacks that are run on bundles, for the owner: who can be found in a release, and what two releases tell together.
+"""Attacks on bundles, for the owner: linkage of people to a release, and intersection of two releases.
 
 Both look at the raw table, to know who is right; nothing of what they find goes into a bundle.
 """
@@ -68,15 +68,15 @@ def attack_intersect(
         )
     view, other = (each.view for each in read)
     if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
-        view = _together(view, other)  # of different purposes: people are known by all of it
+        view = _union_view(view, other)  # of different purposes: people are known by all of it
     private = all(each.private for each in read)
     raw = raw_records(study, view, progress=progress, memory_limit=memory_limit, private=private)
     progress("looking people up in both", 0, 1)
-    first, second = (each.beside(raw).shown for each in read)
+    first, second = (each.to_evidence(raw).shown for each in read)
     return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)
 
 
-def _together(one: View, two: View) -> View:
+def _union_view(one: View, two: View) -> View:
     """The attributes of both releases."""
 
     def either(part: str) -> tuple[Attribute, ...]:
@@ -92,21 +92,21 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
     """
     progress("reading the table of known people", 0, 1)
     with open_source(known, base=Path(), memory_limit=memory_limit) as table:
-        quasi = [_found(a, table.columns) for a in evidence.view.quasi if a.name in evidence.shown.attributes]
+        quasi = [_as_found(a, table.columns) for a in evidence.view.quasi if a.name in evidence.shown.attributes]
         lacking = [column for a in quasi for column in source_columns(a) if column not in table.columns]
         if lacking:
             raise SourceError(
                 f"the table of known people lacks quasi-identifiers of the release: {', '.join(lacking)}",
-                "give a table with all of them, in columns of the same names",
+                "give a table with all of them, in columns with the same names",
             )
-        beside = [_found(a, table.columns) for a in evidence.protected]
+        beside = [_as_found(a, table.columns) for a in evidence.protected]
         wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
         view = View(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
         counter = CodedTable(table, wanted, unit=RecordUnit())
         return table_records(view, counter.full_cells([a.name for a in wanted]), counter.sets)
 
 
-def _found(attribute: Attribute, columns: Collection[str]) -> Attribute:
+def _as_found(attribute: Attribute, columns: Collection[str]) -> Attribute:
     """The attribute as a table has it: a set that is joined from columns may stand in one of its own name."""
     domain = attribute.domain
     if isinstance(domain, SetDomain) and domain.columns and attribute.name in columns:

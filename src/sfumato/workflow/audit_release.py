@@ -23,7 +23,7 @@ from sfumato.workflow.accuracy import draft_of_part
 
 
 def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: Progress = silent) -> Finding:
-    """Test a recipe's promise from outside: run it often on two neighbouring tables, compare what comes out.
+    """Audit a recipe's guarantee as a black box: run it often on two neighbouring tables and compare the outputs.
 
     The tables are made from the declared domains, which are public: the study's own table is not opened, nothing is
     published and nothing is spent. One has five records, the other one record more, all alone in the last value of
@@ -41,9 +41,9 @@ def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: P
 
     def once(table: int) -> set[Any]:
         nonlocal done
-        progress("running the release on made-up tables", done, 2 * runs)
+        progress("running the release on synthetic tables", done, 2 * runs)
         done += 1
-        return events_of(_around(draft_of_part(method, view, counters[table]), tables[0]))
+        return events_of(_groups_of(draft_of_part(method, view, counters[table]), tables[0]))
 
     return audit(once, epsilon=spends, runs=runs)
 
@@ -66,7 +66,7 @@ def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDA
     return whole, {name: codes[:5] for name, codes in whole.items()}
 
 
-def _around(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
+def _groups_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
     """The draft with the groups that these records are in, and no others: the tables differ nowhere else."""
     groups = draft.groups
     homes, _ = tally([cut.regions(codes[cut.attribute]) for cut in groups.cuts])
@@ -78,5 +78,7 @@ def _private(recipe: Recipe) -> Method:
     """The method of a differentially private recipe; others are refused."""
     method = build(recipe)
     if not method.needs.private:
-        raise UsageError(f"method '{recipe.method}' promises no ε", "name a differentially private release")
+        raise UsageError(
+            f"method '{recipe.method}' is not differentially private", "choose a differentially private release"
+        )
     return method

@@ -1,4 +1,4 @@
-"""For the owner: which values of the table do not fit what the study declares."""
+"""For the owner: which values of the table are missing or outside their declared domains."""
 
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
@@ -9,7 +9,7 @@ from sfumato.workflow.steps.study_table import open_study_table
 def domain_violations(study: Study) -> list[DomainViolations]:
     """For the owner: values of the table that are missing or outside their declared domains.
 
-    Computed from raw data; covered by no promise.
+    Computed from raw data; covered by no guarantee.
     """
     coded = [a for a in study.attributes.values() if a.coded]
     with open_study_table(study) as table:

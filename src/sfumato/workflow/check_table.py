@@ -1,4 +1,4 @@
-"""Checking a promise on any table, also one that Sfumato did not make: values as they are found there."""
+"""Checking privacy models on any table, also one that Sfumato did not make: values as they are found there."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,12 +36,12 @@ _MISSING = "(missing)"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCheck:
-    """One promise on one table: in how many groups it is broken, for how many records, and the worst of them.
+    """One privacy model on one table: how many groups violate it, with how many records, and the worst of them.
 
-    ``records`` counts the records of broken groups, or those alone that break it where the model can tell. ``worst``
-    has the sizes of the worst groups: those that break the promise, smallest first, or else the smallest ones.
-    ``values`` has their quasi-identifiers, only where the owner asked for them. ``best`` is the strongest parameter
-    that holds, in words, where there is an obvious one.
+    ``records`` counts the records of groups that violate the model, or only the violating records where the model can
+    distinguish them. ``worst`` has the sizes of the worst groups: those that violate the model, smallest first, or else
+    the smallest ones. ``values`` has their quasi-identifier values, only if the owner asked for them. ``best`` is the
+    strongest parameter that holds, in words, where there is an obvious one.
     """
 
     model: str
@@ -53,7 +53,7 @@ class ModelCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether every group keeps the promise."""
+        """Whether every group satisfies the model."""
         return not self.broken
 
     def as_json(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class ModelCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class TableCheck:
-    """What a table keeps of a promise: how many records and groups were looked at, and a finding a model."""
+    """Privacy models on a table: how many records and groups were checked, and one finding per model."""
 
     records: int
     suppressed: int
@@ -82,7 +82,7 @@ class TableCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether every promise is kept in every group."""
+        """Whether every model holds in every group."""
         return all(model.ok for model in self.models)
 
     def as_json(self) -> dict[str, Any]:
@@ -113,15 +113,15 @@ def verify_table(
 
     Values are taken as they are found, so a missing one is a value like any other, and the domain of a sensitive
     column is what occurs in it, in order (flat, without a taxonomy). ``suppressed`` names a column that is true for
-    records that are passed over. With ``values`` the worst groups are named: for the owner's eyes. A model that looks
-    at regions takes each value of a quasi-identifier for a region of its own, whatever it stands for.
+    suppressed records, which are not counted. With ``values`` the values of the worst groups are shown: for the owner
+    only. A model that uses regions takes each value of a quasi-identifier as a region of its own.
     """
     models = parse_models(promise)
     if not models:
-        raise UsageError("there is no promise to check", "give one, such as k-anonymity=5")
+        raise UsageError("no privacy model is specified", "give one, such as k-anonymity=5")
     if any(isinstance(model, DeltaPresence) for model in models):
         raise UsageError(
-            "δ-presence counts people in regions, and a table of any kind does not say which those are",
+            "δ-presence counts people in regions, and this table does not state its regions",
             "check a bundle: `sfumato verify BUNDLE --population FILE`",
         )
     _refuse_names(quasi, sensitive, suppressed)
@@ -132,7 +132,7 @@ def verify_table(
                 f"{table.name} has no column {', '.join(map(repr, lacking))}",
                 f"choose among its columns: {', '.join(table.columns[:20])}",
             )
-        found, lost = _counted(table, [*quasi, *sensitive], suppressed)
+        found, lost = _count_values(table, [*quasi, *sensitive], suppressed)
     counts: Integers = found["n"].to_numpy().astype(np.int64)
     if not len(counts):
         raise InfeasibleError("the table has no record to check", "name a table with records")
@@ -140,7 +140,7 @@ def verify_table(
     codes: dict[str, Integers] = {}
     domains: dict[str, Domain] = {}
     for place, name in enumerate(sensitive, start=len(quasi)):
-        codes[name], domains[name] = _ranked(found[f"c{place}"])
+        codes[name], domains[name] = _rank_values(found[f"c{place}"])
     boxes, known = _regions(found, quasi, first) if any_regional(models) else (None, {})
     _check(models, quasi, domains, known)
     groups = Statistics.of(group, counts, codes, {**known, **domains}, groups=len(first), boxes=boxes)
@@ -157,7 +157,7 @@ def verify_table(
 
 def _refuse_names(quasi: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> None:
     if not quasi:
-        raise UsageError("no column is named that others may know of a person", "name the quasi-identifiers")
+        raise UsageError("no quasi-identifier is given", "name the columns that an adversary may know about a person")
     names = [*quasi, *sensitive, *([suppressed] if suppressed else [])]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
@@ -166,7 +166,7 @@ def _refuse_names(quasi: Sequence[str], sensitive: Sequence[str], suppressed: st
         )
 
 
-def _counted(table: SourceTable, columns: Sequence[str], suppressed: str | None) -> tuple[pa.Table, int]:
+def _count_values(table: SourceTable, columns: Sequence[str], suppressed: str | None) -> tuple[pa.Table, int]:
     """Every combination of values with how often it occurs, and how many records are suppressed."""
     rows = table.table
     lost = 0
@@ -198,7 +198,7 @@ def _groups(columns: Sequence[Integers]) -> tuple[Integers, Integers]:
     return group, first
 
 
-def _ranked(column: pa.ChunkedArray) -> tuple[Integers, Domain]:
+def _rank_values(column: pa.ChunkedArray) -> tuple[Integers, Domain]:
     """Codes in the order of the values (numbers by size, also where they are written as text), and their domain."""
     whole = column.dictionary_encode(null_encoding="encode").combine_chunks()
     values = whole.dictionary.to_pylist()
@@ -207,8 +207,8 @@ def _ranked(column: pa.ChunkedArray) -> tuple[Integers, Domain]:
     except (TypeError, ValueError):
         order = sorted(range(len(values)), key=lambda n: (values[n] is None, str(values[n])))
     texts = [_MISSING if values[n] is None else str(values[n]) for n in order]
-    leaves = _apart(texts)
-    root = _apart([*leaves, "Any"])[-1]
+    leaves = _distinct_texts(texts)
+    root = _distinct_texts([*leaves, "Any"])[-1]
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[order] = np.arange(len(values))
     taxonomy = Taxonomy.of(Node(root, tuple(Node(leaf) for leaf in leaves)))
@@ -217,12 +217,12 @@ def _ranked(column: pa.ChunkedArray) -> tuple[Integers, Domain]:
 
 def _regions(found: pa.Table, quasi: Sequence[str], first: Integers) -> tuple[Boxes, dict[str, Domain]]:
     """Every value of a quasi-identifier as a region of its own, and the domains they make."""
-    ranked = {name: _ranked(found[f"c{place}"]) for place, name in enumerate(quasi)}
+    ranked = {name: _rank_values(found[f"c{place}"]) for place, name in enumerate(quasi)}
     starts = np.stack([codes[first] for codes, _ in ranked.values()], axis=1)
     return Boxes(tuple(quasi), starts, starts + 1), {name: domain for name, (_, domain) in ranked.items()}
 
 
-def _apart(texts: Sequence[str]) -> list[str]:
+def _distinct_texts(texts: Sequence[str]) -> list[str]:
     """The same texts, with a mark on one that was there before: values of two types may read alike."""
     seen: set[str] = set()
     found: list[str] = []

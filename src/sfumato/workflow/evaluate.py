@@ -1,8 +1,8 @@
 """Measuring a release against the table it was made from, for the owner's eyes only.
 
 A draft, or a bundle read back as its receiver reads it, becomes a `Shown`; the study's table becomes counts of all its
-records. Nothing of this goes into a bundle, and no promise covers it. Sets are looked at as far as they are declared to
-be published (see `set_told`).
+records. Nothing of this goes into a bundle, and no guarantee covers it. Sets are measured at the level at
+which they are declared to be published (see `study.set_levels`).
 """
 
 from collections.abc import Iterable
@@ -21,14 +21,14 @@ from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, SourceTable
-from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, promised_cap, read_bundle
+from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, find_cap, read_bundle
 from sfumato.workflow.steps.study_table import open_study_table
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
 
 
 def measuring_view(study: Study, purpose: str | None = None) -> View:
-    """The attributes of a purpose as measures see them; the unit is the record, whatever the study promises about."""
+    """The attributes of a purpose as measures see them; the unit is the record, whatever the study's unit is."""
     wanted = wanted_by(study, purpose)
     view = attributes_by_role(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
     refuse_uncoded(view.attributes)
@@ -89,7 +89,7 @@ def evidence_of_draft(
         cells = TableRecords(cells)
     raw = cells or raw_records(study, view, progress=progress)
     shown = FORMS[draft.form].shown(draft, view, raw.sets)
-    cap = promised_cap(draft.models)
+    cap = find_cap(draft.models)
     return Evidence(view=view, raw=raw.cells, shown=shown, sets=raw.sets, kept={} if kept is None else kept, cap=cap)
 
 
@@ -110,7 +110,7 @@ def evidence_of_bundle(
     progress("reading the release", 0, 1)
     read = read_bundle(study, bundle, was=was)
     raw = raw_records(study, read.view, progress=progress, memory_limit=memory_limit, private=read.private)
-    return read.beside(raw)
+    return read.to_evidence(raw)
 
 
 def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:
@@ -143,7 +143,7 @@ def measure_release(
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> dict[str, Reading | Refused]:
-    """Measure a bundle against the study's table. For the owner only: no promise covers what comes out."""
+    """Measure a bundle against the study's table. For the owner only: no guarantee covers the result."""
     wanted = None if only is None else chosen_measures(only)  # an unknown name fails before anything is read
     evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
     return measure(evidence, wanted, progress=progress)

@@ -33,8 +33,8 @@ from sfumato.study.view import View
 from sfumato.tables import CodedTable
 from sfumato.workflow.steps.budget_words import cost_words, refusal_words, refuse_over_budget
 from sfumato.workflow.steps.left_out_guard import guard, with_left_out
-from sfumato.workflow.steps.lost_entries import ledger_words, left_unless_lost
-from sfumato.workflow.steps.outcome import Plan, Run, leaving, ledger_of, person_rules, versions
+from sfumato.workflow.steps.lost_entries import ledger_words, remaining_unless_lost
+from sfumato.workflow.steps.outcome import Plan, Run, ledger_of, person_rules, released_attributes_sentence, versions
 from sfumato.workflow.steps.reservation import Reservation
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.value_rules import value_rules
@@ -63,12 +63,12 @@ def is_learner(what: object) -> TypeGuard[Learner]:
 def plan_learning(
     study: Study, learner: Learner, *, purpose: str | None = None, ledger: Ledger | None = None, check: bool = True
 ) -> Plan:
-    """Say in words what a learnt model would cost and what is left; with ``check`` it looks at the table."""
+    """Describe the cost of a learnt model and the remaining budget; with ``check`` the table is read."""
     method = learner.method()
     view = tailor(study, purpose, method.needs)
     forecast = method.forecast(view)
     book = ledger or ledger_of(study)
-    left = left_unless_lost(study, book, view.selection.span)
+    left = remaining_unless_lost(study, book, view.selection.span)
     plan = Plan(
         study=study.name,
         recipe=_recipe(method, purpose, Chosen.IN_ADVANCE),
@@ -84,7 +84,7 @@ def plan_learning(
             *value_rules(view.attributes, private=True),
             *forecast.sentences,
             *cost_words(study, method.spends, left, view),
-            leaving(study, view.attributes),
+            released_attributes_sentence(study, view.attributes),
         ),
         numbers=forecast.numbers,
     )
@@ -116,12 +116,13 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     method.check(view)
     if study.budget is None:
         raise StudyError(
-            f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
+            f"the study '{study.name}' declares no privacy budget",
+            "add `budget` under `privacy`: the total ε of all releases",
         )
     if ledger is None and study.base == Path() and study.ledger is None:
         raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
-            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
+            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
         )
     run = Run(
         folder=Path(), ledger=ledger or ledger_of(study), source=source or SecureSource(), progress=progress,
@@ -133,7 +134,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
     )
     progress("opening the table", 0, 1)
-    with open_study_table(study, private=True, memory_limit=memory_limit) as table, _claimed(out):
+    with open_study_table(study, private=True, memory_limit=memory_limit) as table, _claim_until_written(out):
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         guard(study, counter, anyway=anyway)
         entered = Reservation.reserve(
@@ -151,7 +152,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
             model = _model(study, recipe, method, view, tree, accountant, run, entered.entry.hash)
             text = model.to_text_json().encode()
             if out is not None:
-                _put(out, text)
+                _write_model(out, text)
     run.ledger.complete(entered.entry.id, hashlib.sha256(text).hexdigest(), at=run.clock())
     learner.take(model)
     return learner
@@ -197,7 +198,7 @@ def _model(
 
 
 @contextmanager
-def _claimed(out: Path | None) -> Iterator[None]:
+def _claim_until_written(out: Path | None) -> Iterator[None]:
     """Make the file, empty; if the block fails before the model is in it, it goes again."""
     if out is None:
         yield
@@ -226,7 +227,7 @@ def _claim(out: Path) -> None:
         ) from None
 
 
-def _put(out: Path, text: bytes) -> None:
+def _write_model(out: Path, text: bytes) -> None:
     """Replace the claimed file by the whole model, in one step."""
     beside = out.with_name(f".{out.name}.{os.getpid()}.partial")
     try:

@@ -1,4 +1,4 @@
-"""Test the promise of a learnt model from outside, on two small made-up neighbouring tables."""
+"""Audit the guarantee of a learnt model as a black box, on two small synthetic neighbouring tables."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -51,15 +51,15 @@ def audit_tree(
     found = []
     for number, pair in enumerate(pairs):
 
-        def told(what: str, done: int, total: int, number: int = number) -> None:
+        def report(what: str, done: int, total: int, number: int = number) -> None:
             progress(what, number * total + done, len(pairs) * total)
 
-        found.append(_compared(method, view, pair, runs, told))
+        found.append(_compared(method, view, pair, runs, report))
     best = max(found, key=lambda finding: finding.lower_bound)
     return replace(best, confidence=_CONFIDENCE)
 
 
-def _compared(method: DiffPTree, view: View, pair: tuple[list[Row], list[Row]], runs: int, told: Progress) -> Finding:
+def _compared(method: DiffPTree, view: View, pair: tuple[list[Row], list[Row]], runs: int, report: Progress) -> Finding:
     spends, people = method.spends, view.unit.stability
     tables = [_Made(view, rows) for rows in pair]
     around = {a.name: np.array([0, domain_of(a).size - 1], dtype=np.int64) for a in view.predictors}
@@ -69,7 +69,7 @@ def _compared(method: DiffPTree, view: View, pair: tuple[list[Row], list[Row]], 
 
     def once(table: int) -> set[Hashable]:
         nonlocal done
-        told("learning on made-up tables", done, 2 * runs)
+        report("learning on synthetic tables", done, 2 * runs)
         done += 1
         tree = method.run(view, tables[table], accountant=Accountant(spends / people), source=SecureSource())
         return events_of_tree(tree, around, levels, unit)

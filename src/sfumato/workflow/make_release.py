@@ -41,11 +41,11 @@ from sfumato.workflow.steps.background import with_people, with_population
 from sfumato.workflow.steps.budget_words import refuse_over_budget
 from sfumato.workflow.steps.left_out_guard import guard
 from sfumato.workflow.steps.lost_entries import budget_words, refuse_lost_entries
-from sfumato.workflow.steps.outcome import Published, Run, ledger_of, left_over, person_rules, versions
-from sfumato.workflow.steps.overlaps import overlaps
+from sfumato.workflow.steps.outcome import Published, Run, ledger_of, person_rules, remaining_budget, versions
+from sfumato.workflow.steps.overlaps import overlap_warnings
 from sfumato.workflow.steps.reservation import Reservation, claim_until_published, remove_on_failure
 from sfumato.workflow.steps.study_table import open_study_table
-from sfumato.workflow.steps.sweep_notice import swept
+from sfumato.workflow.steps.sweep_notice import sweep_warning
 from sfumato.workflow.steps.value_rules import value_rules
 from sfumato.workflow.steps.whole_table import count_whole_table
 
@@ -62,7 +62,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     memory_limit: str | None = None,
     anyway: bool = False,
 ) -> Published:
-    """Make, re-check and publish one release, and enter it into the ledger.
+    """Make, verify and publish one release, and record it in the ledger.
 
     ``folder`` must not exist; it will hold `bundle/`, which is released, and `owner/`, which stays. ``anyway`` releases
     also if more records are left out than the study's ``most_invalid`` allows.
@@ -70,8 +70,8 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     method = build(recipe)
     if ledger is None and study.base == Path() and study.ledger is None:
         raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so what it spends would be forgotten",
-            "use `sfumato.Study`, which keeps one, or pass `ledger=`",
+            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
+            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
         )
     run = Run(
         folder=folder,
@@ -86,13 +86,13 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     method.check_declared(asked)
     method.check(foresee_view(asked, method))
     _refuse_unpayable(study, method, asked, run)
-    warnings = [*budget_words(study, run.ledger), *swept(study, recipe), *formula_words(asked.attributes)]
+    warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)
     with ExitStack() as kept:
         with claim_until_published(run.folder):
             counted = _count(kept, study, method, asked, run)
             if not method.needs.private:
-                warnings += overlaps(study, run.ledger, asked)
+                warnings += overlap_warnings(study, run.ledger, asked)
             first = None if method.needs.private else make_draft(counted, run)
             entered = _reserve(study, recipe, method, asked, run)
         with remove_on_failure(run.folder), entered.fail_on_error():
@@ -100,11 +100,11 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
             progress("publishing", 0, 1)
             facts = _facts(study, recipe, asked, draft, run)
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder, source=run.source)
-    with entered.completing(written):
-        left = left_over(study, run.ledger, asked.selection.span)
+    with entered.complete_entry(written):
+        left = remaining_budget(study, run.ledger, asked.selection.span)
         if written.unique is not None:
             warnings += unique_words(written.unique)
-        done = entered.hand_over(
+        done = entered.finish_publication(
             draft, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=counted.left_out
         )
         progress("publishing", 1, 1)
@@ -112,7 +112,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedTable:
     """What a method gets: its view, and counts of the table."""
 
     view: View
@@ -121,7 +121,7 @@ class Counted:
     left_out: LeftOut | None
 
 
-def make_draft(counted: Counted, run: Run) -> Draft:
+def make_draft(counted: CountedTable, run: Run) -> Draft:
     """The draft of a method, as far as it is published; what ε was spent on goes with it."""
     method, view = counted.method, counted.view
     guarantee = method.guarantee(view)
@@ -129,7 +129,7 @@ def make_draft(counted: Counted, run: Run) -> Draft:
     if isinstance(guarantee, DpGuarantee):
         accountant = Accountant(guarantee.epsilon / view.unit.stability)
         draft = method.draft(view, counted.counts, replace(context, accountant=accountant))
-        draft = replace(draft, guarantee=guarantee.spent(accountant.breakdown))
+        draft = replace(draft, guarantee=guarantee.with_breakdown(accountant.breakdown))
     else:
         draft = method.draft(view, counted.counts, context)
     return FORMS[draft.form].published(draft)
@@ -143,26 +143,27 @@ def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> No
     epsilon = method.spends
     if epsilon is None or study.budget is None:
         raise StudyError(
-            f"the study '{study.name}' declares no privacy budget", "add `budget` under `privacy`: the total ε, ever"
+            f"the study '{study.name}' declares no privacy budget",
+            "add `budget` under `privacy`: the total ε of all releases",
         )
     refuse_over_budget(study, run.ledger, epsilon=epsilon, unit=asked.unit, span=asked.selection.span, at=run.clock())
 
 
-def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run) -> Counted:
+def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run) -> CountedTable:
     """Open the table and let the guard look at it; a syntactic method gets all cells, with files that it names."""
     private = method.needs.private
     table = kept.enter_context(open_study_table(study, private=private, memory_limit=run.memory_limit))
     counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
     if private:
         run.progress("comparing the table with the study", 0, 1)
-        return Counted(asked, counter, method, guard(study, counter, anyway=run.anyway))
+        return CountedTable(asked, counter, method, guard(study, counter, anyway=run.anyway))
     run.progress("counting the records", 0, 1)
     whole = count_whole_table(study, asked, counter, anyway=run.anyway)
     view, cells = recode_sets(asked, whole.cells, counter.sets)
     view = with_people(method.models, study, view)
     known = with_population(method, study, view)
     known.check_declared(asked)
-    return Counted(view, cells, known, whole.left_out)
+    return CountedTable(view, cells, known, whole.left_out)
 
 
 def _reserve(study: Study, recipe: Recipe, method: Method, asked: View, run: Run) -> Reservation:

@@ -21,7 +21,7 @@ from sfumato.tables import CodedTable
 from sfumato.workflow.steps.background import with_population
 from sfumato.workflow.steps.study_table import open_study_table
 
-_AS_DRAWN = "Mondrian's groups hold all records: the rate is taken as if they had been drawn from a larger table"
+_AS_DRAWN = "Mondrian's groups contain all records: the rate is applied as if they had been drawn from a larger table"
 
 
 def max_k(
@@ -34,14 +34,14 @@ def max_k(
     like: Mondrian | None = None,
     progress: Progress = silent,
 ) -> MaxK:
-    """The smallest k found at which Mondrian's groups keep the cap, and the average group of a release under the cap.
+    """The smallest k found at which Mondrian satisfies the cap, and the average group size of a release under the cap.
 
     Expected confidences come from the cap's population, or from the table's own shares, as in the paper. Nothing is
-    published, and nothing that is returned is covered by a promise: it is computed from raw records.
+    published, and nothing that is returned is covered by a guarantee: it is computed from raw records.
     """
     low, high = between
     if not 1 <= low <= high:
-        raise UsageError(f"k is to go from {low} to {high}", "give two whole numbers from 1 on, the lower first")
+        raise UsageError(f"the range of k is {low} to {high}", "give two whole numbers from 1 on, the lower first")
     asked = tailor(study, purpose, cap.needs)
     refuse_named_sets(cap, asked)
     cap.check(declared_levels(asked))
@@ -50,12 +50,12 @@ def max_k(
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         cells = counter.full_cells([a.name for a in asked.attributes])
         if not len(cells):
-            raise InfeasibleError("no record of the table takes part", "check the table with `sfumato check`")
+            raise InfeasibleError("no record of the table is used", "check the table with `sfumato check`")
         view, cells = recode_sets(asked, cells, counter.sets)
     cap = with_population(cap, study, view)
     refuse_named_sets(cap, asked)
     records = int(cells.counts.sum())
-    known = {**_own(view, cells), **(cap.population if isinstance(cap.population, Mapping) else {})}
+    known = {**_table_shares(view, cells), **(cap.population if isinstance(cap.population, Mapping) else {})}
     model = CappedConfidence(rate=cap.rate, attribute=cap.attribute, shares=known, rules=cap.rules)
     free = replace(view, quasi=tuple(replace(a, at_least=None) for a in view.quasi))
     mondrian = like or Mondrian(k=low)
@@ -74,7 +74,7 @@ def max_k(
     return MaxK(rate=str(cap.rate), tried=tried, k=found, average=average, every=every, notes=_notes(view, cap))
 
 
-def _own(view: View, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
+def _table_shares(view: View, cells: Cells) -> Mapping[str, Mapping[str, Fraction]]:
     """The table's own shares; they stay here."""
     return {
         a.name: shares_of_counts(view.domain(a.name), cells.codes[:, cells.attributes.index(a.name)], cells.counts)
@@ -86,5 +86,7 @@ def _notes(view: View, cap: ConfidenceCap) -> tuple[str, ...]:
     limited = [a.name for a in view.quasi if a.at_least is not None]
     notes = [] if parse_exact(cap.rate, "rate") == 1 else [_AS_DRAWN]
     if limited:
-        notes.append(f"Mondrian cannot keep `at_least`, and cuts these as fine as it can: {', '.join(limited)}")
+        notes.append(
+            f"Mondrian does not support `at_least`, and splits these as finely as it can: {', '.join(limited)}"
+        )
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Planning a release: what it would do to each column, what it would cost and leave, in words; nothing is spent."""
+"""Planning a release: what it would do to each column, its cost and the remaining budget; nothing is spent."""
 
 from sfumato.domains.domain import Grid
 from sfumato.domains.sets.domain import SetDomain
@@ -15,17 +15,24 @@ from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.workflow.steps.budget_words import cost_words, refusal_words
 from sfumato.workflow.steps.left_out_guard import with_left_out
-from sfumato.workflow.steps.lost_entries import ledger_words, left_unless_lost
-from sfumato.workflow.steps.outcome import Plan, leaving, ledger_of, left_words, named, person_rules
-from sfumato.workflow.steps.overlaps import overlaps
-from sfumato.workflow.steps.sweep_notice import swept
+from sfumato.workflow.steps.lost_entries import ledger_words, remaining_unless_lost
+from sfumato.workflow.steps.outcome import (
+    Plan,
+    ledger_of,
+    list_names,
+    person_rules,
+    released_attributes_sentence,
+    remaining_words,
+)
+from sfumato.workflow.steps.overlaps import overlap_warnings
+from sfumato.workflow.steps.sweep_notice import sweep_warning
 from sfumato.workflow.steps.value_rules import stop_rules, value_rules
 
 
 def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: bool = True) -> Plan:
-    """Say in words what a release would do, what it costs and what is left; nothing is spent.
+    """Describe what a release would do, its cost and the remaining budget; nothing is spent.
 
-    With ``check`` the table is looked at, to tell the owner how many records have values that leave them out.
+    With ``check`` the table is read, to tell the owner how many records are left out for missing or invalid values.
     """
     method = build(recipe)
     asked = tailor(study, recipe.purpose, method.needs)
@@ -34,7 +41,7 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
     method.check(view)
     forecast = method.forecast(view)
     book = ledger or ledger_of(study)
-    left = left_unless_lost(study, book, view.selection.span)
+    left = remaining_unless_lost(study, book, view.selection.span)
     epsilon = method.spends
     sentences = [
         *([] if epsilon is None else refusal_words(study, epsilon, left, view, "release")),
@@ -48,18 +55,18 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
         *value_rules(asked.attributes, private=method.needs.private),
         *([] if method.needs.private else stop_rules(asked.attributes)),
         *formula_words(asked.attributes),
-        *_told_beside(asked, method),
-        leaving(study, view.attributes),
+        *_published_besides(asked, method),
+        released_attributes_sentence(study, view.attributes),
     ]
     if epsilon is not None:
         sentences += cost_words(study, epsilon, left, view)
     else:
         sentences.append(
             "it spends no privacy budget (syntactic guarantee) and is recorded in the ledger"
-            + left_words(study, left, view.selection.span)
+            + remaining_words(study, left, view.selection.span)
         )
-        sentences += overlaps(study, book, view)
-    sentences += swept(study, recipe)
+        sentences += overlap_warnings(study, book, view)
+    sentences += sweep_warning(study, recipe)
     if epsilon is None:
         sentences.append(LIMITS[:1].lower() + LIMITS[1:].removesuffix("."))
     found = Plan(
@@ -90,16 +97,16 @@ def _column_changes(view: View, form: str) -> list[str]:
     names = ", ".join(a.name for a in view.quasi)
     hidden = ", ".join(a.name for a in view.sensitive)
     if form == "generalised":
-        found = [f"these columns are generalised, by equivalence class: {quasi}"]
+        found = [f"these columns are generalised within equivalence classes: {quasi}"]
     elif form == "anatomy":
         found = [
-            f"these columns stay exact, with a bucket for each record: {names}",
-            f"these are taken out into a second table, counted by bucket: {hidden}",
+            f"these columns are published exactly, with the bucket of each record: {names}",
+            f"these columns are published in a second table, as counts by bucket: {hidden}",
         ]
     else:
         found = [
-            f"these columns stay exact, with a bucket for each record: {names}",
-            f"the values of these are put into random order within each bucket: {hidden}",
+            f"these columns are published exactly, with the bucket of each record: {names}",
+            f"the values of these columns are shuffled within each bucket: {hidden}",
         ]
     return [*found, *exact_words(view, form)]
 
@@ -113,15 +120,16 @@ def _as_published(attribute: Attribute) -> str:
     return f"{attribute.name} (to nodes of its taxonomy)"
 
 
-def _told_beside(asked: View, method: Method) -> list[str]:
-    """What a syntactic release tells beside its records."""
+def _published_besides(asked: View, method: Method) -> list[str]:
+    """What a syntactic release publishes besides its records."""
     if method.needs.private:
         return []
     found = []
     if names := observed(asked.attributes):
-        found.append(f"domains read off the table are published with it, for {named(names, len(asked.attributes))}")
+        which = list_names(names, len(asked.attributes))
+        found.append(f"domains that were read from the table are published with the release, for {which}")
     if method.may_suppress:
-        found.append("records may be suppressed: they are published as rows that only say so")
+        found.append("records may be suppressed: a suppressed record is published as a row without values")
     return found
 
 

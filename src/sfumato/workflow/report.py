@@ -21,16 +21,16 @@ from sfumato.progress import Progress, silent
 from sfumato.release.bundle.files import BUNDLE
 from sfumato.release.bundle.owner_folder import OWNER, read_notes, write_report
 from sfumato.release.draft import Draft
-from sfumato.report import Made, report_page
+from sfumato.report import Provenance, report_page
 from sfumato.study.budget import show
 from sfumato.study.set_levels import set_domains
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable
 from sfumato.workflow.reading.read_bundle import Given, ReadBundle, read_bundle
-from sfumato.workflow.reading.report_evidence import MOST_ROWS, Measured, quick_measures, too_large
-from sfumato.workflow.steps.outcome import Published, ledger_of, left_over, published_words, report_words
+from sfumato.workflow.reading.report_evidence import MOST_ROWS, ReportMeasures, quick_measures, too_large
+from sfumato.workflow.steps.outcome import Published, ledger_of, published_words, remaining_budget, report_words
 from sfumato.workflow.steps.study_table import open_study_table
-from sfumato.workflow.sweeping.place_on_frontier import Placed, placed
+from sfumato.workflow.sweeping.place_on_frontier import FrontierPosition, place_on_frontier
 
 
 def make_report(
@@ -42,7 +42,7 @@ def make_report(
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Path:
-    """Write the owner's report of a published release into its owner's folder, and give its place.
+    """Write the owner's report of a published release into its owner's folder, and return its path.
 
     An earlier report of the release is replaced. ``was`` is what the study was called when the release was made.
     """
@@ -51,7 +51,9 @@ def make_report(
     folder = _folder(read)
     notes = read_notes(folder)
     looked, measured = _look_at_table(study, read, progress, memory_limit)
-    among = placed(study, _recipe(notes).get("purpose"), looked, progress=progress, memory_limit=memory_limit)
+    among = place_on_frontier(
+        study, _recipe(notes).get("purpose"), looked, progress=progress, memory_limit=memory_limit
+    )
     progress("writing your report", 0, 1)
     page = report_page(
         _draft(read, notes),
@@ -94,16 +96,16 @@ def report_after(
 
 def _look_at_table(
     study: Study, read: ReadBundle, progress: Progress, memory_limit: str | None
-) -> tuple[Evidence | None, Measured]:
+) -> tuple[Evidence | None, ReportMeasures]:
     """The release next to the table, and what the measures say that are quick at its size."""
-    progress("looking at the table for your report", 0, 1)
+    progress("reading the table for your report", 0, 1)
     view = read.view
     with open_study_table(study, private=read.private, guesses=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         if read.private and (rows := counter.all_rows()) > MOST_ROWS:
-            return None, Measured(unmeasured=too_large(rows, len(view.attributes)))
+            return None, ReportMeasures(unmeasured=too_large(rows, len(view.attributes)))
         raw = table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
-    looked = read.beside(raw)
+    looked = read.to_evidence(raw)
     return looked, quick_measures(looked, progress)
 
 
@@ -112,9 +114,9 @@ def _folder(read: ReadBundle) -> Path:
     place = read.release.path
     if place.name != BUNDLE:
         raise UsageError(
-            f"the bundle in '{place}' is not in the folder of its release, so its report has no place of its own",
-            f"give the folder that `release` made, which holds `{BUNDLE}` and `{OWNER}`; any bundle can be measured by "
-            "`sfumato evaluate measures`",
+            f"the bundle in '{place}' is not in the folder of its release, so there is no folder for its report",
+            f"give the folder that `release` made, which holds `{BUNDLE}` and `{OWNER}`; `sfumato evaluate "
+            "measures` measures any bundle",
         )
     return place.parent
 
@@ -144,14 +146,14 @@ def _left(study: Study, read: ReadBundle, ledger: Ledger | None) -> str:
     if not read.private:
         return ""
     span = read.view.selection.span
-    left = show(left_over(study, ledger or ledger_of(study), span) or Fraction(0))
+    left = show(remaining_budget(study, ledger or ledger_of(study), span) or Fraction(0))
     return left if span is None else f"{left} over {span}"
 
 
-def _how_made(read: ReadBundle, notes: Mapping[str, Any], among: Placed, *, left: str) -> Made:
+def _how_made(read: ReadBundle, notes: Mapping[str, Any], among: FrontierPosition, *, left: str) -> Provenance:
     manifest, parameters = read.release.manifest, _recipe(notes).get("parameters")
     odds = manifest["privacy"].get("odds")
-    return Made(
+    return Provenance(
         study=manifest["study"],
         release=manifest["release"],
         method=manifest["method"]["name"],

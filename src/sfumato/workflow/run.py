@@ -2,7 +2,7 @@
 
 Read, tailor by time and attributes, follow the taxonomies, generalise under differential privacy (or whatever the
 release names), publish, classify, evaluate. Each release goes through `release`, so each is claimed, charged, checked
-and entered on its own; what it is worth is measured on raw records, for the owner, and costs nothing.
+and recorded on its own; its accuracy is measured on raw records, for the owner, and spends nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ from sfumato.release.verify import verify_bundle
 from sfumato.study.budget import exact_text
 from sfumato.study.recipe import Recipe, recipe_from_study
 from sfumato.study.study import Study
-from sfumato.workflow.accuracy import worth
+from sfumato.workflow.accuracy import accuracy
 from sfumato.workflow.make_release import release
 from sfumato.workflow.plan_release import plan
 from sfumato.workflow.report import report_after
@@ -29,18 +29,17 @@ from sfumato.workflow.steps.outcome import Published
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ran:
+class RunResult:
     """One release of a run: what came out, or why nothing did.
 
-    ``worth`` is how well one predicts the class after learning from such releases; ``why_not`` says why that was not
-    measured.
+    ``accuracy`` is that of classifiers trained on such releases; ``why_not`` says why it was not measured.
     """
 
     recipe: Recipe
     published: Published | None = None
     verified: bool = False
     failure: SfumatoError | None = None
-    worth: Comparison | None = None
+    accuracy: Comparison | None = None
     why_not: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -54,7 +53,7 @@ class Ran:
             "left": None if done is None else exact_text(done.left),
             "verified": self.verified,
             "failure": None if self.failure is None else str(self.failure),
-            "accuracy": None if self.worth is None else self.worth.as_json(),
+            "accuracy": None if self.accuracy is None else self.accuracy.as_json(),
             "why_not": self.why_not or None,
             "warnings": [] if done is None else list(done.warnings),
         }
@@ -70,7 +69,7 @@ def run_study(
     report: bool = True,
     progress: Progress = silent,
     anyway: bool = False,
-) -> list[Ran]:
+) -> list[RunResult]:
     """Make, publish, check and classify some or all releases that a study declares, in its order.
 
     The owner's report of each follows, unless ``report`` is False.
@@ -85,30 +84,32 @@ def run_study(
         found = plan(study, recipe, ledger=ledger, check=False)  # `release` looks at the table
         if not found.fits:
             raise BudgetError(
-                f"release '{recipe.name}' asks for more ε than is left, so nothing was made",
-                f"see `sfumato plan` for '{recipe.name}', or leave it out",
+                f"release '{recipe.name}' needs more ε than remains, so no release was made",
+                f"see `sfumato plan` for '{recipe.name}', or omit it",
             )
     make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
-    done: list[Ran] = []
+    done: list[RunResult] = []
     for recipe in recipes:
-        one = _ran(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress)
+        one = _run_release(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress)
         if report and one.published is not None:
             one = replace(one, published=report_after(study, one.published, ledger=ledger, progress=progress))
         done.append(one)
     return done
 
 
-def _ran(study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress) -> Ran:
+def _run_release(
+    study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress
+) -> RunResult:
     try:
         done = make()
     except SfumatoError as error:
-        return Ran(recipe=recipe, failure=error)
+        return RunResult(recipe=recipe, failure=error)
     named = population_names(getattr(build(recipe), "models", ()))
     verified = verify_bundle(
         done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
     ).ok
     try:
-        found = worth(study, recipe, runs=runs, progress=progress)
+        found = accuracy(study, recipe, runs=runs, progress=progress)
     except SfumatoError as error:
-        return Ran(recipe=recipe, published=done, verified=verified, why_not=error.problem)
-    return Ran(recipe=recipe, published=done, verified=verified, worth=found)
+        return RunResult(recipe=recipe, published=done, verified=verified, why_not=error.problem)
+    return RunResult(recipe=recipe, published=done, verified=verified, accuracy=found)

@@ -43,11 +43,11 @@ from sfumato.workflow.steps.background import Shares, population_file, populatio
 from sfumato.workflow.steps.public_reading import refuse_guesses
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.whole_table import refuse_invalid_values
-from sfumato.workflow.sweeping.baselines import everything, nothing
-from sfumato.workflow.sweeping.frontier_axes import axis, known, named
-from sfumato.workflow.sweeping.stored_points import PointFiles, described, digest, fingerprint, outcome
+from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
+from sfumato.workflow.sweeping.frontier_axes import axis, measure_name, name_with_parameters
+from sfumato.workflow.sweeping.stored_points import PointFiles, digest, draft_parameters, fingerprint, point_fields
 
-BASELINES = {"nothing published": nothing, "everything published": everything}
+BASELINES = {"nothing published": nothing_published, "everything published": everything_published}
 DEFAULT = "default"
 REPEATS = 5  # draws of a release that is random
 _MOST_REPEATS = 1_000
@@ -103,16 +103,16 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept in
     ``folder``, without one beside the study; what is there already is not made again.
     """
-    name, wanted = _wanted(study, sweep, purpose)
-    taken = {named(measure): measure for measure in chosen_measures((x, y, *measures))}
+    name, wanted = _choose_sweep(study, sweep, purpose)
+    taken = {name_with_parameters(measure): measure for measure in chosen_measures((x, y, *measures))}
     axes = {name: axis(name, measure) for name, measure in taken.items()}
     names = tuple(taken)
     recipes = wanted.recipes(purpose)
     if not recipes:
-        raise UsageError("the sweep has no release in it", "give a parameter at least one value")
+        raise UsageError("the sweep has no release", "give a parameter at least one value")
     count = _workers(workers)
     if not 1 <= repeats <= _MOST_REPEATS:
-        raise UsageError(f"{repeats} draws of a release cannot be made", f"use 1 to {_MOST_REPEATS:,} repeats")
+        raise UsageError(f"{repeats} is not a valid number of repeats", f"use 1 to {_MOST_REPEATS:,} repeats")
     if folder is None and study.base != Path():
         parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
         folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
@@ -121,22 +121,22 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
     baselines = _baselines(table, files, names, progress)
-    tried = _tried(table, recipes, files, names, count, repeats, progress)
+    tried = _measure_candidates(table, recipes, files, names, count, repeats, progress)
     found = Frontier(
-        study=study.name, purpose=purpose, x=axes[known(x)], y=axes[known(y)], axes=axes, tried=tried,
+        study=study.name, purpose=purpose, x=axes[measure_name(x)], y=axes[measure_name(y)], axes=axes, tried=tried,
         baselines=baselines, folder=folder,
     )  # fmt: skip
     if not found.points:
         why = list(dict.fromkeys(reason for _, reason in found.failures))
         raise InfeasibleError(
-            f"none of the {len(tried)} releases of the sweep could be made and measured; the first says: "
+            f"none of the {len(tried)} releases of the sweep could be made and measured; the first failed with: "
             f"{why[0].removesuffix('.')}",
             "change the sweep or the study",
         )
     return found
 
 
-def _wanted(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:
+def _choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:
     """The sweep and its name."""
     if isinstance(sweep, Sweep):
         return "sweep", sweep
@@ -158,7 +158,7 @@ def _wanted(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tup
 
 def _workers(asked: int | None) -> int:
     if asked is not None and asked < 1:
-        raise UsageError(f"{asked} workers do no work", "use 1 or more")
+        raise UsageError(f"{asked} is not a valid number of workers", "use 1 or more")
     if asked is not None:
         return asked
     affinity = getattr(os, "sched_getaffinity", None)  # the cores we may use, where the system tells
@@ -209,7 +209,7 @@ def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[
 
 
 def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
-    """The people of the populations that candidates' promises name, each read once; or why one cannot be read."""
+    """The people of the populations that candidates' models name, each read once; or why one cannot be read."""
     if isinstance(table.for_groups, SfumatoError):
         return {}
     view = table.for_groups.asked
@@ -220,7 +220,7 @@ def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, 
 
 
 def _crowds(method: object) -> tuple[str, ...]:
-    """The populations that a method's promises compare with."""
+    """The populations that a method's models compare with."""
     return population_names(getattr(method, "models", ()))
 
 
@@ -232,7 +232,7 @@ def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:
 
 
 def _refusal(look: Callable[[], None]) -> SfumatoError | None:
-    """The error that looking raises, as a value: it is told of each draft that it stops."""
+    """The error that looking raises, as a value: every draft that it stops fails with it."""
     try:
         look()
     except SfumatoError as error:
@@ -249,16 +249,16 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
             progress("measuring the table itself", 0, 1)
             began = time.monotonic()
             shown = show(table.view, table.raw.cells, table.raw.sets)
-            point = _measured(Point(label=name, series="baseline", family=name), table, shown)
+            point = _measure_draft(Point(label=name, series="baseline", family=name), table, shown)
             point = replace(point, seconds=time.monotonic() - began)
-            files.keep(what, outcome(point))
+            files.keep(what, point_fields(point))
         else:
-            point = _restored(Point(label=name, series="baseline", family=name), kept)
+            point = _restore_point(Point(label=name, series="baseline", family=name), kept)
         found.append(point)
     return tuple(found)
 
 
-def _tried(
+def _measure_candidates(
     table: Table,
     recipes: Sequence[Recipe],
     files: PointFiles,
@@ -268,7 +268,9 @@ def _tried(
     progress: Progress,
 ) -> tuple[Point, ...]:
     """Every candidate as a point. What is made, kept on file and counted is its draws: one, or ``repeats``."""
-    points = [_described(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)]
+    points = [
+        _describe_candidate(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)
+    ]
     draws = {n: _draws(point, repeats) for n, point in enumerate(points) if point.failure is None}
     found: dict[Draw, Point] = {}
     todo: list[tuple[Draw, Point]] = []
@@ -277,15 +279,15 @@ def _tried(
         if kept is None:
             todo.append((draw, points[draw[0]]))
         else:
-            found[draw] = _restored(points[draw[0]], kept)
+            found[draw] = _restore_point(points[draw[0]], kept)
     began, before, whole = time.monotonic(), len(found), len(found) + len(todo)
     progress(f"making and measuring {len(todo)} releases", len(found), whole)
     if todo:
         _warm(table)
-    for draw, point, lasting in _worked(table, todo, workers):
+    for draw, point, lasting in _run_workers(table, todo, workers):
         found[draw] = point
         if lasting:
-            files.keep(_what(point, draw[1], table), outcome(point))
+            files.keep(_what(point, draw[1], table), point_fields(point))
         done = len(found) - before
         left = time_left(done, len(todo), time.monotonic() - began)
         progress(f"making and measuring releases{left}", len(found), whole)
@@ -301,7 +303,7 @@ def _draws(point: Point, repeats: int) -> list[int | None]:
     return list(range(repeats)) if build(point.recipe).needs.random else [None]
 
 
-def _described(recipe: Recipe, family: str, table: Table) -> Point:
+def _describe_candidate(recipe: Recipe, family: str, table: Table) -> Point:
     """A candidate before it is made, or why it cannot be; its recipe has the parameters that were given, as plain."""
     words = label(recipe)
     try:
@@ -323,13 +325,13 @@ def _what(point: Point, draw: int | None, table: Table) -> dict[str, Any]:
     """What makes the draft: the recipe with all its parameters, what files say that it names, and which draw it is."""
     assert point.recipe is not None, "candidates have one"
     method = build(point.recipe)
-    made = described(recipe_of(method, name="", purpose=point.recipe.purpose))
+    made = draft_parameters(recipe_of(method, name="", purpose=point.recipe.purpose))
     names = [name for name in (population_file(method), *_crowds(method)) if name is not None]
     said = {"said": [table.said.get(name) for name in names]} if names else {}
     return {**made, **said, **({} if draw is None else {"draw": draw})}
 
 
-def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
+def _restore_point(point: Point, kept: Mapping[str, Any]) -> Point:
     return replace(
         point, numbers=kept["numbers"], refused=kept["refused"], facts=kept["facts"], seconds=kept["seconds"],
         failure=kept["failure"],
@@ -338,13 +340,13 @@ def _restored(point: Point, kept: Mapping[str, Any]) -> Point:
 
 def _warm(table: Table) -> None:
     """Let measures work out once what does not depend on the release; workers get it with the table."""
-    evidence = _evidence(table, nothing(table.view, table.raw.cells, table.raw.sets))
+    evidence = _evidence(table, nothing_published(table.view, table.raw.cells, table.raw.sets))
     for measure in table.measures.values():
         if measure.refuses(evidence) is None:
             measure.read(evidence)
 
 
-def _worked(table: Table, todo: Sequence[tuple[Draw, Point]], workers: int) -> Iterator[tuple[Draw, Point, bool]]:
+def _run_workers(table: Table, todo: Sequence[tuple[Draw, Point]], workers: int) -> Iterator[tuple[Draw, Point, bool]]:
     """The points as they are finished, and whether to keep them on file."""
     began = time.monotonic()
     waiting = dict(todo)
@@ -381,7 +383,7 @@ def _placed(table: Table, place: Draw, point: Point) -> tuple[Draw, Point, bool]
 
 
 def make_point(table: Table, point: Point) -> tuple[Point, bool]:
-    """Make one draft and measure it; a failure is told with its reason, and kept if it would come again.
+    """Make one draft and measure it; a failure has its reason, and is stored if it would recur.
 
     One for which the whole table is refused would not: the record that stops it may be gone, with all others as before.
     """
@@ -389,7 +391,7 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
     lasting = True
     try:
         assert point.recipe is not None, "candidates have one"
-        found = _measured(point, table, _shown(table, point.recipe))
+        found = _measure_draft(point, table, _shown(table, point.recipe))
     except SfumatoError as error:
         lasting = error is not table.for_groups and error is not table.for_counts
         found = replace(point, failure=str(error))
@@ -433,7 +435,7 @@ def _evidence(table: Table, shown: Shown) -> Evidence:
     return Evidence(view=table.view, raw=table.raw.cells, shown=shown, sets=table.raw.sets, kept=table.kept)
 
 
-def _measured(point: Point, table: Table, shown: Shown) -> Point:
+def _measure_draft(point: Point, table: Table, shown: Shown) -> Point:
     evidence = _evidence(table, shown)
     numbers: dict[str, float] = {}
     refused: dict[str, str] = {}

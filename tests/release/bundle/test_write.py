@@ -137,7 +137,7 @@ def test_a_disk_that_fills_up_while_syncing_leaves_nothing(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "fsync", failing)
     if at < 7:
-        with pytest.raises(PublishError, match=r"is full\. To fix: make room"):
+        with pytest.raises(PublishError, match=r"is full\. To fix: free space"):
             publish(small_draft(), tmp_path)
         assert names_in(tmp_path) == []
     else:  # the bundle is in place and only its name was not brought to the disk
@@ -205,7 +205,7 @@ def test_groups_under_the_threshold_are_not_published(tmp_path):
 
 
 def test_a_group_that_stands_twice_is_not_published(tmp_path):
-    with pytest.raises(PublishError, match="stands twice"):
+    with pytest.raises(PublishError, match="listed twice"):
         publish(draft_of({"age": AGE}, [Cut("age", (0, 5), 101)], [(0, 0, 4), (0, 0, 4)]), tmp_path)
 
 

@@ -50,7 +50,7 @@ def section(published):
 
 def test_a_release_is_drawn_among_the_candidates(clinic):
     before, _ = section(clinic.release("groups"))
-    assert "No frontier has been made beside this study" in before
+    assert "There is no frontier of this study" in before
     found = sf.frontier(clinic, SIZES, workers=1)
     made = clinic.release("groups")
     words, marks = section(made)
@@ -93,16 +93,16 @@ def test_points_of_another_table_study_or_purpose_are_not_drawn(clinic):
     folder = clinic.declared.base
     sf.frontier(clinic, SIZES, workers=1, purpose="few")
     words, marks = section(clinic.release("groups"))
-    assert "No frontier has been made" in words and not marks
+    assert "There is no frontier of this study" in words and not marks
     sf.frontier(clinic, SIZES, workers=1)
     pyarrow.parquet.write_table(table(seed=2), folder / "clinic.parquet")
     words, marks = section(clinic.release("groups"))
-    assert "of another state of the table or the study" in words and not marks
+    assert "from another state of the table or the study" in words and not marks
     sf.frontier(clinic, SIZES, workers=1)
     assert len(section(clinic.release("groups"))[1]) == 6, "the old points are left out"
     (folder / "study.yaml").write_text(STUDY.replace("[0, 120]", "[0, 119]"), encoding="utf-8")
     words, marks = section(sf.Study.load(folder / "study.yaml").release("groups"))
-    assert "of another state of the table or the study" in words and not marks
+    assert "from another state of the table or the study" in words and not marks
 
 
 def test_nothing_that_fails_here_takes_the_release_back(clinic, monkeypatch):

@@ -1,4 +1,4 @@
-"""`sfumato evaluate`: what a release costs and what it is good for, measured, learnt and attacked, for the owner."""
+"""`sfumato evaluate`: measures, attacks, accuracy and audits of a release, for the owner."""
 
 import typer
 
@@ -9,7 +9,7 @@ from sfumato.cli.evaluate.max_k import max_k
 from sfumato.cli.evaluate.measures import measures
 
 evaluate_app = typer.Typer(
-    help="Measure a release against the raw table, attack it, learn from it, or audit its guarantee.",
+    help="Measure a release against the raw table, attack it, train classifiers on it, or audit its guarantee.",
     no_args_is_help=True,
 )
 for _command in (measures, accuracy, link, intersect, audit, max_k):

@@ -1,4 +1,4 @@
-"""`sfumato evaluate accuracy`: what classifiers learn from such releases."""
+"""`sfumato evaluate accuracy`: the accuracy of classifiers trained on such releases."""
 
 from typing import Annotated
 
@@ -16,18 +16,18 @@ def accuracy(
         typer.Option("--classifier", help="A classifier, may be given several times; `all` for all five."),
     ] = None,
     protocol: Annotated[
-        str, typer.Option("--protocol", help="`split` (2/3 to learn on, 1/3 to test) or `folds` (stratified).")
+        str, typer.Option("--protocol", help="`split` (2/3 for training, 1/3 for testing) or `folds` (stratified).")
     ] = "split",
-    runs: Annotated[int, typer.Option("--runs", help="How many splits, or how many folds.")] = 10,
+    runs: Annotated[int, typer.Option("--runs", help="The number of splits, or of folds.")] = 10,
     workers: Annotated[
-        int | None, typer.Option("--workers", help="How many processes; as many as pay unless told.")
+        int | None, typer.Option("--workers", help="Number of processes; chosen automatically by default.")
     ] = None,
     json: Json = False,
 ) -> None:
     """For the owner: accuracy of a classifier trained on such releases, next to raw data and majority class.
 
-    With balanced accuracy and AUC. In the DiffGen paper they are CA, BA and LA. It looks at raw records: nothing
-    is published or spent, and what it prints is not covered by any promise.
+    Balanced accuracy and AUC are shown too. The DiffGen paper calls the three accuracies CA, BA and LA. The command
+    reads raw records. Nothing is published or spent, and the output is covered by no guarantee.
     """
     from sfumato.api import Study
 
@@ -35,7 +35,7 @@ def accuracy(
     name = opened.recipe(release).name
     asked = classifier or ["decision-tree"]
     with show.progress(shown=not json) as report:
-        found = opened.worths(
+        found = opened.accuracies(
             release, classifiers=None if "all" in asked else asked, protocol=protocol, runs=runs, workers=workers,
             progress=report,
         )  # fmt: skip
@@ -49,9 +49,9 @@ def accuracy(
             }
         )
         return
-    parts = "splits, 2/3 to learn on and 1/3 to test" if protocol == "split" else "stratified folds"
-    show.say(f"On records that were not learnt from ({runs} {parts}):")
+    parts = "splits, 2/3 for training and 1/3 for testing" if protocol == "split" else "stratified folds"
+    show.say(f"On records that were not used for training ({runs} {parts}):")
     for learner, compared in found.items():
         show.say(f"  {learner}")
         show.accuracies(compared)
-    show.say("for your eyes only: computed from raw records, and covered by no promise")
+    show.say("for your eyes only: computed from raw records, covered by no guarantee")

@@ -9,7 +9,7 @@ from sfumato.cli import show
 from sfumato.cli.options import Bundle, Json, Was
 
 Against = Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")]
-_OWNER = "this is computed from raw records and covered by no promise: for your eyes only, never publish it"
+_OWNER = "this is computed from raw records and covered by no guarantee: for your eyes only, never publish it"
 
 
 def link(
@@ -17,15 +17,15 @@ def link(
     against: Against,
     known: Annotated[
         str | None,
-        typer.Option("--with", help="A table of known people: file or URL. Without it, everybody in the study's."),
+        typer.Option("--with", help="A table of known people: file or URL. Default: everybody in the study's table."),
     ] = None,
     was: Was = None,
     json: Json = False,
 ) -> None:
-    """Look up people in a release by their quasi-identifiers.
+    """Linkage attack: look up people in a release by their quasi-identifiers.
 
-    Says how many fit exactly one published record, among how many records the others hide, and how often the best
-    guess of a sensitive value is right, beside guessing without the release.
+    Shows how many people match exactly one published record, how many records match the others, and how often the best
+    guess of a sensitive value is correct, next to guessing without the release.
     """
     from sfumato.api import Study
 
@@ -42,16 +42,16 @@ def intersect(
     bundle: Bundle,
     other: Annotated[Path, typer.Argument(help="Another bundle of the same study.", metavar="OTHER")],
     against: Against,
-    k: Annotated[int, typer.Option("--k", help="Count people with fewer candidates than this.", min=1)] = 5,
+    k: Annotated[int, typer.Option("--k", help="Count people with fewer candidate records than this.", min=1)] = 5,
     attribute: Annotated[
         str | None, typer.Option("--attribute", help="The sensitive attribute, if both releases have several.")
     ] = None,
     was: Was = None,
     json: Json = False,
 ) -> None:
-    """Look up everybody in two releases of records, and see what both together leave open.
+    """Intersection attack: look up everybody in two releases of records, and combine what both reveal.
 
-    Says for how many people a single sensitive value is left, and how many of them neither release exposes alone.
+    Shows for how many people only one sensitive value remains, and how many of them neither release exposes alone.
     """
     from sfumato.api import Study
 

@@ -12,13 +12,13 @@ from sfumato.cli.planned import say_finding
 def audit(
     study: StudyFile,
     release: ReleaseName = None,
-    runs: Annotated[int, typer.Option("--runs", help="How often to run it on each table, at least 400.")] = 4_000,
+    runs: Annotated[int, typer.Option("--runs", help="The number of runs on each table, at least 400.")] = 4_000,
     json: Json = False,
 ) -> None:
-    """Test a release's promise from outside: run it often on two small made-up neighbouring tables and compare.
+    """Audit a release's guarantee as a black box: run it many times on two small synthetic neighbouring tables.
 
     The tables are made from the declared domains: the study's own table is not opened, and nothing is spent. Exit
-    code 8 if the promise is broken.
+    code 8 if the guarantee is violated.
     """
     from sfumato.api import Study
 

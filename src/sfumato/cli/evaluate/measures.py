@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sfumato.evaluate.measures import Measure, Reading, Refused
 
 _WHOLE = 1000  # from here on without a fraction
-_OWNER = "these numbers are computed from raw records and covered by no promise: for your eyes only, never publish them"
+_OWNER = (
+    "these numbers are computed from raw records and covered by no guarantee: for your eyes only, never publish them"
+)
 
 
 def measures(
@@ -26,27 +28,26 @@ def measures(
         Path | None, typer.Option("--against", help="The study file (YAML) that the release was made from.")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="A measure, or several with commas between. Repeatable.")
+        list[str] | None, typer.Option("--only", help="A measure, or several separated by commas. Repeatable.")
     ] = None,
     was: Was = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
     json: Json = False,
 ) -> None:
-    """For the owner: what a release costs in privacy and in utility, measured against the raw table.
+    """For the owner: privacy and utility measures of a release, computed against the raw table.
 
-    What it prints is computed from raw records and is not covered by any promise. A measure that does not apply says
-    why.
+    The output is computed from raw records and covered by no guarantee. A measure that does not apply says why.
     """
     from sfumato.workflow.evaluate import chosen_measures
 
     names = [name.strip() for text in only or () for name in text.split(",") if name.strip()]
     chosen = chosen_measures(names or None)
     if list_all:
-        _listed(chosen, json=json)
+        _list_measures(chosen, json=json)
         return
     if bundle is None or against is None:
         raise UsageError(
-            "to measure a release, a bundle and the study it was made from are needed",
+            "measuring a release requires a bundle and the study it was made from",
             "run `sfumato evaluate measures BUNDLE --against STUDY`, or `sfumato evaluate measures --list`",
         )
     from sfumato.api import Study
@@ -57,11 +58,11 @@ def measures(
         results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
         show.as_json({"owner_only": _OWNER, "measures": results})
         return
-    _told(chosen, found)
+    _show_readings(chosen, found)
     show.warn(_OWNER)
 
 
-def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
+def _list_measures(measures: Sequence["Measure"], *, json: bool) -> None:
     if json:
         show.as_json([one.as_json() for one in measures])
         return
@@ -74,7 +75,7 @@ def _listed(measures: Sequence["Measure"], *, json: bool) -> None:
     show.table(["measure", "kind", "better", "range", "what it means"], rows)
 
 
-def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
+def _show_readings(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") -> None:
     from sfumato.evaluate.measures import Reading
 
     rows = []
@@ -91,7 +92,7 @@ def _told(measures: Sequence["Measure"], found: "dict[str, Reading | Refused]") 
 
 
 def _value(one: "Measure", reading: "Reading") -> str:
-    """The number with its unit, and the baseline where the measure has one: what is to be had without it."""
+    """The number with its unit, and the baseline where the measure has one: its value without the release."""
     baseline = reading.details.get("baseline")
     beside = "" if baseline is None else f" (baseline {_number(baseline)})"
     return f"{_number(reading.value)} {one.unit}{beside}"

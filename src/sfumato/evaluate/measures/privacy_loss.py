@@ -50,7 +50,7 @@ class _FromPrior(Measure):
         for attribute in evidence.chosen(self.attribute):
             key = f"losses of {attribute.name}"
             if key not in evidence.found:  # the worst and the mean are of the same losses
-                told = shown.values[attribute.name].as_told()
+                told = shown.values[attribute.name].as_published()
                 evidence.found[key] = from_prior(told, *_prior(evidence, attribute.name))
             found = np.maximum(found, evidence.found[key][shown.values[attribute.name].pool])
         return found, shown.weights

@@ -40,7 +40,7 @@ class Reach(NamedTuple):
 ANY: Final = Reach(1.0, 1.0, 1.0, 1.0)
 
 
-class Asked(Protocol):
+class QueryColumn(Protocol):
     """One column as a query sees it: its domain, and which part of each row has one of some codes."""
 
     @property
@@ -102,12 +102,12 @@ class Regions:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class MembershipColumn:
     """Something that a record has (1) or has not (0), with how likely it is in each row."""
 
     chance: Shares
     sure: Bounds  # in which rows every record has it, and in which some record may have it
-    pooled: bool = False  # whether it is told for pools of rows
+    pooled: bool = False  # whether it is published for pools of rows
     domain: Domain = _YES_OR_NO
 
     def share(self, codes: Codes) -> Shares:
@@ -126,8 +126,8 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
-    """A column whose values are told for a pool of rows together, not row by row: each row has its pool's shares."""
+class PooledColumn:
+    """A column whose values are published for a pool of rows, not row by row: each row has its pool's shares."""
 
     domain: Domain
     pool: NDArray[np.int64]  # (rows,): which pool
@@ -148,8 +148,8 @@ class Pooled:
 
 
 @dataclass(frozen=True, eq=False)
-class AskedSets:
-    """A column of sets of nodes; of a node below the published ones, only how likely it is can be told.
+class SetsColumn:
+    """A column of sets of nodes; of a node below the published ones, only a probability is known.
 
     Each row has one of the regions, or a pool in which they have shares.
     """
@@ -163,13 +163,13 @@ class AskedSets:
         """Which part of each row has a code among the given ones."""
         return self.chance(codes)
 
-    def held(self, codes: Codes | None) -> "Held | Pooled":
+    def held(self, codes: Codes | None) -> "MembershipColumn | PooledColumn":
         """Whether a record has a code among the given ones, or none, as a column of its own."""
         certain, possible = self._by_region(codes)
         if self.shares is not None and np.array_equal(certain, possible):
             have = np.asarray(self.shares @ certain.astype(np.float64))
-            return Pooled(_YES_OR_NO, self.place, lambda asked: (1 in asked) * have + (0 in asked) * (1 - have))
-        return Held(self.chance(codes), self.sure(codes), pooled=self.shares is not None)
+            return PooledColumn(_YES_OR_NO, self.place, lambda asked: (1 in asked) * have + (0 in asked) * (1 - have))
+        return MembershipColumn(self.chance(codes), self.sure(codes), pooled=self.shares is not None)
 
     def bounds(self, codes: Codes) -> Bounds:
         """In which rows every record has a code among the given ones, and in which some record may."""
@@ -213,7 +213,7 @@ class AskedSets:
         return each
 
 
-def asked_sets(domain: SetDomain, cut: SetCut, column: NDArray[Any]) -> AskedSets:
+def sets_column(domain: SetDomain, cut: SetCut, column: NDArray[Any]) -> SetsColumn:
     """A column of regions of sets, by their numbers."""
     numbers, place = np.unique(column, return_inverse=True)
-    return AskedSets(domain, SetRegions.of_cut(cut, numbers), place.ravel())
+    return SetsColumn(domain, SetRegions.of_cut(cut, numbers), place.ravel())

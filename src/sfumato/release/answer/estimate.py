@@ -21,7 +21,7 @@ from sfumato.domains.query.language import Comparison
 from sfumato.domains.sets.cut import SetCut, plain_numbers
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import InternalError
-from sfumato.release.answer.columns import Asked, AskedSets, Held, Pooled, Regions, asked_sets
+from sfumato.release.answer.columns import MembershipColumn, PooledColumn, QueryColumn, Regions, SetsColumn, sets_column
 from sfumato.release.answer.interval import CONFIDENCE, Noise, interval
 from sfumato.release.answer.spread import Spread, Spreads, given_case, independent
 from sfumato.release.draft import Groups
@@ -76,8 +76,8 @@ class Estimate:
 def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = None) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.domains.query.language` has the language."""
     numbers = [*groups.regions.T, groups.classes]
-    columns: dict[str, Asked] = {
-        name: asked_sets(labels.domain, labels.cut, column)
+    columns: dict[str, QueryColumn] = {
+        name: sets_column(labels.domain, labels.cut, column)
         if isinstance(labels.domain, SetDomain) and isinstance(labels.cut, SetCut)
         else Regions(labels.domain, labels.cut, plain_numbers(labels.cut, column))
         for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
@@ -98,7 +98,7 @@ def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = No
 class Question:
     """A query over the rows of a release, each with how many records it stands for."""
 
-    def __init__(self, columns: Mapping[str, Asked], counts: NDArray[np.int64], text: str) -> None:
+    def __init__(self, columns: Mapping[str, QueryColumn], counts: NDArray[np.int64], text: str) -> None:
         asked = _WithSets(columns, text)
         domains = {name: column.domain for name, column in columns.items()}
         self.counts = counts
@@ -119,26 +119,26 @@ class Question:
         total = int(self.counts.sum())
         open_rows = self.found.undecided & (self.counts > 0)
         names = self.spreads.assumed(self.condition, open_rows) if high > low else ()
-        told = tuple(name for name in names if not self._tells(name))
+        undecided = tuple(name for name in names if not self._tells(name))
         count = min(max(float(self.counts @ self.found.share), low), high)
         return Estimate(
-            count=None if told else count,
+            count=None if undecided else count,
             low=low,
             high=high,
             confidence=confidence,
-            share=None if told else (min(count / total, 1.0) if total else 0.0),
+            share=None if undecided else (min(count / total, 1.0) if total else 0.0),
             total=total,
             assumes=_plain(names),
-            undecided=_plain(told),
+            undecided=_plain(undecided),
         )
 
     def _tells(self, name: str) -> bool:
         """Whether the release tells anything of what is asked of a column: of a pool it always does."""
         column = self.columns[name]
-        pooled = isinstance(column, Pooled) or (isinstance(column, Held) and column.pooled)
+        pooled = isinstance(column, PooledColumn) or (isinstance(column, MembershipColumn) and column.pooled)
         return pooled or self.spreads.decides(self.condition, name)
 
-    def _one_pool(self) -> tuple[Pooled, Condition, Condition] | None:
+    def _one_pool(self) -> tuple[PooledColumn, Condition, Condition] | None:
         """The column of pools, what is asked of it, and what is asked beside it, where only one is asked together."""
         parts: tuple[Condition, ...] = (self.condition,)
         if isinstance(self.condition, Join) and self.condition.every:
@@ -147,7 +147,7 @@ class Question:
         others: list[Condition] = []
         for some in independent(parts):
             names = {name for part in some for name in attributes_of(part)}
-            if not any(isinstance(self.columns[name], Pooled) for name in names):
+            if not any(isinstance(self.columns[name], PooledColumn) for name in names):
                 others += some
             elif len(names) == 1:
                 pooled.append(some)
@@ -156,10 +156,10 @@ class Question:
         if len(pooled) != 1:
             return None
         column = self.columns[next(iter(attributes_of(pooled[0][0])))]
-        assert isinstance(column, Pooled), "chosen so"
+        assert isinstance(column, PooledColumn), "chosen so"
         return column, Join(every=True, parts=pooled[0]), Join(every=True, parts=tuple(others))
 
-    def _between_pools(self, column: Pooled, inside: Condition, beside: Condition) -> tuple[float, float]:
+    def _between_pools(self, column: PooledColumn, inside: Condition, beside: Condition) -> tuple[float, float]:
         """Of m records of a pool b have the value, and a have the rest: from a + b − m to the smaller of a and b."""
         other, values = self.spreads.spread(beside), self.spreads.spread(inside).share
 
@@ -176,7 +176,7 @@ class Question:
 class _WithSets:
     """The columns that a query is about: those of the release, and one for each thing that is asked of a set."""
 
-    def __init__(self, columns: Mapping[str, Asked], text: str) -> None:
+    def __init__(self, columns: Mapping[str, QueryColumn], text: str) -> None:
         self.text = text
         self.columns = dict(columns)
         self._held: dict[tuple[str, Codes | None], str] = {}
@@ -186,7 +186,7 @@ class _WithSets:
         name = asked.name.text
         nodes = nodes_of(asked, domain, self.text)
         column = self.columns[name]
-        if not isinstance(column, AskedSets):
+        if not isinstance(column, SetsColumn):
             raise InternalError(f"the sets '{name}' are published as single values")
         if (name, nodes) not in self._held:
             self._held[name, nodes] = new = f"{name}{_OF_SETS}{len(self._held)}"

@@ -57,10 +57,10 @@ class Noise:
         threshold = _whole(facts.get("threshold", 1), 1)
         undo, totals = facts.get("noisy_counts", {}), facts.get("noisy_totals", {})
         if not isinstance(undo, Mapping) or not isinstance(totals, Mapping):
-            raise _odd()
+            raise _invalid_noise()
         sums = totals.get("counts", [])
         if not isinstance(sums, list) or len(sums) not in {0, 1, classes}:
-            raise _odd()
+            raise _invalid_noise()
         return cls(
             scale=_number(facts.get("noise_scale"), 0, _MOST),
             groups=groups,
@@ -79,25 +79,25 @@ def _each(given: Any, classes: int, read: Callable[[Any], T], otherwise: T) -> t
     if given is None:
         return (otherwise,) * classes
     if not isinstance(given, list) or len(given) != classes:
-        raise _odd()
+        raise _invalid_noise()
     return tuple(read(value) for value in given)
 
 
 def _number(value: Any, over: float, under: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not over < value < under:
-        raise _odd()
+        raise _invalid_noise()
     return float(value)
 
 
 def _whole(value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < _MOST:
-        raise _odd()
+        raise _invalid_noise()
     return value
 
 
-def _odd() -> VerifyError:
+def _invalid_noise() -> VerifyError:
     return VerifyError(
-        "the manifest does not tell the noise on the counts as a release does", "get the bundle again, and verify it"
+        "the manifest does not state the noise on the counts as a release does", "get the bundle again, and verify it"
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.domains.query.codes import Codes
 from sfumato.domains.query.condition import Condition, Join, Leaf, attributes_of, leaves
 from sfumato.errors import UsageError
-from sfumato.release.answer.columns import Asked, Mask, Reach, Shares
+from sfumato.release.answer.columns import Mask, QueryColumn, Reach, Shares
 
 _MOST_CASES: Final = 5_000
 
@@ -37,7 +37,7 @@ class Spread:
 class Spreads:
     """Works conditions out over all rows of a release."""
 
-    def __init__(self, columns: Mapping[str, Asked], rows: int) -> None:
+    def __init__(self, columns: Mapping[str, QueryColumn], rows: int) -> None:
         self._columns = columns
         self._rows = rows
         self._cases = 0
@@ -111,7 +111,8 @@ class Spreads:
             self._cases += 1
             if self._cases > _MOST_CASES:
                 raise UsageError(
-                    "the query joins the same attributes in too many ways to be worked out", "ask for less at a time"
+                    "the query combines the same attributes in too many ways to be answered",
+                    "split it into simpler queries",
                 )
             given = self.spread(given_case(condition, column, case))
             _, here = self._columns[column].bounds(case)

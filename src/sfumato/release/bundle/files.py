@@ -40,7 +40,7 @@ def claim_folder(path: Path) -> Path:
 
     Call this before any budget is spent: a folder that exists already, or cannot be made, is found out here.
     """
-    with telling(path):
+    with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             path.mkdir()
@@ -73,14 +73,16 @@ def file_facts(path: Path) -> FileFacts:
     return FileFacts(size=size, sha256=digest.hexdigest())
 
 
-def facts_if_as_told(path: Path, told: Mapping[str, Any] | None, *, most: int = MOST_FILE_BYTES) -> FileFacts | None:
-    """What `file_facts` gives where that is what a manifest tells, else None; lengths are compared before reading."""
+def facts_if_as_stated(
+    path: Path, stated: Mapping[str, Any] | None, *, most: int = MOST_FILE_BYTES
+) -> FileFacts | None:
+    """What `file_facts` returns if it agrees with the manifest, else None; lengths are compared before reading."""
     with open_regular(path) as file:
         size = size_of(file)
-    if told is None or size != told["size"] or size > most:
+    if stated is None or size != stated["size"] or size > most:
         return None
     found = file_facts(path)
-    return found if told == {"size": found.size, "sha256": found.sha256} else None
+    return found if stated == {"size": found.size, "sha256": found.sha256} else None
 
 
 def sync_folder(path: Path) -> None:
@@ -95,17 +97,17 @@ def sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Turn what the operating system says about writing below ``path`` into words."""
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Raise errors of the operating system about writing below ``path`` as `PublishError`."""
     try:
         yield
     except OSError as error:
-        raise _worded(path, error) from error
+        raise _publish_error(path, error) from error
 
 
-def _worded(path: Path, error: OSError) -> PublishError:
+def _publish_error(path: Path, error: OSError) -> PublishError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return PublishError(f"the disk that holds '{path}' is full", "make room on it, or choose another folder")
+        return PublishError(f"the disk that holds '{path}' is full", "free space on it, or choose another folder")
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return PublishError(f"'{path}' cannot be written to", "choose a folder you may write to")
     if error.errno in {errno.ENOTDIR, errno.EEXIST}:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.release.bundle.files import telling, write_file
-from sfumato.release.storage.seal import plain, render
+from sfumato.release.bundle.files import explain_os_errors, write_file
+from sfumato.release.storage.seal import as_json_value, render
 
 OWNER: Final = "owner"
 NOTES: Final = "draft.json"
@@ -17,9 +17,9 @@ REPORT: Final = "report.html"
 def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str]) -> Path:
     """Write what stays with the owner when a release is published: `draft.json`, `log.txt`, for their eyes only."""
     place = folder / OWNER
-    with telling(place):
+    with explain_os_errors(place):
         place.mkdir(mode=0o700, exist_ok=True)
-        write_file(place / NOTES, lambda out: out.write(render(plain(draft_json))))
+        write_file(place / NOTES, lambda out: out.write(render(as_json_value(draft_json))))
         write_file(place / "log.txt", lambda out: out.write("".join(f"{line}\n" for line in log).encode()))
     return place
 
@@ -36,7 +36,7 @@ def read_notes(folder: Path) -> dict[str, Any]:
 def write_report(folder: Path, report: str) -> Path:
     """Write the owner's report beside the notes; it is there as a whole or not at all, in place of an earlier one."""
     place = folder / OWNER
-    with telling(place):
+    with explain_os_errors(place):
         place.mkdir(mode=0o700, exist_ok=True)
         partial = place / f".{REPORT}.{os.getpid()}"
         partial.unlink(missing_ok=True)

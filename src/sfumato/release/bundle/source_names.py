@@ -1,7 +1,7 @@
-"""The names of the owner's tables as they leave: the file's own, without where it lies.
+"""The names of the owner's tables as they are published: the file name, without its folder.
 
-A recipe may name a table of people by a path or a URL. A path tells of the owner's machine, and a URL may hold a
-password, so neither leaves. A receiver needs the name alone, to know which table to ask for.
+A recipe may name a table of people by a path or a URL. A path reveals something about the owner's machine, and
+a URL may contain a password, so neither is published. A receiver needs only the name, to know which table to ask for.
 """
 
 import re
@@ -32,12 +32,12 @@ def table_name(place: str) -> str:
     return parts[-1] if parts else _UNNAMED
 
 
-def leaving_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a method or a promise, with the tables that they name by `table_name` alone.
+def public_table_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a method or a privacy model, with the tables that they name by `table_name` only.
 
     Shares that are written out in place of a file are left as they are.
 
-    >>> leaving_names({"k": 5, "promise": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
+    >>> public_table_names({"k": 5, "promise": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
     {'k': 5, 'promise': [{'delta-presence': {'population': 'people.csv'}}]}
     """
     found = dict(parameters)
@@ -49,7 +49,9 @@ def leaving_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _promised(promise: Any) -> Any:
-    """A promise as a study gives it: models with their parameters, or a list of such mappings."""
+    """The field `promise` of a study: models with their parameters, or a list of such mappings."""
     if isinstance(promise, Mapping):
-        return {name: leaving_names(given) if isinstance(given, Mapping) else given for name, given in promise.items()}
+        return {
+            name: public_table_names(given) if isinstance(given, Mapping) else given for name, given in promise.items()
+        }
     return [_promised(part) for part in promise] if isinstance(promise, (list, tuple)) else promise

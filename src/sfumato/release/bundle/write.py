@@ -14,7 +14,7 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import PublishError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.release.bundle.datapackage import datapackage
-from sfumato.release.bundle.files import BUNDLE, MANIFEST, FileFacts, sync_folder, telling, write_file
+from sfumato.release.bundle.files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form
 from sfumato.release.manifest.build import ReleaseFacts, build_manifest
@@ -22,11 +22,11 @@ from sfumato.release.storage.seal import render
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect
 
-_AGAIN: Final = "check the disk and publish again; if that fails too, it is our bug: please report it"
+_AGAIN: Final = "check the disk and publish again; if that fails too, it is a bug in Sfumato: please report it"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundleWritten:
+class WrittenBundle:
     """Where a bundle is, and the SHA-256 of its manifest, which holds those of all its other files.
 
     Of records also how many are unique over all published columns, from the published table alone.
@@ -39,7 +39,7 @@ class BundleWritten:
 
 def write_bundle(
     draft: Draft, facts: ReleaseFacts, folder: Path, *, source: RandomSource | None = None
-) -> BundleWritten:
+) -> WrittenBundle:
     """Publish a draft as ``folder/bundle``; all of it is there, checked, or nothing is.
 
     Everything is written to a folder beside it, brought to the disk, read back and checked as a receiver would,
@@ -51,7 +51,7 @@ def write_bundle(
     unique = form.unique(layout, content)
     place = folder / BUNDLE
     _refuse_existing(place)
-    with telling(folder), _partial(folder) as partial:
+    with explain_os_errors(folder), _partial(folder) as partial:
         sha256 = _write(partial, form, draft, facts, (layout, content, unique))
         sync_folder(partial)
         _check(partial, form, content, draft.view.people)
@@ -59,7 +59,7 @@ def write_bundle(
         partial.rename(place)
     with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
         sync_folder(folder)
-    return BundleWritten(path=place, sha256=sha256, unique=unique)
+    return WrittenBundle(path=place, sha256=sha256, unique=unique)
 
 
 def _write(

@@ -7,10 +7,10 @@ from typing import Any
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import InternalError
 from sfumato.release.bundle.files import FileFacts
-from sfumato.release.bundle.source_names import leaving_names
+from sfumato.release.bundle.source_names import public_table_names
 from sfumato.release.draft import Draft
 from sfumato.release.manifest.schema import FORMAT, FORMAT_VERSION
-from sfumato.release.storage.seal import Json, plain, seal
+from sfumato.release.storage.seal import Json, as_json_value, seal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +56,8 @@ def build_manifest(draft: Draft, facts: ReleaseFacts, own: Json, files: Mapping[
         "privacy": draft.guarantee.as_json(chosen=facts.chosen, secure=facts.secure),
         "method": {
             "name": facts.method,
-            "parameters": plain(leaving_names(facts.parameters)),
-            "facts": plain(draft.facts),
+            "parameters": as_json_value(public_table_names(facts.parameters)),
+            "facts": as_json_value(draft.facts),
         },
         **own,
         "rules": [*facts.rules, *own.get("rules", ())],
@@ -66,5 +66,5 @@ def build_manifest(draft: Draft, facts: ReleaseFacts, own: Json, files: Mapping[
         "ledger": facts.ledger,
     }
     if facts.selection is not None:
-        body["selection"] = plain(facts.selection)
+        body["selection"] = as_json_value(facts.selection)
     return body | {"seal": seal(body)}

@@ -10,7 +10,7 @@ from sfumato.errors import VerifyError
 from sfumato.release.form import FORMS
 from sfumato.release.manifest import format_1
 from sfumato.release.manifest.schema import FORMAT, FORMAT_VERSION
-from sfumato.release.storage.seal import Json, broken, render, seal
+from sfumato.release.storage.seal import Json, broken_bundle, render, seal
 from sfumato.release.storage.untrusted import parse_json, printable
 
 _KINDS: Final = ("differential privacy", "syntactic")  # how pydantic tells the two kinds of `privacy` apart
@@ -20,11 +20,11 @@ def parse_manifest(raw: bytes) -> Json:
     """Read and check a manifest of any form; one of format 1 is given in the names of format 2."""
     content = parse_json(raw, "manifest.json")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise broken("manifest.json is not that of a Sfumato bundle")
+        raise broken_bundle("manifest.json is not that of a Sfumato bundle")
     old = content.get("format_version") == 1 and content.get("format_version") is not True
     _validate(content, _schema(content, old=old))
     if render(content) != raw or content["seal"] != seal(content):
-        raise broken("manifest.json was changed after it was written")
+        raise broken_bundle("manifest.json was changed after it was written")
     _refuse_selection(content.get("selection"))
     content = format_1.upgrade(content) if old else content
     FORMS[content["form"]].refuse_broken(content)
@@ -38,11 +38,11 @@ def _schema(content: Mapping[str, Any], *, old: bool) -> type[BaseModel]:
         return format_1.SCHEMAS[form]
     if not old and content.get("format_version") == FORMAT_VERSION and form in FORMS:
         return FORMS[form].schema
-    told = printable(f"{content.get('format_version')}", 20)
+    stated = printable(f"{content.get('format_version')}", 20)
     known = form in (format_1.SCHEMAS if old else FORMS)
-    told += "" if known else f" and form '{printable(form, 20)}'"
+    stated += "" if known else f" and form '{printable(form, 20)}'"
     raise VerifyError(
-        f"the bundle has format version {told}, and this version reads 1 to {FORMAT_VERSION}",
+        f"the bundle has format version {stated}, and this version reads 1 to {FORMAT_VERSION}",
         "use the version of Sfumato that wrote it, or a newer one",
     )
 
@@ -53,16 +53,16 @@ def _validate(content: Mapping[str, Any], schema: type[BaseModel]) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in _KINDS)
-        raise broken(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
+        raise broken_bundle(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
 
 
-def _refuse_selection(told: Mapping[str, Any] | None) -> None:
+def _refuse_selection(stated: Mapping[str, Any] | None) -> None:
     """Refuse a span that is not two days of a time."""
-    if told is None or told["span"] is None:
+    if stated is None or stated["span"] is None:
         return
     try:
-        start, stop = (dt.date.fromisoformat(day) for day in told["span"])
+        start, stop = (dt.date.fromisoformat(day) for day in stated["span"])
     except ValueError:
-        raise broken("the span of the manifest's selection is not two days") from None
-    if told["time"] is None or start >= stop:
-        raise broken("the span of the manifest's selection is not two days of a time")
+        raise broken_bundle("the span of the manifest's selection is not two days") from None
+    if stated["time"] is None or start >= stop:
+        raise broken_bundle("the span of the manifest's selection is not two days of a time")

@@ -104,11 +104,11 @@ def _refuse_columns(schema: Sequence[Fields], names: Sequence[str], texts: Seque
 def _chunk(column: Fields, size: int) -> Chunk:
     if column.get(1):
         raise _broken("a column lies in another file")
-    told = column[3]
-    start, dictionary, packed = _whole(told[9]), told.get(11), _whole(told[7])
+    metadata = column[3]
+    start, dictionary, packed = _whole(metadata[9]), metadata.get(11), _whole(metadata[7])
     if dictionary is not None and 0 < _whole(dictionary) < start:
         start = dictionary
-    values = _whole(told[5])
+    values = _whole(metadata[5])
     if not values:  # no page of it is read
         return Chunk(start, start, values)
     if start < len(_MAGIC) or start + packed > size:

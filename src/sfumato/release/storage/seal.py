@@ -28,22 +28,22 @@ def seal(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(render({key: value for key, value in content.items() if key != "seal"})).hexdigest()
 
 
-def told_size(content: Mapping[str, Any], name: str) -> int:
+def stated_size(content: Mapping[str, Any], name: str) -> int:
     """How long the manifest says that a file is; nothing for one that it does not list."""
     return int(content["files"].get(name, {"size": 0})["size"])
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
+def as_json_value(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
     """A value as JSON can hold it without rounding: exact numbers and very large ones become text.
 
-    >>> plain({"epsilon": Fraction(1, 3), "groups": 10**18, "scale": np.float64(0.5)})
+    >>> as_json_value({"epsilon": Fraction(1, 3), "groups": 10**18, "scale": np.float64(0.5)})
     {'epsilon': '1/3', 'groups': '1000000000000000000', 'scale': 0.5}
     """
     match value:
         case None | bool() | str() | float():
             return float(value) if isinstance(value, float) else value
         case np.generic():
-            return plain(value.item())
+            return as_json_value(value.item())
         case int():
             if abs(value) <= MOST_WHOLE:
                 return value
@@ -52,13 +52,13 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
         case Fraction():
             return show(value)
         case Mapping():
-            return {str(key): plain(inner) for key, inner in value.items()}
+            return {str(key): as_json_value(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [plain(inner) for inner in value]
+            return [as_json_value(inner) for inner in value]
         case _:
             raise InternalError(f"a value of type {type(value).__name__} was to go into the manifest")
 
 
-def broken(problem: str, *, code: str = "") -> VerifyError:
+def broken_bundle(problem: str, *, code: str = "") -> VerifyError:
     """A bundle that is not what it says it is."""
     return VerifyError(printable(problem, 1_000), "get the bundle again from who published it", code=code)

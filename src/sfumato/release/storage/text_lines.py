@@ -16,10 +16,10 @@ _ROWS = 1 << 13  # lines written at a time: few enough to stay in the processor'
 _CHUNK = 1 << 20  # bytes read at a time, for the same reason
 
 
-def repeated(text: pa.Buffer, times: Integers) -> Iterator[pa.Buffer] | None:
-    r"""The first line of a text, and then each other line as often as told; nothing if a row is not just one line.
+def repeat_lines(text: pa.Buffer, times: Integers) -> Iterator[pa.Buffer] | None:
+    r"""The first line of a text, and then each other line as often as given; nothing if a row is not just one line.
 
-    >>> pieces = repeated(pa.py_buffer(b"x\na\nb\n"), np.array([1, 2]))
+    >>> pieces = repeat_lines(pa.py_buffer(b"x\na\nb\n"), np.array([1, 2]))
     >>> b"".join(piece.to_pybytes() for piece in pieces)
     b'x\na\nb\nb\n'
     """

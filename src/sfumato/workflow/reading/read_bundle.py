@@ -25,7 +25,7 @@ Given = str | Path | Published | Release
 """How a caller names a release: the folder of its bundle, what publishing it gave, or the release itself."""
 
 
-def opened(given: Given) -> Release:
+def open_release(given: Given) -> Release:
     """The release that a caller names."""
     if isinstance(given, Release):
         return given
@@ -34,8 +34,8 @@ def opened(given: Given) -> Release:
     if isinstance(given, (str, Path)):
         return Release.open(given)
     raise UsageError(
-        f"a release was to be given, and this is a value of the type '{type(given).__name__}'",
-        "give the folder of its bundle, what `release` gave, or an opened `Release`",
+        f"a release is required, and this is a value of the type '{type(given).__name__}'",
+        "give the folder of its bundle, the result of `release`, or an opened `Release`",
     )
 
 
@@ -51,11 +51,11 @@ class ReadBundle:
         """Whether its table was read by the rules for private releases, under which every CSV file is a table."""
         return self.release.private
 
-    def beside(self, raw: TableRecords) -> Evidence:
+    def to_evidence(self, raw: TableRecords) -> Evidence:
         """The bundle beside records of the study's table."""
         draft = self.release.to_draft(self.view)
         shown = FORMS[draft.form].shown(draft, self.view, raw.sets)
-        return Evidence(view=self.view, raw=raw.cells, shown=shown, sets=raw.sets, cap=promised_cap(draft.models))
+        return Evidence(view=self.view, raw=raw.cells, shown=shown, sets=raw.sets, cap=find_cap(draft.models))
 
 
 def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadBundle:
@@ -65,26 +65,26 @@ def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadB
     tables may be declared alike. So the name has to agree too, or the owner says what the study was called (``was``).
     Nobody but the owner sees the numbers; a wrong table would only make them wrong.
     """
-    release = opened(bundle)
-    view = _agreed(study, release.declared_domains, release.roles)
+    release = open_release(bundle)
+    view = _match_attributes(study, release.declared_domains, release.roles)
     _refuse_name(study, str(release.manifest["study"]), was)
-    return ReadBundle(replace(view, selection=_selected(study, release.manifest.get("selection"))), release)
+    return ReadBundle(replace(view, selection=_read_selection(study, release.manifest.get("selection"))), release)
 
 
-def promised_cap(models: Iterable[object]) -> CappedConfidence | None:
-    """The promise among these that says which statistics are public: shares, or rules; None if none does."""
+def find_cap(models: Iterable[object]) -> CappedConfidence | None:
+    """The privacy model among these that names public statistics: shares, or rules; None if none does."""
     found = [model for model in models if isinstance(model, CappedConfidence)]
     return next((cap for cap in found if cap.shares), next((cap for cap in found if cap.rules), None))
 
 
-def _refuse_name(study: Study, told: str, was: str | None) -> None:
+def _refuse_name(study: Study, stated: str, was: str | None) -> None:
     """Stop at a bundle of a study with another name, unless that is what this one was called."""
-    if told not in (study.name, was):
+    if stated not in (study.name, was):
         raise StudyError(
-            f"the bundle is of the study '{told}', not of '{was or study.name}'; its attributes and domains are those "
-            f"of '{study.name}'",
-            f"if '{study.name}' was called '{told}' when the release was made, say so with --was {told} (in Python "
-            f"was='{told}'); if not, measure it against the study that it was made from",
+            f"the bundle is of the study '{stated}', not of '{was or study.name}'; its attributes and domains are "
+            f"those of '{study.name}'",
+            f"if '{study.name}' was called '{stated}' when the release was made, say so with --was {stated} (in Python "
+            f"was='{stated}'); if not, measure it against the study that it was made from",
         )
 
 
@@ -94,7 +94,7 @@ def attributes_by_role(study: Study, names: Iterable[str]) -> View:
     return View.of((a for a in study.attributes.values() if a.name in there), unit=RecordUnit())
 
 
-def _agreed(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str]) -> View:
+def _match_attributes(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str]) -> View:
     """The bundle's attributes as the study declares them; an error if it does not, or declares them otherwise."""
     for name, domain in domains.items():
         declared = study.attributes.get(name)
@@ -103,7 +103,7 @@ def _agreed(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str
                 f"the bundle publishes '{name}', and the study '{study.name}' declares no such attribute with a domain",
                 "measure it against the study that it was made from",
             )
-        if not _same(declared.domain, domain):
+        if not _same_domain(declared.domain, domain):
             raise StudyError(
                 f"the domain of '{name}' in the bundle is not the one that the study '{study.name}' declares",
                 "measure it against the study as it was when the bundle was made, or publish again",
@@ -117,19 +117,19 @@ def _agreed(study: Study, domains: Mapping[str, Domain], roles: Mapping[str, str
     return attributes_by_role(study, domains)
 
 
-def _selected(study: Study, told: Mapping[str, Any] | None) -> Selection:
-    """The records that a bundle was made from, as its manifest tells."""
-    if told is None:
+def _read_selection(study: Study, stated: Mapping[str, Any] | None) -> Selection:
+    """The records that a bundle was made from, according to its manifest."""
+    if stated is None:
         return EVERYTHING
-    found = parse_selection(told["where"] or "", study.attributes)
-    if told["span"] is None:
+    found = parse_selection(stated["where"] or "", study.attributes)
+    if stated["span"] is None:
         return found
-    start, stop = (dt.date.fromisoformat(day) for day in told["span"])
-    time = study.attribute(told["time"])
+    start, stop = (dt.date.fromisoformat(day) for day in stated["span"])
+    time = study.attribute(stated["time"])
     return replace(found, span=Span(time.name, start, stop), time=time)
 
 
-def _same(declared: Domain, published: Domain) -> bool:
+def _same_domain(declared: Domain, published: Domain) -> bool:
     """Whether two domains are the same, apart from who declared them and where raw values stand.
 
     Where the codes of sets were read off the table, groups of records have categories alone; whether they are sets of

@@ -21,8 +21,8 @@ _MOST_CELLS: Final = 20_000_000  # distinct records × sensitive values up to wh
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What measures say, and a sentence on those that were not taken."""
+class ReportMeasures:
+    """What measures say, and a sentence about those that were not computed."""
 
     results: tuple[MeasureResult, ...] = ()
     unmeasured: str = ""
@@ -41,7 +41,7 @@ def affordable_measures(records: int, attributes: int, cells: int) -> list[str]:
     return [one.name for one in MEASURES.values() if one.speed in speeds and (cells <= _MOST_CELLS or not one.wide)]
 
 
-def quick_measures(looked: Evidence, progress: Progress) -> Measured:
+def quick_measures(looked: Evidence, progress: Progress) -> ReportMeasures:
     """What every measure says that is affordable at this size."""
     size, width = len(looked.raw), len(looked.view.attributes)
     values = max((len(looked.occurring(a.name)[0]) for a in looked.protected), default=1)
@@ -50,14 +50,16 @@ def quick_measures(looked: Evidence, progress: Progress) -> Measured:
     for done, name in enumerate(names):
         progress("measuring for your report", done, len(names))
         results.append(_result(MEASURES[name](), looked))
-    return Measured(results=tuple(results), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width))
+    return ReportMeasures(
+        results=tuple(results), unmeasured="" if len(names) == len(MEASURES) else too_large(size, width)
+    )
 
 
 def too_large(size: int, width: int) -> str:
     """Why some measures are left out."""
     return (
         f"The table has {size:,} distinct records of {width:,} attributes, so measures that take long or much memory "
-        "were left out; the command “sfumato evaluate measures” takes them."
+        "were not computed; the command “sfumato evaluate measures” computes them."
     )
 
 

@@ -26,8 +26,8 @@ def with_population(method: M, study: Study, view: View) -> M:
     """The same method with the shares themselves in place of the name of a file; others are left as they are.
 
     A file with the columns `attribute, value, share` gives shares; any other table is taken for one of people, and the
-    columns that it has in common with the release are counted. What it says of people leaves with the manifest: it has
-    to be public, or at least no secret.
+    columns that it has in common with the release are counted. The shares are published in the manifest: they have to
+    be public, or at least not secret.
     """
     named = population_file(method)
     return method if named is None else with_shares(method, population_shares(named, study, view), view)
@@ -43,7 +43,7 @@ def population_shares(named: str, study: Study, view: View) -> Shares:
     """What such a file says of the attributes of a release."""
     with open_source(named, base=study.base) as table:
         quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
-        return _written(table) if set(table.columns) == set(_COLUMNS) else _counted(table, view, quasi)
+        return _read_shares(table) if set(table.columns) == set(_COLUMNS) else _count_shares(table, view, quasi)
 
 
 def with_shares(method: M, shares: Shares, view: View) -> M:
@@ -55,14 +55,14 @@ def with_shares(method: M, shares: Shares, view: View) -> M:
 
 
 def with_people(models: Iterable[GroupModel], study: Study, view: View) -> View:
-    """The view with the people that a promise compares with, if one does."""
+    """The view with the population that a privacy model compares with, if one does."""
     named = population_names(models)
     if not named:
         return view
     return replace(view, people=read_people(named[0], view.quasi, view.selection, base=study.base))
 
 
-def _written(table: SourceTable) -> dict[str, dict[str, str]]:
+def _read_shares(table: SourceTable) -> dict[str, dict[str, str]]:
     """The shares of a file, as they are typed."""
     rows = table.table
     texts = rows.select(**{name: rows[name].cast("string") for name in _COLUMNS})
@@ -72,14 +72,16 @@ def _written(table: SourceTable) -> dict[str, dict[str, str]]:
     shares: dict[str, dict[str, str]] = {}
     for name, value, share in zip(*(found[column].to_pylist() for column in _COLUMNS), strict=True):
         if name is None or value is None or share is None:
-            raise SourceError(f"{table.name} has a line without attribute, value or share", "fill it in, or drop it")
+            raise SourceError(
+                f"{table.name} has a line without attribute, value or share", "complete the line, or delete it"
+            )
         if value in shares.setdefault(name, {}):
             raise StudyError(f"{table.name} gives the share of '{value[:60]}' of '{name[:60]}' twice", "give it once")
         shares[name][value] = share
     return shares
 
 
-def _counted(table: SourceTable, view: View, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
+def _count_shares(table: SourceTable, view: View, asked: Sequence[Attribute]) -> dict[str, dict[str, Any]]:
     """The shares of a table of people; whom the domains leave out is not counted, and sets are not."""
     both = [a for a in asked if a.name in table.columns]
     if not both:
@@ -93,7 +95,9 @@ def _counted(table: SourceTable, view: View, asked: Sequence[Attribute]) -> dict
     for attribute in both:
         cells = counter.full_cells([attribute.name])
         if not len(cells):
-            raise SourceError(f"{table.name} has no record that fits the study", "check its values and the domains")
+            raise SourceError(
+                f"{table.name} has no record within the study's domains", "check its values and the domains"
+            )
         found[attribute.name] = shares_of_counts(
             view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts
         )

@@ -1,4 +1,4 @@
-"""What a release, question or model costs and leaves, in words, and the refusal of one that does not fit."""
+"""The cost of a release, question or model and the remaining budget, in words, and refusal over budget."""
 
 import datetime as dt
 from fractions import Fraction
@@ -11,11 +11,11 @@ from sfumato.study.study import Study
 from sfumato.study.unit import Unit
 from sfumato.study.view import View
 from sfumato.workflow.steps.lost_entries import refuse_lost_entries
-from sfumato.workflow.steps.outcome import left_words
+from sfumato.workflow.steps.outcome import remaining_words
 
 
 def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View, command: str) -> list[str]:
-    """That the command will refuse, and what would fit: said first, since nothing else matters then."""
+    """That the command will refuse, and what the budget allows: stated first, since nothing else matters then."""
     if study.budget is None:
         return [f"the study declares no budget, so `{command}` will refuse: add `privacy: {{budget: …}}`"]
     if left is None:  # entries are lost, which `ledger_words` says
@@ -23,16 +23,16 @@ def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: 
     if epsilon <= left:
         return []
     over = "" if view.selection.span is None else f" over {view.selection.span}"
-    some = f"{show(max(left, Fraction(0)))} of {show(study.budget)} is left{over}"
-    fits = f"at most ε = {show(left)} would fit" if left > 0 else "nothing more fits"
-    return [f"IT DOES NOT FIT: it costs ε = {show(epsilon)} and {some}, so `{command}` will refuse; {fits}"]
+    some = f"{show(max(left, Fraction(0)))} of {show(study.budget)} remains{over}"
+    fits = f"at most ε = {show(left)} is possible" if left > 0 else "nothing more can be spent"
+    return [f"OVER BUDGET: it costs ε = {show(epsilon)} and {some}, so `{command}` will refuse; {fits}"]
 
 
 def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View) -> list[str]:
-    """What it costs and leaves, for whom, and what that means to an attacker."""
+    """The cost and the remaining budget, the unit, and what ε means against an adversary."""
     return [
-        f"it costs ε = {show(epsilon)}{left_words(study, left, view.selection.span)}",
-        *([] if view.selection.span is None else [spanned(view)]),
+        f"it costs ε = {show(epsilon)}{remaining_words(study, left, view.selection.span)}",
+        *([] if view.selection.span is None else [span_words(view)]),
         view.unit.sentence(),
         attack_odds(epsilon).removesuffix("."),
     ]
@@ -50,8 +50,8 @@ def refuse_over_budget(
     check_budget(draft, ledger.entries(study.name), budget=study.budget)
 
 
-def spanned(view: View) -> str:
+def span_words(view: View) -> str:
     """How the ε of a span adds up with that of others."""
     if view.unit.key == RECORD:
-        return "ε is charged to the records of the span: releases over other days do not add to it, the others do"
-    return "a person may have records in several spans, so ε is charged to everybody, whatever the span"
+        return "ε is charged to the records of the span: it adds up with that of releases over the same days only"
+    return "a person may have records in several spans, so ε is charged to all records, whatever the span"

@@ -17,7 +17,7 @@ there is one; that there is one tells that the share was at most the public limi
 when, and without ``anyway``. Like the refusal of a file that cannot be read, this is taken as public: the owner could
 have looked by `check`, and would have repaired the study. An owner for whom nothing may be decided on raw records
 declares ``most_invalid: unchecked``: the table is then not looked at, and the old order of a release holds. With
-``anyway`` the owner is told and nothing is decided.
+``anyway`` the owner gets a warning and nothing is decided.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,9 +38,9 @@ from sfumato.workflow.steps.study_table import open_study_table
 
 FOR_THE_OWNER = "for your eyes only"
 _FIX = (
-    "look at the values with `sfumato check`; declare how they are written (`format`), and the `bounds` or `values` "
-    "that they have. Only for values that really are missing say `missing: keep`. To go on all the same: `--anyway` "
-    "(Python: `anyway=True`), or another `most_invalid` in the study"
+    "inspect the values with `sfumato check`; declare how they are written (`format`), and the `bounds` or `values` "
+    "that they have. Declare `missing: keep` only for values that really are missing. To go on nevertheless: "
+    "`--anyway` (Python: `anyway=True`), or another `most_invalid` in the study"
 )
 
 
@@ -62,7 +62,7 @@ def guard(
 
 def refuse_above(study: Study, found: LeftOut) -> None:
     """Refuse if more records are left out, or more values of an attribute replaced, than the study allows."""
-    if study.most_invalid is not None and (said := _above(study.most_invalid, found)):
+    if study.most_invalid is not None and (said := _excess_words(study.most_invalid, found)):
         what = "left out" if found.share > study.most_invalid else "replaced"
         raise SourceError(
             f"{FOR_THE_OWNER}: {'; '.join(said)}. At most {show(study.most_invalid)} may be {what}, so nothing was "
@@ -71,8 +71,8 @@ def refuse_above(study: Study, found: LeftOut) -> None:
         )
 
 
-def warnings_of(found: LeftOut | None) -> list[str]:
-    """What the owner is told of a release that is made; nothing where every record takes part as it is."""
+def left_out_warnings(found: LeftOut | None) -> list[str]:
+    """Warnings to the owner of a release that is made; none if every record is used as it is."""
     if found is None:
         return []
     said = [found.sentence()] if found.left_out else []
@@ -87,15 +87,17 @@ def with_left_out(
 ) -> Plan:
     """A plan that also says, to the owner, what is left out or replaced, and first of all if that would be refused.
 
-    Nor does it hide that the table would be refused because its records would have to tell how it is written.
+    It also says if the table would be refused because its format would have to be guessed from its records.
 
     The table is looked at, nothing is spent. A plan does not fail because of the table: it says why it could not be
     looked at. A stream is not looked at, since it can be read only once.
     """
     if study.most_invalid is None:
-        return _also(plan, "the study says `most_invalid: unchecked`, so the table was not compared with it")
+        return _add_sentences(
+            plan, "the study declares `most_invalid: unchecked`, so the table was not compared with it"
+        )
     if reads_once(study.source):
-        return _also(plan, "the table can be read only once, so it was not compared with the study")
+        return _add_sentences(plan, "the table can be read only once, so it was not compared with the study")
     try:
         with open_study_table(study, private=plan.epsilon is not None, guesses=True) as table:
             guess = None if plan.epsilon is None else find_guess(table)
@@ -105,19 +107,19 @@ def with_left_out(
             records = Records(table, tuple(attributes), unit=unit, selection=selection)
             found = _worse(count_left_out(records), _passed_over(table, selection))
     except SourceError as error:
-        return _also(plan, f"the table could not be compared with the study: {error.problem}")
-    if wrong := _above(study.most_invalid, found):
-        most = f"at most {show(study.most_invalid)} may be, so `{command}` will refuse without `--anyway`"
+        return _add_sentences(plan, f"the table could not be compared with the study: {error.problem}")
+    if wrong := _excess_words(study.most_invalid, found):
+        most = f"the limit is {show(study.most_invalid)}, so `{command}` will refuse without `--anyway`"
         what = "RECORDS ARE LEFT OUT" if found.share > study.most_invalid else "VALUES ARE REPLACED"
         said = f"TOO MANY {what} ({FOR_THE_OWNER}): {'; '.join(wrong)}; {most}"
         return replace(plan, left_out=found, sentences=(said, *plan.sentences))
-    told = warnings_of(found)
+    warnings = left_out_warnings(found)
     if not found.left_out:
-        told = [f"{FOR_THE_OWNER}: no record has a missing or invalid value that leaves it out", *told]
-    return replace(_also(plan, *told), left_out=found)
+        warnings = [f"{FOR_THE_OWNER}: no record is left out for a missing or invalid value", *warnings]
+    return replace(_add_sentences(plan, *warnings), left_out=found)
 
 
-def _above(most: Fraction, found: LeftOut) -> list[str]:
+def _excess_words(most: Fraction, found: LeftOut) -> list[str]:
     """What is above the limit, in words: the records left out, and each attribute with replaced values by itself."""
     return [
         *([found.sentence()] if found.share > most else []),
@@ -125,7 +127,7 @@ def _above(most: Fraction, found: LeftOut) -> list[str]:
     ]
 
 
-def _also(plan: Plan, *sentences: str) -> Plan:
+def _add_sentences(plan: Plan, *sentences: str) -> Plan:
     return replace(plan, sentences=(*plan.sentences, *sentences))
 
 

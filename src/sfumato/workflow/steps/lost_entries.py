@@ -36,7 +36,7 @@ from sfumato.release.manifest.parse import parse_manifest
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.span import Span, day
 from sfumato.study.study import Study, clock
-from sfumato.workflow.steps.outcome import left_over, study_folder, who
+from sfumato.workflow.steps.outcome import current_user, remaining_budget, study_folder
 
 _MANIFEST: Final = "manifest.json"
 _NAMED: Final = 8  # releases that a message names
@@ -60,7 +60,7 @@ def refuse_lost_entries(study: Study, ledger: Ledger, *, out: Path | None = None
 
 
 def lost_entries(study: Study, ledger: Ledger, *, folders: Sequence[Path] = ()) -> tuple[str, ...]:
-    """What the study's ledger knew once and does not know now, in words; nothing if it is whole.
+    """The entries that the study's ledger has lost, in words; nothing if it is complete.
 
     Looks below `releases/`, and one level below the study's folder and the ``folders`` that are given.
     """
@@ -104,12 +104,12 @@ def adopt_releases(
 ) -> list[Entry]:
     """Enter the releases that the ledger lacks, and what else was spent, with the reason; gives what was entered."""
     if not reason.strip():
-        raise UsageError("entries are adopted for a reason", "say what happened: a backup was restored, a folder moved")
+        raise UsageError("adopting entries needs a reason", "say what happened: a backup was restored, a folder moved")
     releases = find_releases(study, folders=folders)
     known = ledger.hashes()
     found = [_adoption(one, study, now()) for one in releases if one.ledger not in known]
     lost = NewEntry(
-        study=study.name, at=now(), who=who(), purpose="entries that were lost", method="unknown", recipe="{}",
+        study=study.name, at=now(), who=current_user(), purpose="entries that were lost", method="unknown", recipe="{}",
         promise="unknown: these entries were lost with the ledger", epsilon=None, unit=study.unit.key,
     )  # fmt: skip
     return ledger.adopt(found, lost, reason=reason.strip(), budget=study.budget)
@@ -122,10 +122,10 @@ def budget_words(study: Study, ledger: Ledger) -> list[str]:
     if raised and raised[-1].entry is None:
         found.append(
             f"the study's budget was raised from {show(raised[-1].before)} to {show(raised[-1].after)} since its last "
-            "release: all releases together may now tell more about everyone in the table"
+            "release: all releases together may now reveal more about everyone in the table"
         )
     if not ledger.lasting:
-        found.append("the ledger is in memory: what is spent is forgotten when the program ends")
+        found.append("the ledger is in memory: the record of the spent budget is lost when the program ends")
     return [*found, *_other_studies_words(study, ledger)]
 
 
@@ -145,8 +145,8 @@ def _other_studies_words(study: Study, ledger: Ledger) -> list[str]:
     named = ", ".join(f"'{name}'" for name in others[:_NAMED])
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     words = (
-        f"other studies have spent privacy budget here: {named}{more}. Budgets of different studies about the same "
-        "people add up, and nobody adds them: each study is charged to its own budget alone"
+        f"other studies have spent privacy budget here: {named}{more}. The ε of different studies about the same "
+        "people adds up, but the ledger does not add it up: each study is charged to its own budget only"
     )
     return [words]
 
@@ -159,9 +159,9 @@ def ledger_words(study: Study, ledger: Ledger) -> list[str]:
     return [f"THE LEDGER HAS LOST ENTRIES, so nothing can be released: {'; '.join(gone)}"]
 
 
-def left_unless_lost(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
-    """What is left of the budget over this span; None without a budget, and unknown (None) if entries are lost."""
-    return None if lost_entries(study, ledger) else left_over(study, ledger, span)
+def remaining_unless_lost(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
+    """The remaining budget over this span; None without a budget, and unknown (None) if entries are lost."""
+    return None if lost_entries(study, ledger) else remaining_budget(study, ledger, span)
 
 
 def _manifests(study: Study, folders: Sequence[Path]) -> Iterator[Path]:
@@ -174,13 +174,13 @@ def _manifests(study: Study, folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
-    """A release as its manifest tells of it."""
+    """The entry of a release, from its manifest."""
     try:
         content = parse_manifest(found.raw)
     except VerifyError as error:
         raise VerifyError(
             f"the release in '{found.folder}' cannot be adopted: {error.problem}",
-            "restore its manifest.json from what was published; without it nobody knows what the release cost",
+            "restore its manifest.json from the published bundle; without it the cost of the release is unknown",
         ) from None
     privacy, method = content["privacy"], content["method"]
     private = privacy["kind"] == DpGuarantee.kind
@@ -196,7 +196,7 @@ def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
         draft=NewEntry(
             study=study.name,
             at=at,
-            who=who(),
+            who=current_user(),
             purpose=f"release '{content['release']}' of {content['date']}",
             method=str(method["name"]),
             recipe=json.dumps(recipe, sort_keys=True, ensure_ascii=False),

@@ -1,4 +1,4 @@
-"""What planning and publishing have in common: their results, the ledger, and what is told of every release."""
+"""What planning and publishing have in common: their results, the ledger, and sentences about every release."""
 
 import datetime as dt
 import getpass
@@ -35,9 +35,9 @@ _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow"
 class Plan:
     """What a recipe will do and cost, in words and numbers.
 
-    ``left`` is what is left of the budget now, over the span of the release where it has one; None without a budget,
-    and if the ledger has lost entries. ``left_out`` says how many records have values that leave them out, for the
-    owner alone; None if the table was not looked at.
+    ``left`` is the remaining budget, over the span of the release where it has one; None without a budget,
+    and if the ledger has lost entries. ``left_out`` says how many records are left out for missing or invalid values,
+    for the owner only; None if the table was not read.
     """
 
     study: str
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether the budget that is left covers it."""
+        """Whether the remaining budget covers it."""
         return self.epsilon is None or (self.left is not None and self.epsilon <= self.left)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A release that is out: where the bundle and the owner's folder are, and what it cost.
+    """A published release: the paths of the bundle and the owner's folder, and its cost.
 
     ``left`` is over the span of the release where it has one; ``warnings`` and ``left_out`` are for the owner.
     """
@@ -148,8 +148,9 @@ def ledger_of(study: Study) -> Ledger:
     if study.ledger is not None:
         if study.ledger.startswith("memory:") and study.base != Path():
             raise StudyError(
-                "a study file whose ledger is in memory would forget what was spent when the command ends",
-                "give `ledger:` a path, or leave it out: then it lies beside the study",
+                "the study file names a ledger in memory, which would lose the record of the spent budget when "
+                "the command ends",
+                "give `ledger:` a path, or omit it: the ledger is then a file beside the study",
             )
         # In whatever folder a program runs, its studies in memory may be others of the same name.
         apart = study.base == Path() and not study.ledger.startswith("postgres")
@@ -174,7 +175,7 @@ def _default_ledger(study: Study, folder: Path) -> Path:
         raise StudyError(
             f"there are {len(found)} ledgers of the study '{study.name}' in '{folder}', of names that differ by case, "
             f"blanks, invisible characters or Unicode form alone: {', '.join(path.name for path in found)}",
-            "move one of them away and enter its releases in the other with `sfumato ledger STUDY adopt`",
+            "move one of them away and record its releases in the other with `sfumato ledger STUDY adopt`",
         )
     return found[0]
 
@@ -189,23 +190,23 @@ def _files_of_account(study: Study, folder: Path, ending: str) -> list[Path]:
     return sorted(found) or [folder / f"{stem}{ending}"]
 
 
-def left_over(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
-    """What is left of the study's budget for another release over this span; None without a budget."""
+def remaining_budget(study: Study, ledger: Ledger, span: Span | None) -> Fraction | None:
+    """The remaining budget of the study over this span; None without a budget."""
     return None if study.budget is None else study.budget - ledger.spent(study.name, span)
 
 
-def left_words(study: Study, left: Fraction | None, span: Span | None) -> str:
+def remaining_words(study: Study, left: Fraction | None, span: Span | None) -> str:
     """The same for a sentence; nothing without a budget."""
     if study.budget is None or left is None:
         return ""
     over = "" if span is None else f" over {span}"
-    return f"; {show(left)} of {show(study.budget)} is left now{over}"
+    return f"; {show(left)} of {show(study.budget)} remains{over}"
 
 
 def person_rules(unit: Unit) -> list[str]:
-    """Which records of a person take part, by what the study declares; nothing where the unit is a record.
+    """Which records of a person are used, as the study declares; nothing if the unit is a record.
 
-    The declared number is public. How many records that leaves out is private: it is not said here.
+    The declared number is public. How many records are left out is private and not stated here.
     """
     if not isinstance(unit, PersonUnit):
         return []
@@ -214,30 +215,30 @@ def person_rules(unit: Unit) -> list[str]:
     return [f"at most {unit.at_most} {records} of each person {used} used; a record without a person is left out"]
 
 
-def named(names: Sequence[str], of: int) -> str:
-    """Names for a sentence, or that it is all of them."""
+def list_names(names: Sequence[str], of: int) -> str:
+    """Names for a sentence, or `every attribute` if they are all."""
     return "every attribute" if len(names) == of else ", ".join(names)
 
 
 def published_words(folder: Path, bundle: Path, epsilon: Fraction | None, *, against: str = "STUDY") -> str:
-    """That a release is published, for whoever interrupted what follows publication; nothing of it can be undone."""
+    """Says that a release is published, after an interruption that came later; publication cannot be undone."""
     cost = "it spent no ε" if epsilon is None else f"it spent ε = {show(epsilon)}"
     return f"the release is published in {bundle} and complete; {cost}; {report_words(folder, against)}"
 
 
 def report_words(folder: Path, against: str = "STUDY") -> str:
-    """How the owner's report of a release is made later."""
+    """Says how the owner's report of a release is made later."""
     return f"make its report with `sfumato report {folder} --against {against}`"
 
 
-def leaving(study: Study, attributes: Sequence[Attribute]) -> str:
-    """Which declared attributes leave, and which stay."""
+def released_attributes_sentence(study: Study, attributes: Sequence[Attribute]) -> str:
+    """Which declared attributes are released, and which are not."""
     stay = [name for name in study.attributes if name not in {a.name for a in attributes}]
     return "only declared attributes are released" + (f"; not released: {', '.join(stay)}" if stay else "")
 
 
 def versions() -> dict[str, str]:
-    """Of Python and the libraries that make a release."""
+    """The versions of Python and of the libraries that make a release."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -247,8 +248,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def who() -> str:
-    """Who runs this, for the ledger."""
+def current_user() -> str:
+    """The user who runs this, for the ledger."""
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):

@@ -1,4 +1,4 @@
-"""Earlier releases of the same people: what two syntactic releases tell together, no privacy model covers."""
+"""Earlier releases of the same people: syntactic privacy models do not compose, and intersections may reveal more."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ from sfumato.study.view import View
 _NAMED: Final = 8  # earlier releases a warning names
 
 
-def overlaps(study: Study, ledger: Ledger, view: View) -> list[str]:
-    """A warning if earlier releases without ε may hold the same people; nothing if none does.
+def overlap_warnings(study: Study, ledger: Ledger, view: View) -> list[str]:
+    """A warning if earlier releases without ε may contain the same people; nothing if none does.
 
-    A privacy model that holds in each release is none about both together: whoever knows that a person is in two groups
-    knows that the person is in what the groups have in common, which may be one record.
+    A privacy model that holds in each release need not hold for both together: an adversary who knows the two groups of
+    a person knows that the person is in their intersection, which may be one record.
     """
     asked = (view.selection.span, view.selection.where)
     persons = isinstance(study.unit, PersonUnit)
@@ -35,5 +35,5 @@ def overlaps(study: Study, ledger: Ledger, view: View) -> list[str]:
     )
     more = f"{len(older) - _NAMED} more and " if len(older) > _NAMED else ""
     whom = "people" if persons else "records"
-    said = f"it may hold the same {whom} as {more}{names}: whoever gets two such releases can intersect their groups"
-    return [f"{said}, and the privacy models of neither cover that"]
+    said = f"it may contain the same {whom} as {more}{names}: anyone with two such releases can intersect their groups"
+    return [f"{said}, and the privacy models of neither release cover that"]

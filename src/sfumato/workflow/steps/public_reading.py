@@ -9,7 +9,7 @@ from sfumato.tables import SourceTable
 
 
 def find_guess(table: SourceTable) -> SourceError | None:
-    """Why a private release is refused: how the table is written is not declared, nor told by its line of names."""
+    """Why a private release is refused: the format of the table is neither declared nor clear from its header."""
     guessed = [what for what in table.read_as.get("guessed", "").split(", ") if what]
     if not guessed:
         return None
@@ -23,7 +23,7 @@ def find_guess(table: SourceTable) -> SourceError | None:
 
 
 def refuse_guesses(table: SourceTable) -> None:
-    """How a CSV file is written may not be guessed from records: one record more could change how all are read."""
+    """The format of a CSV file may not be guessed from records: one more record could change how all are read."""
     guess = find_guess(table)
     if guess is not None:
         raise guess

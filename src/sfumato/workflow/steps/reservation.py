@@ -14,15 +14,15 @@ from typing import Any
 from sfumato.ledger import RECORD, Entry, NewEntry
 from sfumato.release.bundle.files import claim_folder
 from sfumato.release.bundle.owner_folder import write_owner
-from sfumato.release.bundle.write import BundleWritten
+from sfumato.release.bundle.write import WrittenBundle
 from sfumato.release.draft import Draft
 from sfumato.study.left_out import LeftOut
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.study import Study
-from sfumato.workflow.steps.left_out_guard import warnings_of
+from sfumato.workflow.steps.left_out_guard import left_out_warnings
 from sfumato.workflow.steps.lost_entries import refuse_lost_entries
-from sfumato.workflow.steps.outcome import Published, Run, published_words, who
+from sfumato.workflow.steps.outcome import Published, Run, current_user, published_words
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def remove_on_failure(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """A release that the ledger knows and that is not out yet."""
+    """A release that is recorded in the ledger and not published yet."""
 
     run: Run
     entry: Entry
@@ -71,7 +71,7 @@ class Reservation:
         draft = NewEntry(
             study=study.name,
             at=run.clock(),
-            who=who(),
+            who=current_user(),
             purpose=recipe.purpose or "whole study",
             method=recipe.method,
             recipe=recipe.as_json(),
@@ -93,7 +93,7 @@ class Reservation:
             raise
 
     @contextmanager
-    def completing(self, written: BundleWritten) -> Iterator[None]:
+    def complete_entry(self, written: WrittenBundle) -> Iterator[None]:
         """The bundle is out, and nothing that fails can take it back: complete the entry, then do the rest.
 
         Interrupted from here on, the entry is completed if that was not done yet, and the interruption says that the
@@ -108,23 +108,23 @@ class Reservation:
             stop.add_note(published_words(self.run.folder, written.path, self.entry.epsilon))
             raise
 
-    def _complete(self, written: BundleWritten) -> None:
+    def _complete(self, written: WrittenBundle) -> None:
         self.run.ledger.complete(self.entry.id, written.sha256, at=self.run.clock())
 
     def _entries(self) -> tuple[Entry, ...]:
         return self.run.ledger.entries(self.entry.study)
 
-    def hand_over(
+    def finish_publication(
         self,
         draft: Draft,
-        written: BundleWritten,
+        written: WrittenBundle,
         *,
         notes: Mapping[str, Any],
         left: Fraction | None = None,
         warnings: Sequence[str] = (),
         left_out: LeftOut | None = None,
     ) -> Published:
-        """Write what stays with the owner, and say what came of it all."""
+        """Write the owner's notes, and return the result of the publication."""
         write_owner(self.run.folder, notes, [f"ledger entry {self.entry.id}"])
         return Published(
             folder=self.run.folder,
@@ -133,6 +133,6 @@ class Reservation:
             epsilon=self.entry.epsilon,
             left=left,
             draft=draft,
-            warnings=(*warnings_of(left_out), *warnings),
+            warnings=(*left_out_warnings(left_out), *warnings),
             left_out=left_out,
         )

@@ -6,7 +6,7 @@ from sfumato.domains.domain import Grid
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.set_levels import set_rules
-from sfumato.workflow.steps.outcome import named
+from sfumato.workflow.steps.outcome import list_names
 
 Rules = Sequence[tuple[list[Attribute], str]]
 
@@ -33,7 +33,7 @@ def _private_rules(attributes: Sequence[Attribute]) -> Rules:
     return (
         (
             [a for a in attributes if a.missing is not InvalidValuePolicy.KEEP],
-            "a record is left out if a value is missing (an error would tell that there is such a record)",
+            "a record is left out if a value is missing (an error would reveal that there is such a record)",
         ),
         (
             [a for a in attributes if a.outside is not InvalidValuePolicy.KEEP],
@@ -70,4 +70,4 @@ def _syntactic_rules(attributes: Sequence[Attribute]) -> Rules:
 
 
 def _sentences(attributes: Sequence[Attribute], rules: Rules) -> list[str]:
-    return [f"{rule}, for {named([a.name for a in found], len(attributes))}" for found, rule in rules if found]
+    return [f"{rule}, for {list_names([a.name for a in found], len(attributes))}" for found, rule in rules if found]

@@ -45,14 +45,14 @@ def refuse_invalid_values(counter: CodedTable, view: View, cells: Cells, rows: i
         ]
         if wrong:
             raise SourceError(
-                "the study calls it an error if a value is missing or outside its domain, and there are such values in "
+                "the study declares missing or out-of-domain values an error, and there are such values in "
                 + ", ".join(repr(name) for name in wrong),
-                "look at them with `sfumato check`, then declare how they are written (`format`), widen the domain, or "
-                "say `missing:` or `outside:` `keep` or `suppress`",
+                "inspect them with `sfumato check`, then declare how they are written (`format`), widen the domain, or "
+                "declare `keep` or `suppress` for `missing` or `outside`",
             )
     if not len(cells):
         raise InfeasibleError(
-            "no record of the table takes part in the release",
+            "no record of the table is used in the release",
             "check the table with `sfumato check`: how values are written (`format`), their `bounds` or `values`, and "
             "`missing` and `outside` in the study",
         )

@@ -19,27 +19,27 @@ from sfumato.study.view import View
 Integers = NDArray[np.int64]
 
 
-def everything(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
+def everything_published(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
     """The original table: every record with its exact values (Li & Li 2009, 4.3: the second special case)."""
     names = tuple(a.name for a in view.quasi)
     codes = raw.codes[:, [raw.attributes.index(name) for name in names]].astype(np.int64)
     weights = raw.counts.astype(np.float64)
-    told = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
+    published = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
     values = _beside(view, raw, np.arange(len(raw)), sets or {})
-    return Shown(names, codes, codes + 1, weights, values, "generalised", sets=told)
+    return Shown(names, codes, codes + 1, weights, values, "generalised", sets=published)
 
 
-def nothing(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
+def nothing_published(view: View, raw: Cells, sets: Mapping[str, Sets] | None = None) -> Shown:
     """The trivial release: all quasi-identifiers suppressed, so one region holds all (the first special case)."""
     names = tuple(a.name for a in view.quasi)
-    told = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
-    for name in set(names) & set(told):
-        told[name] = PublishedSets.by_cut(_sets(view, name), _sets(view, name).root(name), np.zeros(1, np.int64))
-    sizes = [told[name].size if name in told else view.domain(name).size for name in names]
+    published = {name: PublishedSets.one_by_one(_sets(view, name), found) for name, found in (sets or {}).items()}
+    for name in set(names) & set(published):
+        published[name] = PublishedSets.by_cut(_sets(view, name), _sets(view, name).root(name), np.zeros(1, np.int64))
+    sizes = [published[name].size if name in published else view.domain(name).size for name in names]
     stops = np.array([sizes], np.int64).reshape(1, len(names))
     weights = np.array([float(raw.counts.sum())])
     values = _beside(view, raw, np.zeros(len(raw), np.int64), sets or {})
-    return Shown(names, np.zeros_like(stops), stops, weights, values, "generalised", sets=told)
+    return Shown(names, np.zeros_like(stops), stops, weights, values, "generalised", sets=published)
 
 
 def _beside(view: View, raw: Cells, row: Integers, sets: Mapping[str, Sets]) -> dict[str, Values]:

@@ -11,22 +11,22 @@ from sfumato.frontier import Axis
 _LONG = 40  # letters of a parameter that are shown in the name of an axis
 
 
-def known(measure: str | Measure) -> str:
+def measure_name(measure: str | Measure) -> str:
     """The name of a measure that may be given by it."""
-    return measure if isinstance(measure, str) else named(measure)
+    return measure if isinstance(measure, str) else name_with_parameters(measure)
 
 
-def named(measure: Measure) -> str:
+def name_with_parameters(measure: Measure) -> str:
     """A measure's name, with the parameters that are not the defaults."""
     given: Any = measure
-    told = [
+    given = [
         f"{f.name} = {_short(getattr(given, f.name))}" for f in fields(given) if getattr(given, f.name) != f.default
     ]
-    return f"{measure.name} ({', '.join(told)})" if told else measure.name
+    return f"{measure.name} ({', '.join(given)})" if given else measure.name
 
 
 def _short(value: Any) -> str:
-    """A parameter in a few letters; what is long is told by a hash, since numbers are found again by this name."""
+    """A parameter in a few letters; a long value becomes a hash, since stored numbers are found by this name."""
     text = str(value)
     return text if len(text) <= _LONG else f"given {hashlib.sha256(pickle.dumps(value)).hexdigest()[:8]}"
 

@@ -1,4 +1,4 @@
-"""Where a release sits on the frontier of its study, for the owner's report.
+"""The position of a release on the frontier of its study, for the owner's report.
 
 Sweeps keep what they measured beside the study. Here it is read back, the release is measured the same way, and put
 among the points, if they are of the same table and study: points of another state of them say nothing about it. All of
@@ -18,40 +18,40 @@ from sfumato.progress import Progress, silent
 from sfumato.study.study import Study
 from sfumato.workflow.evaluate import both_records, measuring_view
 from sfumato.workflow.steps.study_table import open_study_table
-from sfumato.workflow.sweeping.stored_points import digest, fingerprint, stored
+from sfumato.workflow.sweeping.stored_points import digest, fingerprint, read_stored_points
 
 _X: Final = Axis(name="ploss", title="privacy loss", better="lower")
 _Y: Final = Axis(name="uloss", title="utility loss", better="lower")
 _BASELINE: Final = "baseline"
 _THIS: Final = "this"
 _NAMED: Final = 3  # better candidates that a sentence names
-_AGAIN: Final = "“sfumato frontier” makes it again."
+_AGAIN: Final = "“sfumato frontier” makes a new one."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placed:
+class FrontierPosition:
     """The candidates as the report draws them, this release among them, and sentences; nothing without a frontier."""
 
     points: tuple[tuple[str, str, float, float], ...] = ()
     words: tuple[str, ...] = ()
 
 
-def placed(
+def place_on_frontier(
     study: Study,
     purpose: str | None,
     looked: Evidence | None,
     *,
     progress: Progress = silent,
     memory_limit: str | None = None,
-) -> Placed:
-    """Where the release is among what the sweeps of this study and purpose found.
+) -> FrontierPosition:
+    """The position of the release among the points of the sweeps of this study and purpose.
 
     ``looked`` is the release next to the table; without it, the candidates are drawn alone.
     """
     try:
-        kept = [] if study.base == Path() else stored(study.base / "frontier")
+        kept = [] if study.base == Path() else read_stored_points(study.base / "frontier")
         if not any("method" in one and one.get("purpose") == purpose for one in kept):
-            return Placed()
+            return FrontierPosition()
         progress("comparing it with your frontier", 0, 1)
         view = measuring_view(study, purpose)
         with open_study_table(study, memory_limit=memory_limit) as table:
@@ -60,31 +60,33 @@ def placed(
         fresh = [one for one in kept if one.get("of") == of and one.get("purpose", purpose) == purpose]
         return _among(fresh, looked)
     except SfumatoError as error:
-        return Placed(words=(f"The frontier of this study could not be looked at: {error.problem}.",))
+        return FrontierPosition(words=(f"The frontier of this study could not be read: {error.problem}.",))
     except Exception as error:  # noqa: BLE001 - a report lacks a section rather than fail
-        return Placed(words=(f"The frontier of this study could not be looked at ({type(error).__name__}).",))
+        return FrontierPosition(words=(f"The frontier of this study could not be read ({type(error).__name__}).",))
 
 
-def _among(kept: Sequence[dict[str, Any]], looked: Evidence | None) -> Placed:
+def _among(kept: Sequence[dict[str, Any]], looked: Evidence | None) -> FrontierPosition:
     """The release among the points that are of the same table and study."""
     if not any("method" in one for one in kept):
-        why = "The frontier that was made for this study is of another state of the table or the study, or by another "
-        return Placed(words=(f"{why}version of Sfumato, so this release is not drawn among its points. {_AGAIN}",))
+        why = "The frontier of this study was made from another state of the table or the study, or by another "
+        return FrontierPosition(
+            words=(f"{why}version of Sfumato, so this release is not drawn among its points. {_AGAIN}",)
+        )
     found = [point for point in _points(kept) if point.has(_X.name, _Y.name)]
     candidates = [point for point in found if point.series != _BASELINE]
     if not candidates:
-        return Placed(words=("No candidate of the frontier has both a privacy loss and a utility loss.",))
+        return FrontierPosition(words=("No candidate of the frontier has both a privacy loss and a utility loss.",))
     if looked is None:
-        refused = ["the table is too large to be looked at for it"]
+        refused = ["the table is too large to compute its position"]
     else:
         refused = [why for name in (_X.name, _Y.name) if (why := MEASURES[name]().refuses(looked)) is not None]
     if looked is None or refused:
         drawn = tuple(_drawn(found, efficient(candidates, _X, _Y)))
-        return Placed(points=drawn, words=(f"This release is not among the points: {refused[0]}.",))
+        return FrontierPosition(points=drawn, words=(f"This release is not among the points: {refused[0]}.",))
     numbers = {name: round(float(MEASURES[name]().read(looked).value), 12) for name in (_X.name, _Y.name)}
     this = Point(label="this release", series=_THIS, family="", numbers=numbers)
     best = efficient([*candidates, this], _X, _Y)
-    return Placed(points=tuple(_drawn([*found, this], best)), words=_words(this, candidates, best))
+    return FrontierPosition(points=tuple(_drawn([*found, this], best)), words=_words(this, candidates, best))
 
 
 def _points(kept: Sequence[dict[str, Any]]) -> list[Point]:

@@ -35,7 +35,7 @@ def fingerprint(
         made_by = version("sfumato")
     except PackageNotFoundError:  # run from a checkout that is not installed
         made_by = "not installed"
-    told = {
+    facts = {
         "attributes": [
             [
                 a.name,
@@ -50,7 +50,7 @@ def fingerprint(
         "unit": unit.key,
         "sfumato": made_by,
     }
-    found = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode())
+    found = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
     for some in (raw, *([] if cells is None or cells is raw else [cells])):
         _add(found, some.codes, some.counts)
     for each in (sets or {}).values():
@@ -91,15 +91,15 @@ class PointFiles:
             return None
         if not isinstance(found, dict) or found.get("key") != self._key(what):
             return None
-        told = {*found.get("numbers", ()), *found.get("refused", ())}
-        return found if found.get("failure") is not None or told.issuperset(measures) else None
+        known = {*found.get("numbers", ()), *found.get("refused", ())}
+        return found if found.get("failure") is not None or known.issuperset(measures) else None
 
     def keep(self, what: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         """Write a finished point; it is there when this returns."""
         if self.folder is None:
             return
-        told = {"key": self._key(what), "of": self.of, **what, **found}
-        text = json.dumps(told, ensure_ascii=False, indent=1, default=str)
+        kept = {"key": self._key(what), "of": self.of, **what, **found}
+        text = json.dumps(kept, ensure_ascii=False, indent=1, default=str)
         try:
             private_folder(self.folder)  # and a temporary file is its owner's alone from the start
             with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
@@ -119,7 +119,7 @@ class PointFiles:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def stored(folder: Path) -> list[dict[str, Any]]:
+def read_stored_points(folder: Path) -> list[dict[str, Any]]:
     """What was kept of all sweeps below a folder, of any state of the table; what cannot be read is passed over."""
     found = []
     for file in sorted(folder.glob("*/points/*.json")):
@@ -132,12 +132,12 @@ def stored(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def described(recipe: Recipe) -> dict[str, Any]:
+def draft_parameters(recipe: Recipe) -> dict[str, Any]:
     """What of a recipe makes its draft: not its name."""
     return {"method": recipe.method, "parameters": recipe.plain_parameters(), "purpose": recipe.purpose}
 
 
-def outcome(point: Point) -> dict[str, Any]:
+def point_fields(point: Point) -> dict[str, Any]:
     """What is kept of a point: all that was found out."""
-    told = point.as_json()
-    return {name: told[name] for name in ("label", "numbers", "refused", "facts", "seconds", "failure")}
+    fields = point.as_json()
+    return {name: fields[name] for name in ("label", "numbers", "refused", "facts", "seconds", "failure")}

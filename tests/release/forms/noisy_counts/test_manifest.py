@@ -12,7 +12,7 @@ from sfumato.errors import InternalError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
 from sfumato.release.forms.noisy_counts.declared_layout import layout_from, layout_of
 from sfumato.release.guarantee import DpGuarantee
-from sfumato.release.storage.seal import plain
+from sfumato.release.storage.seal import as_json_value
 from sfumato.release.verify import verify_bundle
 from tests.release.conftest import AGE, JOB, draft_of, publish, small_draft
 
@@ -61,9 +61,9 @@ def test_a_cross_product_of_hundreds_of_digits_is_no_trouble(tmp_path):
 
 def test_plain_values():
     value = {"a": (1, np.int64(2), np.float32(0.5), None, True), "b": Fraction(1, 3), "c": 2**60}
-    assert plain(value) == {"a": [1, 2, 0.5, None, True], "b": "1/3", "c": str(2**60)}
+    assert as_json_value(value) == {"a": [1, 2, 0.5, None, True], "b": "1/3", "c": str(2**60)}
     with pytest.raises(InternalError, match="type set"):
-        plain({1})
+        as_json_value({1})
 
 
 def test_cuts_in_another_order_are_our_bug():
@@ -106,7 +106,7 @@ def test_the_readme_tells_the_receiver(bundle, manifest):
     text = (bundle / "README.md").read_text()
     assert manifest["guarantee"] in text
     assert "**A group that is not listed** had a noisy count that was too small" in text
-    assert "There are 96 groups in\n  all" in text
+    assert "There are 96 groups in\n  total" in text
     assert "| `age` | numbers in 3 regions | `[0, 40), [40, 99], (missing)` |" in text
     assert "Records without a class are left out." in text
 

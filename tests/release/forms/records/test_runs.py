@@ -15,7 +15,7 @@ from sfumato.release.forms.records.declared_layout import record_layout
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.storage import text_lines as lines
-from sfumato.release.storage.text_lines import line_runs, repeated
+from sfumato.release.storage.text_lines import line_runs, repeat_lines
 from tests.release.partitions import drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -46,9 +46,9 @@ def test_a_table_is_its_runs(values, numbers):
 def test_folding_and_unfolding_records_change_nothing(form, data):
     draft = data.draw(drafts(form=form))
     records = records_of(draft, SecureSource())
-    rows = records.unfolded()
+    rows = records.unfold()
     assert len(rows) == len(records) == len(rows.times)
-    assert rows.folded().same(records)
+    assert rows.fold().same(records)
     layout = record_layout(replace(draft, suppression=True))
     tables = layout.arrow(rows)
     assert all(table.equals(tables[name]) for name, table in layout.arrow(records).items())
@@ -60,7 +60,7 @@ def test_lines_are_repeated_and_found_again(tmp_path_factory, size, data):
     texts = data.draw(st.lists(st.sampled_from(["a", "b", "", "längér", '"q"']), min_size=1, max_size=20))
     times = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(texts), max_size=len(texts))), np.int64)
     text = pa.py_buffer("".join(f"{line}\n" for line in ["names", *texts]).encode())
-    whole = b"".join(piece.to_pybytes() for piece in repeated(text, times))
+    whole = b"".join(piece.to_pybytes() for piece in repeat_lines(text, times))
     expected = ["names", *(line for line, n in zip(texts, times, strict=True) for _ in range(n))]
     assert whole.decode().split("\n") == [*expected, ""]
     path = tmp_path_factory.mktemp("lines") / "x.csv"
@@ -74,7 +74,7 @@ def test_lines_are_repeated_and_found_again(tmp_path_factory, size, data):
 
 
 def test_a_row_of_several_lines_is_not_repeated_by_lines():
-    assert repeated(pa.py_buffer(b'x\n"a\nb"\n'), np.array([2])) is None
+    assert repeat_lines(pa.py_buffer(b'x\n"a\nb"\n'), np.array([2])) is None
     runs = Runs(pa.table({"x": ["a\nb", "c"]}), np.array([2, 1]))
     out = pa.BufferOutputStream()
     record_files.write_csv(runs, out)

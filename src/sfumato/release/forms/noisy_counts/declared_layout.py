@@ -12,7 +12,7 @@ from sfumato.errors import InternalError
 from sfumato.release.answer.interval import Noise
 from sfumato.release.draft import Draft
 from sfumato.release.forms.noisy_counts.table import Layout, count_column
-from sfumato.release.storage.seal import broken
+from sfumato.release.storage.seal import broken_bundle
 from sfumato.study.view import NO_TARGET
 
 _MOST_GROUPS: Final = 10**200  # more are as good as infinitely many, and this fits a float
@@ -43,20 +43,20 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     targeted = content["class_column"] is not None
     declared = roles.count("class") == 1 and roles[-1] == "class" and names[-1] == content["class_column"] != ""
     if (targeted and not declared) or (not targeted and "class" in roles):
-        raise broken("the manifest does not declare its class last among the attributes")
+        raise broken_bundle("the manifest does not declare its class last among the attributes")
     if len({*names, content["count_column"]}) != len(names) + 1:
-        raise broken("two columns of the manifest have the same name")
+        raise broken_bundle("two columns of the manifest have the same name")
     domains = tuple(domain_from_json(entry["domain"]) for entry in entries)
     cuts = tuple(cut_from_json(entry["cut"]) for entry in entries)
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
-            raise broken(f"the cut of '{name}' is not one of its domain")
+            raise broken_bundle(f"the cut of '{name}' is not one of its domain")
         if isinstance(domain, SetDomain) != isinstance(cut, SetCut):
-            raise broken(f"the cut of '{name}' is not one of its domain")
+            raise broken_bundle(f"the cut of '{name}' is not one of its domain")
         if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
-            raise broken(f"the cut of '{name}' is of sets of another size")
+            raise broken_bundle(f"the cut of '{name}' is of sets of another size")
         if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
-            raise broken(f"the cut of '{name}' is not made of nodes of its taxonomy")
+            raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy")
     if not targeted:
         assert NO_TARGET.domain is not None, "it has one value"
         return Layout(
@@ -64,7 +64,7 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
             count=content["count_column"],
         )  # fmt: skip
     if not cuts[-1].is_finest:
-        raise broken("the class is cut into groups of values")
+        raise broken_bundle("the class is cut into groups of values")
     return Layout(
         names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
         count=content["count_column"],

@@ -123,21 +123,21 @@ def raw_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool = False) 
     if hasattr(X, "toarray"):
         raise InputError("the records are a sparse matrix, and raw records are not", "give a table or a dense array")
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return _named([str(name) for name in X.columns], wanted, lambda place: _pandas_values(X.iloc[:, place]))
+        return _named_columns([str(name) for name in X.columns], wanted, lambda place: _pandas_values(X.iloc[:, place]))
     if hasattr(X, "__arrow_c_stream__"):
         table = X if isinstance(X, pa.Table) else pa.table(X)
-        return _named(table.column_names, wanted, lambda place: table.column(place).to_pylist())
-    return _placed(X, wanted, encoder, sets=sets)
+        return _named_columns(table.column_names, wanted, lambda place: table.column(place).to_pylist())
+    return _positional_columns(X, wanted, encoder, sets=sets)
 
 
-def _named(found: list[str], wanted: list[str], values: Any) -> list[Sequence[object]]:
+def _named_columns(found: list[str], wanted: list[str], values: Any) -> list[Sequence[object]]:
     missing = [name for name in wanted if name not in found]
     if missing:
         raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}")
     return [values(found.index(name)) for name in wanted]
 
 
-def _placed(X: Any, wanted: list[str], encoder: str, *, sets: bool) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
+def _positional_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
     # Lists hold records of mixed types: as objects, else NumPy would turn every number into text.
     array = np.asarray(X) if hasattr(X, "__array__") else _objects(list(_rows(X)), sets=sets)
     if array.ndim != 2:  # noqa: PLR2004 - a table

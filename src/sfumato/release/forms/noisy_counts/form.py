@@ -23,7 +23,7 @@ from sfumato.release.manifest.build import ReleaseFacts
 from sfumato.release.manifest.schema import Manifest, Number, Strict, Whole
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet
-from sfumato.release.storage.seal import Json, plain, told_size
+from sfumato.release.storage.seal import Json, as_json_value, stated_size
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.study.view import View
 
@@ -92,7 +92,7 @@ class NoisyCounts(Form):
             "count_column": layout.count,
             "groups": {
                 "listed": len(content),
-                "combinations": plain(layout.combinations),
+                "combinations": as_json_value(layout.combinations),
                 "threshold": threshold,
                 "least_count": threshold if raw else 1,
             },
@@ -144,7 +144,7 @@ class NoisyCounts(Form):
         """The groups of a data file."""
         if ending == "csv":
             return layout.groups(layout.read_csv(place / "data.csv"))
-        limits = ParquetLimits(rows=manifest["groups"]["listed"], text_bytes=told_size(manifest, "data.csv"))
+        limits = ParquetLimits(rows=manifest["groups"]["listed"], text_bytes=stated_size(manifest, "data.csv"))
         return layout.groups(layout.read_parquet(place / "data.parquet", limits))
 
     def same(self, one: Groups, other: Groups) -> bool:
@@ -158,7 +158,9 @@ class NoisyCounts(Form):
     def checks(self, layout: Layout, content: Groups, manifest: Mapping[str, Any]) -> list[Check]:
         """The order of the groups, and the numbers of the manifest."""
         ordered = in_order(content)
-        detail = "every group once, in the order of its values" if ordered else "a group stands twice, or out of order"
+        detail = (
+            "every group once, in the order of its values" if ordered else "a group is listed twice, or out of order"
+        )
         return [Check("order", ordered, detail), _check_numbers(layout, content, manifest["groups"])]
 
     def evidence(self, layout: Layout, content: Groups, manifest: Mapping[str, Any]) -> None:  # noqa: ARG002 - the shape of a form
@@ -177,12 +179,12 @@ class NoisyCounts(Form):
 FORMS.add(NoisyCounts())
 
 
-def _check_numbers(layout: Layout, groups: Groups, told: Mapping[str, Any]) -> Check:
-    least = told["least_count"]
+def _check_numbers(layout: Layout, groups: Groups, stated: Mapping[str, Any]) -> Check:
+    least = stated["least_count"]
     if len(groups) and int(groups.counts.min()) < least:
         return Check("counts", ok=False, detail=f"a count is below {least}")
-    if told["listed"] != len(groups) or told["combinations"] != plain(layout.combinations):
-        return Check("counts", ok=False, detail="the manifest tells other numbers of groups")
+    if stated["listed"] != len(groups) or stated["combinations"] != as_json_value(layout.combinations):
+        return Check("counts", ok=False, detail="the manifest states other numbers of groups")
     return Check("counts", ok=True, detail=f"whole numbers from {least} on; groups not listed have count 0")
 
 

@@ -25,8 +25,8 @@ every file is there too, and `sfumato verify` with this folder checks them all.
 
 ## The table
 
-`data.parquet` and `data.csv` hold the same {listed} rows. A row is a **group**: records that look alike after
-generalisation. All columns but `{count}` are text.
+`data.parquet` and `data.csv` hold the same {listed} rows. A row is a **group**: all records with the same
+generalised values. All columns but `{count}` are text.
 
 | column | what it is | values |
 |---|---|---|
@@ -37,19 +37,19 @@ How to read it:
 - **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
   the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
   values below it; the taxonomies are in `manifest.json`.
-- **`{count}` is noisy**: random noise was added to the number of records of every group, also of empty ones. Some rows
-  stand for no record at all, and single rows say little; sums over many rows say more.
+- **`{count}` is noisy**: random noise was added to the number of records of every group, including empty groups. Some
+  rows stand for no record at all. A single row is unreliable; sums over many rows are more reliable.
 - **A group that is not listed** had a noisy count that was too small, or negative. There are {combinations} groups in
-  all, and the noise reaches every one of them.
-{bias}- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+  total, and noise was added to the count of each.
+{bias}- Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 {use}"""
 
 _TRAIN = """\
 ## Load it and train on it
 
-Give learners the counts as weights. With Sfumato the columns become numbers (the middle of an interval, a column a
-node), and `encoder()` does the same to new raw records:
+Use the counts as weights for training. Sfumato turns the columns into numbers (the middle of an interval, one 0/1
+column per node), and `encoder()` does the same with new raw records:
 
 ```python
 from sfumato import Release
@@ -61,7 +61,7 @@ X, y, w = release.to_training()
 model = make_pipeline(release.encoder(), LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w))
 model.predict(new_records)                   # raw values, as before the release
 release.query({example})
-release.sample()                             # plain records, drawn inside the groups
+release.sample()                             # synthetic records, drawn within the groups
 ```
 
 Without Sfumato:
@@ -84,7 +84,7 @@ from sfumato import Release
 release = Release.open(".")                  # this folder
 table = release.to_pandas()                  # or to_arrow(), to_polars()
 release.query({example})
-release.sample()                             # synthetic records, drawn inside the groups
+release.sample()                             # synthetic records, drawn within the groups
 ```
 
 Without Sfumato:
@@ -98,31 +98,31 @@ table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_d
 
 _SETS = """\
 - **A set** such as `1*, 3*` lists the nodes that a record has codes under: at least one code under each, and none under
-  the other nodes of the column. `(none)` has no code at all. A column that holds one node only, that of the root, says
-  nothing: records without codes are in it, too.
+  the other nodes of the column. `(none)` has no code at all. A column whose only node is the root says nothing:
+  it includes records without codes.
 """
 
 _UNBIASED_CLASSES = (
     "**Sums over all rows{classes} are unbiased.** The largest noisy counts{of_each} are listed, until they add up to "
-    "a noisy total, which is off by {deviation} records (standard deviation). Small groups are missing, so a sum over "
-    "a few rows is less certain than that: `release.query` gives its interval."
+    "a noisy total with a standard deviation of {deviation} records. Small groups are missing, so a sum over a few "
+    "rows is less accurate than that: `release.query` gives its interval."
 )
 _SHARED_OUT = (
-    "**The sum over all rows is unbiased**; it is off by {deviation} records (standard deviation). Noise took the "
-    "totals of some classes below 0: these have no rows, and the same amount was taken off the totals of all others, "
-    "which matters where a class is small. `release.query` gives the interval of a sum."
+    "**The sum over all rows is unbiased**, with a standard deviation of {deviation} records. Noise made the totals of "
+    "some classes negative: these classes have no rows, and the same amount was subtracted from the totals of all "
+    "others, which matters if a class is small. `release.query` gives the interval of a sum."
 )
 _SCALED_UP = (
     "**The sum over all rows is unbiased**: most groups are below the threshold and missing, and the listed counts "
-    "were scaled up by {factor} to a noisy number of records. Shares of the classes are those of the listed groups."
+    "were scaled up by {factor} to a noisy number of records. The class shares are those of the listed groups."
 )
 _UNBIASED_TOTAL = (
-    "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. Shares of the classes are "
-    "not: a rare class has more than its share, because noise fills its empty groups."
+    "**The sum over all rows is unbiased**: counts were fitted to a noisy number of records. The class shares are "
+    "biased: a rare class is overrepresented, because noise fills its empty groups."
 )
 _TOO_HIGH = (
-    "**Sums over many rows are too high**: negative noisy counts are left out and positive ones stay, so every empty "
-    "group adds a little, and a rare class has more than its share."
+    "**Sums over many rows are too high**: negative noisy counts are not listed and positive ones are, so every empty "
+    "group adds a little, and a rare class is overrepresented."
 )
 
 
@@ -130,7 +130,7 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
     use = (_TRAIN if layout.targeted else _COUNT).format(
-        example=literal(_example(layout)), class_name=layout.class_name, count=layout.count
+        example=python_literal(_example(layout)), class_name=layout.class_name, count=layout.count
     )
     numbers, odds = manifest["groups"], manifest["privacy"]["odds"]
     combinations = numbers["combinations"]
@@ -151,7 +151,7 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
 
 
 def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
-    """How far sums over the listed counts are off on average, for whoever adds them up."""
+    """The bias of sums over the listed counts, for the reader of README.md."""
     post, threshold, totals = facts.get("post", "none"), int(facts.get("threshold", 1)), facts.get("noisy_totals")
     if post == "class_totals" and totals:
         factor = max(facts.get("noisy_counts", {}).get("factor", [1.0]))
@@ -180,14 +180,14 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
 def _example(layout: Layout) -> str:
     """A condition that any receiver can ask for: one value of the class, or the first column."""
     if layout.targeted:
-        return f"{quoted(layout.class_name)} = {quoted(layout.labels[-1].all[0])}"
+        return f"{quote(layout.class_name)} = {quote(layout.labels[-1].all[0])}"
     name, domain = layout.attributes[0]
     if isinstance(domain, SetDomain):
-        return f"{quoted(name)} contains {quoted(domain.taxonomy.labels[domain.taxonomy.kids(0)[0]])}"
+        return f"{quote(name)} contains {quote(domain.taxonomy.labels[domain.taxonomy.kids(0)[0]])}"
     if isinstance(domain, Grid):
-        return f"{quoted(name)} >= {domain.text(domain.value(domain.points // 2))}"
+        return f"{quote(name)} >= {domain.text(domain.value(domain.points // 2))}"
     assert isinstance(domain, Categories), "there are three kinds"
-    return f"{quoted(name)} = {quoted(domain.taxonomy.leaves[0])}"
+    return f"{quote(name)} = {quote(domain.taxonomy.leaves[0])}"
 
 
 def _rows(layout: Layout) -> list[str]:
@@ -222,11 +222,11 @@ def _shown(domain: Domain, cut: Cut) -> str:
     return ", ".join(shown) + (", …" if len(cut) > _MOST_SHOWN else "")
 
 
-def literal(text: str) -> str:
+def python_literal(text: str) -> str:
     """A text as Python writes it, on one line."""
     return dumps(text, ensure_ascii=False)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A name or value as the query language takes any."""
     return "'" + text.replace("'", "''") + "'"

@@ -65,11 +65,11 @@ class CountsRelease(Release):
 
     @refuse_unexpected()
     def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
-        """Features, class labels and weights (the published counts), a row a group.
+        """Features, class labels and weights (the published counts), one row per group.
 
         A numerical attribute becomes the middle of its interval (days as ordinals, see `datetime.date.toordinal`), a
-        categorical one a 0/1 column a region; an attribute in one region says nothing and is left out. As NumPy arrays,
-        or ``as_frame`` as pandas objects.
+        categorical one a 0/1 column per region; an attribute with only one region is omitted. As NumPy arrays, or
+        ``as_frame`` as pandas objects.
         """
         if not self.layout.targeted:
             raise UsageError(
@@ -92,7 +92,7 @@ class CountsRelease(Release):
 
     @refuse_unexpected()
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
-        """Plain records drawn inside the groups; see `sfumato.release.sample`."""
+        """Synthetic records, drawn uniformly within the groups; see `sfumato.release.sample`."""
         return sample(self.layout, self.groups, n=n, seed=seed)
 
     @refuse_unexpected()

@@ -73,7 +73,7 @@ class Spans:
         return len(self.places)
 
 
-def packed(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> list[Integers]:
+def pack_columns(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> list[Integers]:
     """Columns put together, as many as fit into one whole number, the first one weightiest: fewer keys sort faster."""
     keys: list[Integers] = []
     room = 1
@@ -95,7 +95,7 @@ def order_of(keys: Sequence[Integers]) -> Integers:
     return found
 
 
-def rising(keys: Sequence[Integers]) -> bool:
+def is_sorted(keys: Sequence[Integers]) -> bool:
     """Whether the rows stand in the order of their keys; equal ones may follow each other."""
     rows = len(keys[0]) if keys else 0
     before = np.ones(max(rows - 1, 0), dtype=bool)  # still equal to the row before
@@ -106,10 +106,10 @@ def rising(keys: Sequence[Integers]) -> bool:
     return not bool(falling.any())
 
 
-def firsts(keys: Sequence[NDArray[np.generic]]) -> Integers:
+def run_starts(keys: Sequence[NDArray[np.generic]]) -> Integers:
     """The first row of each run: rows that follow each other and are equal in all keys.
 
-    >>> firsts([np.array([4, 4, 7, 7]), np.array([0, 0, 0, 1])]).tolist()
+    >>> run_starts([np.array([4, 4, 7, 7]), np.array([0, 0, 0, 1])]).tolist()
     [0, 2, 3]
     """
     rows = len(keys[0])
@@ -128,12 +128,12 @@ def run_sums(values: Integers, first: Integers) -> Integers:
     return sums
 
 
-def numbered(keys: Sequence[Integers]) -> tuple[Integers, int]:
+def number_rows(keys: Sequence[Integers]) -> tuple[Integers, int]:
     """A number from 0 on for each row, the same for rows with equal keys, and how many numbers there are."""
     rows = len(keys[0])
     if not rows:
         return np.empty(0, np.int64), 0
-    order = None if rising(keys) else order_of(keys)
+    order = None if is_sorted(keys) else order_of(keys)
     new = np.zeros(rows, dtype=bool)
     for key in keys:
         there = key if order is None else key[order]

@@ -13,7 +13,7 @@ from sfumato.release.draft import Draft
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.table import Column, PublishedRole, RecordLayout, free_name
 from sfumato.release.storage.parquet_file import ParquetLimits
-from sfumato.release.storage.seal import Json, broken, told_size
+from sfumato.release.storage.seal import Json, broken_bundle, stated_size
 from sfumato.study.attribute import Role
 
 _SHUFFLED: Final = ("bucketized", "anatomy")
@@ -58,47 +58,47 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     for entry in content["attributes"]:
         regions = entry["published"] == "regions"
         if regions != (entry["role"] == "quasi_identifier" and shape == "generalised"):
-            raise broken(f"'{entry['name']}' is published in a way that a release of this shape does not have")
+            raise broken_bundle(f"'{entry['name']}' is published in a way that a release of this shape does not have")
         columns.append(
             Column(entry["name"], entry["role"], domain_from_json(entry["domain"]), regions, _sets_from(entry))
         )
-        _ = columns[-1].told  # names of sets must be those of the declared codes
+        _ = columns[-1].published_sets  # names of sets must be those of the declared codes
     order = {"quasi_identifier": 0, "sensitive": 1}
     roles = [column.role for column in columns]
     if sorted(roles, key=lambda role: order.get(role, 2)) != roles or "quasi_identifier" not in roles:
-        raise broken("the manifest does not declare its quasi-identifiers first, then its sensitive attributes")
+        raise broken_bundle("the manifest does not declare its quasi-identifiers first, then its sensitive attributes")
     if roles.count("class") > 1 or any(c.role == "class" and not isinstance(c.domain, Categories) for c in columns):
-        raise broken("the manifest declares two classes, or one without values")
+        raise broken_bundle("the manifest declares two classes, or one without values")
     buckets = shape in _SHUFFLED
     if (content["group_column"] is None) == buckets or (content["count_column"] is None) == (shape == "anatomy"):
-        raise broken("the manifest does not name the columns of its shape")
+        raise broken_bundle("the manifest does not name the columns of its shape")
     layout = RecordLayout(
         shape, tuple(columns), content["group_column"], content["suppressed_column"], content["count_column"]
     )
     extra = [name for name in (layout.group, layout.suppressed, layout.count) if name is not None]
     names = [*(column.name for column in columns), *extra]
     if len(set(names)) != len(names):
-        raise broken("two columns of the manifest have the same name")
+        raise broken_bundle("two columns of the manifest have the same name")
     if buckets and not layout.sensitive:
-        raise broken("the manifest declares buckets and no sensitive attribute")
+        raise broken_bundle("the manifest declares buckets and no sensitive attribute")
     return layout
 
 
 def record_limits(content: Mapping[str, Any], table: str, *, first: bool) -> ParquetLimits:
     """What a table of a manifest of records may hold; a second table has a row a value of a bucket at most."""
     rows = content["records"]["published"] + (content["records"]["suppressed"] if first else 0)
-    return ParquetLimits(rows=rows, text_bytes=told_size(content, f"{table}.csv"), exact=first)
+    return ParquetLimits(rows=rows, text_bytes=stated_size(content, f"{table}.csv"), exact=first)
 
 
 def sampled_share(content: Mapping[str, Any]) -> Fraction:
     """The share of the records that a manifest says were drawn; 1 where it says nothing."""
-    told = content.get("sampled")
+    stated = content.get("sampled")
     try:
-        share = Fraction(1 if told is None else told)
+        share = Fraction(1 if stated is None else stated)
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share <= 1:
-        raise broken("'sampled' in the manifest is no share of the records")
+        raise broken_bundle("'sampled' in the manifest is no share of the records")
     return share
 
 
@@ -108,5 +108,5 @@ def _sets_from(entry: Mapping[str, Any]) -> SetDomain | None:
         return None
     found = domain_from_json(entry["sets"])
     if not isinstance(found, SetDomain) or found.level is None:
-        raise broken(f"the codes of '{entry['name']}' are not those of sets with a level")
+        raise broken_bundle(f"the codes of '{entry['name']}' are not those of sets with a level")
     return found

@@ -66,10 +66,12 @@ class RecordEncoder(RawRecordEncoder):
 
 def _codes(column: Column, values: Sequence[object]) -> NDArray[np.int64]:
     """The codes of raw values; of sets those that they are published by, -1 where no published region holds one."""
-    if column.sets is None or column.told is None:
+    if column.sets is None or column.published_sets is None:
         return column.domain.encode(values)
     read = column.sets.encode(values)
-    places = np.append(column.told.places.of(read.sets), -1)  # the last place is that of a record that is left out
+    places = np.append(
+        column.published_sets.places.of(read.sets), -1
+    )  # the last place is that of a record that is left out
     found: NDArray[np.int64] = places[np.asarray(read)]
     return found
 

@@ -30,18 +30,18 @@ class RecordFeatures:
     spans: Mapping[str, Spans]
 
     @cached_property
-    def telling(self) -> tuple[Column, ...]:
+    def informative(self) -> tuple[Column, ...]:
         """The columns that are not the same for all records."""
         return tuple(column for column in self.columns if len(self.spans[column.name].starts) > 1)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The column names."""
-        return tuple(name for column in self.telling for name in _block(column, self.spans[column.name])[0])
+        return tuple(name for column in self.informative for name in _block(column, self.spans[column.name])[0])
 
     def matrix(self, places: Mapping[str, NDArray[Any]]) -> Floats:
         """Rows of places (which of the column's ranges; -1 for none) to rows of features."""
-        blocks = [_block(c, self.spans[c.name])[1][places[c.name]] for c in self.telling]
+        blocks = [_block(c, self.spans[c.name])[1][places[c.name]] for c in self.informative]
         rows = len(next(iter(places.values())))
         return np.hstack(blocks) if blocks else np.zeros((rows, 0))
 

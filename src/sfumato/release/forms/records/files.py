@@ -13,7 +13,7 @@ from sfumato.release.forms.records.runs import Runs
 from sfumato.release.forms.records.table import RecordLayout, has_line_ends
 from sfumato.release.storage.csv_file import refuse_header
 from sfumato.release.storage.parquet_file import read_parquet
-from sfumato.release.storage.text_lines import line_runs, repeated
+from sfumato.release.storage.text_lines import line_runs, repeat_lines
 from sfumato.release.storage.untrusted import open_regular
 
 _BLOCK = 1 << 22  # bytes of CSV read at a time, in threads; a row must fit
@@ -25,7 +25,7 @@ def write_csv(runs: Runs, out: Any) -> None:
     Records alike read alike, so a line is made once for each run and then repeated.
     """
     text = _rendered(runs.table)
-    for piece in repeated(text, runs.times) or [_rendered(runs.whole())]:
+    for piece in repeat_lines(text, runs.times) or [_rendered(runs.whole())]:
         out.write(piece)
 
 

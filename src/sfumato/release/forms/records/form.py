@@ -16,7 +16,7 @@ from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form, Writer
-from sfumato.release.forms.records.code_spans import rising
+from sfumato.release.forms.records.code_spans import is_sorted
 from sfumato.release.forms.records.declared_layout import (
     record_layout,
     record_layout_from,
@@ -33,7 +33,7 @@ from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.guarantee import Evidence
 from sfumato.release.manifest.build import ReleaseFacts
 from sfumato.release.manifest.schema import Manifest, Number, Strict
-from sfumato.release.shown import Shown, set_trees, shown_records, tell_sets
+from sfumato.release.shown import Shown, set_trees, shown_records, with_published_sets
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.storage.seal import Json
 from sfumato.release.uniqueness import Uniqueness
@@ -129,7 +129,7 @@ class RecordForm(Form):
     def shown(self, draft: Draft, view: View, sets: Mapping[str, Sets]) -> Shown:
         """The rows that look alike, with the values that stand beside them."""
         published = self.published(draft)
-        return tell_sets(shown_records(published), view, set_trees(published.view, sets), sets)
+        return with_published_sets(shown_records(published), view, set_trees(published.view, sets), sets)
 
     def readme(self, layout: RecordLayout, manifest: Mapping[str, Any], unique: Uniqueness | None) -> str:
         """What a receiver needs to know."""
@@ -180,20 +180,20 @@ class RecordForm(Form):
         """Values in declared domains."""
         detail = f"{len(content):,} records, every value in its declared domain"
         if layout.suppressed is not None:
-            detail += f"; {content.suppressed:,} suppressed ones, which say nothing"
+            detail += f"; {content.suppressed:,} suppressed records, which have no values"
         return detail
 
     def checks(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> list[Check]:
         """The order of the rows, whether two tables agree, and the numbers of the manifest."""
-        ordered = rising(content.keys()) and all(rising([t.group, t.codes]) for t in content.tallies.values())
-        detail = "rows stand in the order of their values" if ordered else "rows stand in an order of their own"
+        ordered = is_sorted(content.keys()) and all(is_sorted([t.group, t.codes]) for t in content.tallies.values())
+        detail = "rows are sorted by their values" if ordered else "rows are not sorted by their values"
         found = [Check("order", ordered, detail)]
         if layout.form == "anatomy":
             found.append(_check_tallies(content))
         classes = content.statistics(layout.judged)
         right = manifest["records"] == record_numbers(content, classes)
         detail = f"{len(classes):,} groups, the smallest of {manifest['records']['smallest_group']:,} records"
-        wrong = "the manifest tells other numbers of records or groups"
+        wrong = "the manifest states other numbers of records or groups"
         return [*found, Check("numbers", right, detail if right else wrong)]
 
     def evidence(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> Evidence:
@@ -208,7 +208,7 @@ class RecordForm(Form):
 
     def open(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: Records) -> RecordsRelease:
         """The release as its receiver uses it."""
-        return RecordsRelease(place, manifest, layout, content.unfolded())
+        return RecordsRelease(place, manifest, layout, content.unfold())
 
     def domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
         """The domain of every attribute."""
@@ -241,13 +241,13 @@ def _check_tallies(records: Records) -> Check:
 
 
 def _field(layout: RecordLayout, name: str, kind: pa.DataType) -> Json:
-    told = {
+    descriptions = {
         layout.group: "the bucket; numbers were given at random",
         layout.suppressed: "whether the record is suppressed; then it has no other value",
         layout.count: "how many records of the bucket have this value",
     }
-    if name in told:
-        return {"name": name, "type": _KINDS[str(kind)], "description": told[name]}
+    if name in descriptions:
+        return {"name": name, "type": _KINDS[str(kind)], "description": descriptions[name]}
     column = next(column for column in layout.columns if column.name == name)
     if not column.texts:
         return {"name": name, "type": _KINDS[str(kind)], "constraints": {"required": not _may_lack(layout, column)}}
@@ -269,4 +269,4 @@ def _observed(layout: RecordLayout) -> list[str]:
     names = [column.name for column in layout.columns if not column.domain.declared and column.sets is None]
     if not names:
         return []
-    return [f"the domain was read off the table, not declared beforehand, for {', '.join(names)}"]
+    return [f"the domain was read from the table, not declared in advance, for {', '.join(names)}"]

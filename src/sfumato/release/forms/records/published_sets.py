@@ -1,4 +1,4 @@
-"""Drafts whose sets are told by what is published of them, and by nothing else that the table holds."""
+"""Drafts whose set domains name only what is published of the sets, and nothing else that the table holds."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -19,8 +19,8 @@ _SEARCHED: Final = ("nodes", "nodes_counted", "within")
 def prune_sets(draft: Draft) -> Draft:
     """The draft with domains of sets that name published regions and values, and what is above those, alone.
 
-    The groups and what is published of them stay the same; combinations of codes that are told apart no more become
-    one.
+    The groups and what is published of them stay the same; combinations of codes that are no longer distinguished
+    become one.
     """
     names = list(draft.view.sets)
     if not names:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sfumato.domains.domain import Categories, Grid
 from sfumato.release.bundle.markdown import code, inline
-from sfumato.release.forms.noisy_counts.readme import literal, quoted
+from sfumato.release.forms.noisy_counts.readme import python_literal, quote
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.uniqueness import Uniqueness, count_unique
@@ -33,7 +33,7 @@ too. `sfumato verify` with this folder checks them all, and checks the privacy m
 How to read it:
 
 {reading}
-- Rows stand in the order of their values. The order, like the file, tells nothing about the original table.
+- Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 ## Load it and use it
 
@@ -63,9 +63,9 @@ _REGIONS = """\
   groups may overlap."""
 _BUCKETS = """\
 - **Buckets.** Quasi-identifiers are exact. Sensitive values belong to the bucket and not to the row: within a bucket
-  they stand in a random order, each attribute on its own. Compare buckets, never single rows."""
+  they are shuffled, each attribute separately. Compare buckets, never single rows."""
 _ANATOMY = """\
-- **Two tables.** `data_qit` has the quasi-identifiers of every record, exact, and its bucket; {st} how often each
+- **Two tables.** `data_qit` has the exact quasi-identifiers and the bucket of every record; {st} how often each
   sensitive value occurs in each bucket. Which record has which value is not published."""
 
 _SETS = """
@@ -88,15 +88,15 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
     if layout.suppressed is not None:
         reading += (
             f"\n- **Suppressed records** have `true` in `{layout.suppressed}` and no other value. They are in no "
-            "group: leave them out of every count. A value that is merely missing has its own label, or is empty in a "
+            "group: exclude them from every count. A value that is merely missing has its own label, or is empty in a "
             "record that is not suppressed."
         )
     if content.get("sampled") is not None:
         rate = Fraction(content["sampled"])
         reading += (
             f"\n- **A sample.** {float(100 * rate):g} % of the original records were drawn at random, without regard "
-            f"to their values, and only those are here. To estimate a count of the original table, divide a count of "
-            f"this one by {content['sampled']}; shares stay as they are."
+            "to their values, and only those are published. To estimate a count of the original table, divide a count "
+            f"of this one by {content['sampled']}; shares need no correction."
         )
     return _TEXT.format(
         release=inline(content["release"]),
@@ -106,11 +106,11 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
         s="s" if len(tables) > 1 else "",
         tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
         published=f"{numbers['published']:,}",
-        suppressed=f" and {numbers['suppressed']:,} suppressed ones" if layout.suppressed is not None else "",
+        suppressed=f" and {numbers['suppressed']:,} suppressed records" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
         rules="".join(f"- {inline(sentence(rule))}.\n" for rule in content["rules"]),
-        example=literal(_example(first)),
+        example=python_literal(_example(first)),
         data=tables[0],
     )
 
@@ -122,8 +122,8 @@ def _unique(found: Uniqueness) -> str:
     names = ", ".join(code(name) for name in found.exact)
     return (
         f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
-        f"published columns together, {found.words} are unique. Whoever knows the exact values of a person can single "
-        "out rows; the privacy models do not cover that."
+        f"published columns together, {found.words} are unique. Anyone who knows the exact values of a person can "
+        "single out rows; the privacy models do not cover that."
     )
 
 
@@ -138,7 +138,7 @@ def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
 def _rows(layout: RecordLayout) -> list[str]:
     rows = [f"| {code(column.name)} | {_kind(column, layout)} | {code(_shown(column))} |" for column in layout.columns]
     if layout.group is not None:
-        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were given at random |")
+        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were assigned at random |")
     if layout.suppressed is not None:
         rows.append(f"| {code(layout.suppressed)} | truth value | whether the record is suppressed |")
     if layout.count is not None:
@@ -173,8 +173,8 @@ def _example(column: Column) -> str:
     domain = column.domain
     if column.sets is not None:
         tree = column.sets.taxonomy
-        return f"{quoted(column.name)} contains {quoted(tree.labels[tree.kids(0)[0]])}"
+        return f"{quote(column.name)} contains {quote(tree.labels[tree.kids(0)[0]])}"
     if isinstance(domain, Grid):
-        return f"{quoted(column.name)} >= {domain.text(domain.value(domain.points // 2))}"
+        return f"{quote(column.name)} >= {domain.text(domain.value(domain.points // 2))}"
     assert isinstance(domain, Categories), "there are two kinds"
-    return f"{quoted(column.name)} = {quoted(domain.taxonomy.leaves[0])}"
+    return f"{quote(column.name)} = {quote(domain.taxonomy.leaves[0])}"

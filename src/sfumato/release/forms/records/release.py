@@ -14,7 +14,7 @@ from sfumato.domains.domain import Domain
 from sfumato.domains.query.codes import Codes
 from sfumato.errors import UsageError
 from sfumato.privacy.groups.statistics import ValueCounts
-from sfumato.release.answer.columns import ANY, AskedSets, Bounds, Pooled, Reach, Shares
+from sfumato.release.answer.columns import ANY, Bounds, PooledColumn, Reach, SetsColumn, Shares
 from sfumato.release.answer.estimate import Estimate, Question
 from sfumato.release.answer.interval import CONFIDENCE
 from sfumato.release.draft import Draft
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RecordsRelease(Release):
-    """Records in groups that look alike; suppressed ones are passed over in everything but the table itself."""
+    """Records in equivalence classes; suppressed ones are ignored in everything but the table itself."""
 
     layout: RecordLayout = field(repr=False)
     records: Records = field(repr=False)
@@ -81,7 +81,7 @@ class RecordsRelease(Release):
 
     @refuse_unexpected()
     def to_training(self, *, as_frame: bool = False, target: str | None = None) -> tuple[Any, Any, Any]:
-        """Features, labels of the class (or of another exact ``target``), and weights of 1, a row a record.
+        """Features, labels of the class (or of another exact ``target``), and weights of 1, one row per record.
 
         A numerical attribute becomes the middle of its interval (days as ordinals), a categorical one a 0/1 column a
         published label; an attribute in which all records are alike is left out.
@@ -115,22 +115,22 @@ class RecordsRelease(Release):
 
     @refuse_unexpected()
     def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
-        """Plain records, each drawn uniformly inside the regions of a published one; all of them once without ``n``.
+        """Synthetic records, each drawn uniformly within the regions of a published one; without ``n``, one for each.
 
         A set gets one code under each of its nodes; where codes are not public, it stays the name it is published by.
-        In a release with buckets the sensitive values of a bucket stay shuffled, or are left out with two tables.
+        In a release with buckets the sensitive values of a bucket stay shuffled; with two tables they are omitted.
         """
         rng = random_numbers(len(self.records) if n is None else n, seed)
         rows = np.arange(len(self.records)) if n is None else rng.integers(0, max(len(self.records), 1), n)
         if n and not len(self.records):
-            raise UsageError("the release has no record that is not suppressed", "ask for 0 records")
+            raise UsageError("all records of the release are suppressed", "ask for 0 records")
         columns = []
         for column in self.layout.in_rows:
             spans = self.records.columns[column.name]
             places = spans.places[rows]
-            if column.sets is not None and column.told is not None:
-                told = column.told.at(spans.starts, spans.stops).take(places.astype(np.int64))
-                columns.append(set_texts(column.sets, told, rng))
+            if column.sets is not None and column.published_sets is not None:
+                regions = column.published_sets.at(spans.starts, spans.stops).take(places.astype(np.int64))
+                columns.append(set_texts(column.sets, regions, rng))
                 continue
             codes = rng.integers(spans.starts[places], spans.stops[places])
             columns.append(plain_values(column.domain, codes))
@@ -147,7 +147,7 @@ class RecordsRelease(Release):
         """
         question = Question(self._asked, np.ones(len(self.records), dtype=np.int64), text)
         low, high = question.between()
-        high += self.records.suppressed  # of a suppressed record nothing is told
+        high += self.records.suppressed  # nothing is published of a suppressed record
         sampled = self.manifest.get("sampled")
         if sampled is None:
             return question.estimate(low, high, confidence=1.0)
@@ -188,18 +188,18 @@ class RecordsRelease(Release):
         raise UsageError(f"the release has no attribute '{name}' in its rows", "name one of its columns")
 
     @property
-    def _asked(self) -> dict[str, "RangeColumn | Pooled | AskedSets"]:
+    def _asked(self) -> dict[str, "RangeColumn | PooledColumn | SetsColumn"]:
         shuffled = self.layout.form != "generalised"
-        found: dict[str, RangeColumn | Pooled | AskedSets] = {}
+        found: dict[str, RangeColumn | PooledColumn | SetsColumn] = {}
         group, groups = self.records.groups()
         for column in self.layout.columns:
             if shuffled and column.role == "sensitive":
                 bucket = self._bucket(column, group, groups)
                 found[column.name] = _asked_bucket(column, group, bucket)
-            elif column.sets is not None and column.told is not None:
+            elif column.sets is not None and column.published_sets is not None:
                 spans = self.records.columns[column.name]
-                found[column.name] = AskedSets(
-                    column.sets, column.told.at(spans.starts, spans.stops), spans.places.astype(np.int64)
+                found[column.name] = SetsColumn(
+                    column.sets, column.published_sets.at(spans.starts, spans.stops), spans.places.astype(np.int64)
                 )
             else:
                 found[column.name] = RangeColumn(column.domain, self.records.columns[column.name])
@@ -245,15 +245,15 @@ def _drawn(count: float, rate: float, side: int) -> float:
     return max((count + side * beyond) / rate, 0.0)
 
 
-def _asked_bucket(column: Column, group: NDArray[np.int64], counts: ValueCounts) -> Pooled | AskedSets:
-    if column.sets is None or column.told is None:
-        return Pooled(column.domain, group, partial(_part_of_buckets, counts))
+def _asked_bucket(column: Column, group: NDArray[np.int64], counts: ValueCounts) -> PooledColumn | SetsColumn:
+    if column.sets is None or column.published_sets is None:
+        return PooledColumn(column.domain, group, partial(_part_of_buckets, counts))
     size = column.domain.size
     table = csr_array((counts.counts.astype(np.float64), (counts.group, counts.values)), shape=(counts.groups, size))
     whole = np.maximum(np.asarray(table.sum(axis=1)).ravel(), 1.0)
     places = np.arange(size)
     shares = csr_array(table.multiply((1.0 / whole)[:, None]))
-    return AskedSets(column.sets, column.told.at(places, places + 1), group, shares)
+    return SetsColumn(column.sets, column.published_sets.at(places, places + 1), group, shares)
 
 
 def _part_of_buckets(counts: ValueCounts, codes: Codes) -> Shares:

@@ -20,7 +20,7 @@ def partition_of(records: Records, view: View) -> Partition:
     A cell is a published combination: of generalised records the quasi-identifiers' codes are where their regions
     begin. Which of a bucket's values belongs to which of its records nobody can tell from two tables, so any does.
     """
-    records = records if records.tallies else records.folded()
+    records = records if records.tallies else records.fold()
     group, groups = records.groups()
     names = [a.name for a in view.attributes]
     columns: list[Integers] = []

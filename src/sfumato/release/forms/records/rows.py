@@ -10,7 +10,15 @@ from sfumato.domains.domain import Domain
 from sfumato.privacy.dp.sampling import RandomSource, random_order
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts
 from sfumato.release.draft import Draft
-from sfumato.release.forms.records.code_spans import Integers, Spans, firsts, numbered, order_of, packed, run_sums
+from sfumato.release.forms.records.code_spans import (
+    Integers,
+    Spans,
+    number_rows,
+    order_of,
+    pack_columns,
+    run_starts,
+    run_sums,
+)
 from sfumato.release.partition import SUPPRESSED, Partition
 
 
@@ -48,12 +56,12 @@ class Records:
     def __len__(self) -> int:
         return int(self.times.sum())
 
-    def folded(self) -> "Records":
+    def fold(self) -> "Records":
         """The same records with one row for all alike that follow each other."""
-        first = firsts(self.keys())
+        first = run_starts(self.keys())
         return replace(self._taken(first), times=run_sums(self.times, first))
 
-    def unfolded(self) -> "Records":
+    def unfold(self) -> "Records":
         """The same records with a row each."""
         rows = np.repeat(np.arange(len(self.times)), self.times)
         return replace(self._taken(rows), times=np.ones(len(rows), np.int64))
@@ -75,7 +83,7 @@ class Records:
         """What the order of the rows goes by: the bucket if there is one, then the columns in their order."""
         first = [] if self.group is None else [self.group]
         room = [] if self.group is None else [int(self.group.max(initial=0)) + 1]
-        return packed(
+        return pack_columns(
             [*first, *(column.places for column in self.columns.values())],
             [*room, *(len(column.starts) for column in self.columns.values())],
         )
@@ -83,9 +91,9 @@ class Records:
     def groups(self) -> tuple[Integers, int]:
         """The group of each row as anybody sees it: its bucket, or records alike in all quasi-identifiers."""
         if self.group is not None:
-            return numbered([self.group])
+            return number_rows([self.group])
         columns = [self.columns[name] for name in self.quasi]
-        return numbered(packed([c.places for c in columns], [len(c.starts) for c in columns]))
+        return number_rows(pack_columns([c.places for c in columns], [len(c.starts) for c in columns]))
 
     def statistics(self, domains: Mapping[str, Domain]) -> Statistics:
         """The groups as models see them; ``domains`` are those of the sensitive attributes.
@@ -142,14 +150,14 @@ def _generalised(draft: Draft, kept: Integers) -> Records:
     quasi = tuple(a.name for a in view.quasi)
     place = [boxes.attributes.index(name) for name in quasi]
     regions = {n: Spans.of_ranges(boxes.starts[:, p], boxes.stops[:, p]) for n, p in zip(quasi, place, strict=True)}
-    keys = packed([c.places for c in regions.values()], [len(c.starts) for c in regions.values()])
-    rank, ranks = numbered(keys)  # in the order of the regions; groups with the same regions are one
+    keys = pack_columns([c.places for c in regions.values()], [len(c.starts) for c in regions.values()])
+    rank, ranks = number_rows(keys)  # in the order of the regions; groups with the same regions are one
     others = [a.name for a in (*view.sensitive, *view.others)]
     group = partition.group[kept]
     codes = [partition.column(name)[kept] for name in others]
-    keys = packed([rank[group], *codes], [ranks, *(view.domain(n).size for n in others)])
+    keys = pack_columns([rank[group], *codes], [ranks, *(view.domain(n).size for n in others)])
     order = order_of(keys)
-    first = firsts([key[order] for key in keys])
+    first = run_starts([key[order] for key in keys])
     rows = order[first]
     columns = {name: column.take(group[rows]).compact() for name, column in regions.items()}
     for name, column in zip(others, codes, strict=True):
@@ -161,29 +169,29 @@ def _bucketized(draft: Draft, kept: Integers, source: RandomSource) -> Records:
     """Exact quasi-identifiers with a bucket each; sensitive values apart from them."""
     view, partition = draft.view, draft.partition
     quasi = tuple(a.name for a in view.quasi)
-    told = [*quasi, *(a.name for a in view.others)]
+    visible = [*quasi, *(a.name for a in view.others)]
     hidden = [a.name for a in view.sensitive]
     rows = np.repeat(kept, partition.cells.counts[kept])
     once = np.ones(len(rows), np.int64)
     bucket = _random_numbers(partition, source)[partition.group[rows]]
-    sides = {name: partition.column(name)[rows] for name in (*told, *hidden)}
+    sides = {name: partition.column(name)[rows] for name in (*visible, *hidden)}
     sizes = {name: view.domain(name).size for name in sides}
     room = int(bucket.max(initial=0)) + 1
     if draft.form == "anatomy":
-        order = order_of(packed([bucket, *(sides[n] for n in told)], [room, *(sizes[n] for n in told)]))
-        columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in told}
+        order = order_of(pack_columns([bucket, *(sides[n] for n in visible)], [room, *(sizes[n] for n in visible)]))
+        columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in visible}
         tallies = {name: _tally(bucket, sides[name], sizes[name]) for name in hidden}
-        return Records(columns, quasi, once, partition.suppressed, bucket[order], tallies).folded()
+        return Records(columns, quasi, once, partition.suppressed, bucket[order], tallies).fold()
     at_home = np.argsort(bucket, kind="stable")
     for name in hidden:  # each on its own: values of several attributes of one person do not stay together either
         drawn = np.lexsort((source.uint64(len(bucket)), bucket))
         mixed = np.empty_like(sides[name])
         mixed[at_home] = sides[name][drawn]
         sides[name] = mixed
-    names = [*told, *hidden]
-    order = order_of(packed([bucket, *(sides[n] for n in names)], [room, *(sizes[n] for n in names)]))
+    names = [*visible, *hidden]
+    order = order_of(pack_columns([bucket, *(sides[n] for n in names)], [room, *(sizes[n] for n in names)]))
     columns = {name: Spans.of_codes(sides[name][order], sizes[name]) for name in names}
-    return Records(columns, quasi, once, partition.suppressed, bucket[order]).folded()
+    return Records(columns, quasi, once, partition.suppressed, bucket[order]).fold()
 
 
 def _random_numbers(partition: Partition, source: RandomSource) -> Integers:

@@ -41,16 +41,16 @@ class Column:
     sets: SetDomain | None = None
 
     @cached_property
-    def told(self) -> PublishedSets | None:
-        """How sets are told, where their codes are known; refuses categories that are no sets of those codes."""
+    def published_sets(self) -> PublishedSets | None:
+        """How sets are published, where their codes are known; refuses categories that are no sets of those codes."""
         if self.sets is None:
             return None
         if not isinstance(self.domain, Categories):
-            raise _unfit(self.name, "has sets of codes, and is not published by their names")
+            raise _invalid_column(self.name, "has sets of codes, and is not published by their names")
         try:
             return PublishedSets.by_tree(self.sets, self.domain.taxonomy)
         except VerifyError:
-            raise _unfit(self.name, "has names of sets that are none of its declared codes") from None
+            raise _invalid_column(self.name, "has names of sets that are none of its declared codes") from None
 
     @property
     def texts(self) -> bool:
@@ -77,15 +77,15 @@ class Column:
         if not self.texts:
             return Spans.of_codes(self._codes(column), self.domain.size)
         if not pa.types.is_dictionary(column.type) or column.type.value_type != pa.string():
-            raise _unfit(self.name, "is not a column of text")
+            raise _invalid_column(self.name, "is not a column of text")
         if column.null_count:
-            raise _unfit(self.name, "has no value in some record that is not suppressed")
+            raise _invalid_column(self.name, "has no value in some record that is not suppressed")
         whole = column.unify_dictionaries().combine_chunks()
         if isinstance(whole, pa.ChunkedArray):  # no rows: nothing to combine
             return Spans.of_codes(np.empty(0, np.int64), 1)
         starts, stops = RangeTexts(self.name, self.domain).ranges(whole.dictionary.to_pylist())
         if not self.regions and bool((stops - starts != 1).any()):
-            raise _unfit(self.name, "is published exactly and has a value that stands for several")
+            raise _invalid_column(self.name, "is published exactly and has a value that stands for several")
         places = whole.indices.to_numpy(zero_copy_only=False)
         distinct = Spans.of_ranges(starts, stops)
         return Spans(distinct.starts, distinct.stops, distinct.places[places]).compact()
@@ -100,10 +100,10 @@ class Column:
         grid = self.domain
         assert isinstance(grid, Grid), "see `texts`"
         if column.type != self.type:
-            raise _unfit(self.name, f"is not a column of type {self.type}")
+            raise _invalid_column(self.name, f"is not a column of type {self.type}")
         lost = column.is_null().to_numpy()
         if lost.any() and grid.missing is None:
-            raise _unfit(self.name, "has no value in some record that is not suppressed")
+            raise _invalid_column(self.name, "has no value in some record that is not suppressed")
         if pa.types.is_floating(column.type):
             numbers = column.fill_null(float(grid.lower)).to_numpy()
             with np.errstate(invalid="ignore", over="ignore"):
@@ -118,7 +118,7 @@ class Column:
             found = offset // int(grid.step)
             inside = (offset % int(grid.step) == 0) & (found >= 0) & (found < grid.points)
         if not bool(inside.all()):
-            raise _unfit(self.name, "has a number that is no point of its domain")
+            raise _invalid_column(self.name, "has a number that is no point of its domain")
         if lost.any():
             found = np.where(lost, grid.points, found)
         codes64: Integers = found.astype(np.int64)
@@ -163,8 +163,8 @@ class RecordLayout:
         """The attributes that stand in the rows, in the order that the rows go by."""
         if self.form == "generalised":
             return self.columns
-        told = tuple(c for c in self.columns if c.role != "sensitive")
-        return told if self.form == "anatomy" else (*told, *self.sensitive)
+        visible = tuple(c for c in self.columns if c.role != "sensitive")
+        return visible if self.form == "anatomy" else (*visible, *self.sensitive)
 
     @property
     def tables(self) -> dict[str, tuple[tuple[str, pa.DataType], ...]]:
@@ -229,10 +229,10 @@ class RecordLayout:
         lost = int(first.times[kept:].sum())
         most = int(first.times[:kept].sum())
         if self.count is not None and any((tally.counts > most).any() for tally in tallies.values()):
-            raise _unfit(
+            raise _invalid_column(
                 self.count, "has a count above the number of records"
             )  # added up, such counts could wrap around
-        return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).folded()
+        return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).fold()
 
     def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:
         values = Spans.of_codes(tally.codes, column.domain.size)
@@ -244,11 +244,11 @@ class RecordLayout:
             return len(table)
         marks = table.column(self.suppressed)
         if marks.type != pa.bool_() or marks.null_count:
-            raise _unfit(self.suppressed, "does not say of every record whether it is suppressed")
+            raise _invalid_column(self.suppressed, "does not say of every record whether it is suppressed")
         lost = marks.to_numpy().astype(bool)
         kept = len(lost) - int(lost.sum())
         if lost[:kept].any():
-            raise _unfit(self.suppressed, "has suppressed records between others")
+            raise _invalid_column(self.suppressed, "has suppressed records between others")
         return kept
 
 
@@ -278,7 +278,7 @@ def _whole(table: pa.Table, name: str) -> Integers:
         or column.null_count
         or (pc.min(column).as_py() is not None and pc.min(column).as_py() < 1)
     ):
-        raise _unfit(name, "is not a column of whole numbers from 1 on")
+        raise _invalid_column(name, "is not a column of whole numbers from 1 on")
     numbers: Integers = column.to_numpy().astype(np.int64)
     return numbers
 
@@ -293,8 +293,8 @@ def _refuse_told(rows: pa.Table, suppressed: str | None) -> None:
     """A suppressed record says nothing but that it is one."""
     for name in rows.column_names:
         if name != suppressed and rows.column(name).null_count != len(rows):
-            raise _unfit(name, "has a value in a suppressed record")
+            raise _invalid_column(name, "has a value in a suppressed record")
 
 
-def _unfit(name: str, problem: str, *, code: str = "") -> VerifyError:
+def _invalid_column(name: str, problem: str, *, code: str = "") -> VerifyError:
     return VerifyError(f"'{name}' {problem}", "get the bundle again", code=code)
