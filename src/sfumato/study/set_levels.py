@@ -17,12 +17,16 @@ from sfumato.study.view import View
 def declared_levels(view: View) -> View:
     """The view as far as it is known before the table is opened; refuses sets without a level."""
     declared = set_domains(view.attributes)
+    if not declared:
+        return view
     domains = {name: stand_in(name, domain) for name, domain in declared.items()}
     return replace(view.with_domains(domains), sets=declared)
 
 
 def recode_sets(view: View, cells: Cells, sets: Mapping[str, Sets]) -> tuple[View, Cells]:
     """The view and the records with sets as the categories that occur; ``sets`` are those of the table."""
+    if not set_domains(view.attributes):
+        return view, cells
     levelled, codes = level_codes(view, cells, sets)
     return levelled, recode_cells(cells, codes)
 

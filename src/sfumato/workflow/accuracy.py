@@ -16,11 +16,10 @@ from sfumato.release.draft import Draft
 from sfumato.study.attribute import Role
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import level_codes
+from sfumato.study.set_levels import declared_levels, level_codes
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
-from sfumato.workflow.plan_release import foresee_view
 from sfumato.workflow.steps.background import with_population
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.whole_table import refuse_invalid_values
@@ -71,7 +70,7 @@ def accuracies(  # noqa: PLR0913 - all but the first come by keyword
         _refuse_without_target(f"the study '{study.name}'", len(study.with_role(Role.CLASS)))
     view = tailor(study, recipe.purpose, method.needs)
     _refuse_without_target(f"release '{recipe.name}'", sum(a.role is Role.CLASS for a in view.others))
-    method.check(foresee_view(view, method))
+    method.check(view if method.needs.private else declared_levels(view))
     with open_study_table(study, private=private, guesses=True) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)

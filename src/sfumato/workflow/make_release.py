@@ -32,11 +32,10 @@ from sfumato.study.formulas import formula_words
 from sfumato.study.left_out import LeftOut
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import recode_sets, set_domains
+from sfumato.study.set_levels import declared_levels, recode_sets, set_domains
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
-from sfumato.workflow.plan_release import foresee_view
 from sfumato.workflow.steps.background import with_people, with_population
 from sfumato.workflow.steps.budget_words import refuse_over_budget
 from sfumato.workflow.steps.left_out_guard import guard
@@ -84,7 +83,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     )
     asked = tailor(study, recipe.purpose, method.needs)
     method.check_declared(asked)
-    method.check(foresee_view(asked, method))
+    method.check(asked if method.needs.private else declared_levels(asked))
     _refuse_unpayable(study, method, asked, run)
     warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)

@@ -37,7 +37,7 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
     method = build(recipe)
     asked = tailor(study, recipe.purpose, method.needs)
     method.check_declared(asked)
-    view = foresee_view(asked, method)
+    view = asked if method.needs.private else declared_levels(asked)
     method.check(view)
     forecast = method.forecast(view)
     book = ledger or ledger_of(study)
@@ -76,11 +76,6 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
     if not check:
         return found
     return with_left_out(found, study, asked.attributes, unit=asked.unit, selection=asked.selection, command="release")
-
-
-def foresee_view(asked: View, method: Method) -> View:
-    """The view as far as it is known before the table is opened."""
-    return asked if method.needs.private else declared_levels(asked)
 
 
 def _subject(view: View, *, private: bool) -> str:

@@ -40,8 +40,7 @@ from sfumato.tables.arrays.array_counter import ArrayCounter
 from sfumato.workflow.accuracy import draft_of_part
 from sfumato.workflow.evaluate import both_records, chosen_measures, measuring_view
 from sfumato.workflow.steps.background import Shares, population_file, population_shares, with_shares
-from sfumato.workflow.steps.public_reading import refuse_guesses
-from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.study_table import open_study_table, refuse_guesses
 from sfumato.workflow.steps.whole_table import refuse_invalid_values
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
 from sfumato.workflow.sweeping.frontier_axes import axis, measure_name, name_with_parameters

@@ -33,8 +33,7 @@ from sfumato.study.study import Study
 from sfumato.study.unit import Unit
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out, reads_once
 from sfumato.workflow.steps.outcome import Plan
-from sfumato.workflow.steps.public_reading import find_guess
-from sfumato.workflow.steps.study_table import open_study_table
+from sfumato.workflow.steps.study_table import find_guess, open_study_table
 
 FOR_THE_OWNER = "for your eyes only"
 _FIX = (

@@ -95,7 +95,7 @@ class RecordForm(Form):
 
     def published(self, draft: Draft) -> Draft:
         """The draft with domains of sets that name what is published of them alone."""
-        return prune_sets(draft)
+        return prune_sets(draft) if draft.view.sets else draft
 
     def writers(self, layout: RecordLayout, content: Records) -> Mapping[str, Writer]:
         """One table, or two; Parquet without statistics, which take longer than all else and help no reader here."""
