@@ -397,6 +397,7 @@ class Study:
             raise UsageError(
                 "a declared release has its own `purpose` and `chosen`",
                 "change them in the study, or give a method instead of a name",
+                code="SF-USAGE-001",
             )
         return recipe_from_study(self.declared, what)
 
@@ -438,7 +439,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
 
 def _parse_chosen(how: Chosen | str) -> Chosen:
     if how not in list(Chosen):
-        raise UsageError(f"parameters cannot be '{how}'", f"use one of: {', '.join(Chosen)}")
+        raise UsageError(f"parameters cannot be '{how}'", f"use one of: {', '.join(Chosen)}", code="SF-USAGE-002")
     return Chosen(how)
 
 
@@ -449,7 +450,9 @@ def next_folder(study: Declared, recipe: Recipe) -> Path:
         folder = study.base / "releases" / f"{name}-{number}"
         if not folder.exists():
             return folder
-    raise PublishError("there are 100,000 releases in one folder", "name another folder with --out")
+    raise PublishError(
+        "there are 100,000 releases in one folder", "name another folder with --out", code="SF-PUBLISH-001"
+    )
 
 
 def describe(source: Any, *, name: str | None = None, target: str | None = None) -> Proposal:

@@ -52,7 +52,9 @@ def _without_marks(name: str) -> str:
 def checked_file_name(kind: str, name: str) -> str:
     """The name, if it can be the name of a file; ``kind`` says whose it is in the error."""
     if not is_file_name(name):
-        raise StudyError(f"{kind} is called {_shown(name)}, and that cannot be the name of a folder", ALLOWED)
+        raise StudyError(
+            f"{kind} is called {_shown(name)}, and that cannot be the name of a folder", ALLOWED, code="SF-STUDY-023"
+        )
     return name
 
 

@@ -19,7 +19,7 @@ class Registry(Generic[P]):
     True
     >>> SOUPS["borsch"]
     Traceback (most recent call last):
-    sfumato.errors.StudyError: there is no soup called 'borsch'. To fix: choose one of: gazpacho.
+    sfumato.errors.StudyError: there is no soup called 'borsch'. To fix: choose one of: gazpacho. [SF-STUDY-109]
     """
 
     def __init__(self, kind: str, error: type[SfumatoError] = StudyError) -> None:
@@ -41,7 +41,9 @@ class Registry(Generic[P]):
             return self._parts[name]
         except KeyError:
             raise self._error(
-                f"there is no {self.kind} called '{name}'", f"choose one of: {', '.join(sorted(self._parts))}"
+                f"there is no {self.kind} called '{name}'",
+                f"choose one of: {', '.join(sorted(self._parts))}",
+                code="SF-STUDY-109",
             ) from None
 
     def __contains__(self, name: object) -> bool:

@@ -70,13 +70,17 @@ def ledger(
         return
     if reason is not None or releases:
         raise UsageError(
-            "`--reason` and `--releases` apply to adopt only", 'use `sfumato ledger STUDY adopt --reason "…"`'
+            "`--reason` and `--releases` apply to adopt only",
+            'use `sfumato ledger STUDY adopt --reason "…"`',
+            code="SF-USAGE-003",
         )
     if action is Action.EXPORT:
         _export(opened, form, out)
         return
     if out is not None:
-        raise UsageError("`--out` applies to export only", "use `sfumato ledger STUDY export --out FILE`")
+        raise UsageError(
+            "`--out` applies to export only", "use `sfumato ledger STUDY export --out FILE`", code="SF-USAGE-004"
+        )
     asked = verify or action is Action.VERIFY
     problems = opened.verify_ledger() if asked else ()
     lost = () if asked else _lost(opened)
@@ -116,7 +120,9 @@ def _say_verified(opened: "Study", problems: tuple[str, ...], *, with_entries: b
 
 def _adopt(opened: "Study", reason: str | None, folders: list[Path], *, json: bool) -> None:
     if reason is None:
-        raise UsageError("adopt needs a reason", 'say what happened: --reason "restored the backup of 3 May"')
+        raise UsageError(
+            "adopt needs a reason", 'say what happened: --reason "restored the backup of 3 May"', code="SF-USAGE-005"
+        )
     headed = opened.ledger.has_head(opened.name)  # before it is written again
     entered = opened.adopt_releases(reason, folders=folders)
     notes = [_NOT_COUNTED] if entered and not headed else []

@@ -83,7 +83,7 @@ def _fresh(out: Path | None) -> Path:
     """The folder asked for, or the first free one here; never one that exists."""
     if out is not None:
         if out.exists():
-            raise PublishError(f"{out} exists already", "name a folder that does not exist yet")
+            raise PublishError(f"{out} exists already", "name a folder that does not exist yet", code="SF-PUBLISH-002")
         return out
     number = 1
     while (folder := Path(f"sfumato-demo-{number}")).exists():

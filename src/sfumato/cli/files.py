@@ -11,8 +11,12 @@ def write_new(place: Path, text: str) -> None:
         with place.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise PublishError(f"'{place}' exists already", "name another file, or move this one away") from None
+        raise PublishError(
+            f"'{place}' exists already", "name another file, or move this one away", code="SF-PUBLISH-003"
+        ) from None
     except OSError as error:
         raise PublishError(
-            f"'{place}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
+            f"'{place}' cannot be written ({error.strerror})",
+            "name a file in a folder you may write to",
+            code="SF-PUBLISH-004",
         ) from None

@@ -55,6 +55,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
                 "`--plan` and `--audit` learn nothing, and cannot be combined with each other, `--out` or "
                 "`--insecure-seed`",
                 "give either `--plan` or `--audit`, without `--out` and `--insecure-seed`",
+                code="SF-USAGE-007",
             )
         asked = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
         if plan:

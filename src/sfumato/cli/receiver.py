@@ -46,12 +46,16 @@ def verify(  # noqa: PLR0913, PLR0917 - options
     """
     if promise:
         if population:
-            raise UsageError("`--population` applies to bundles, not to tables", "omit `--population`")
+            raise UsageError(
+                "`--population` applies to bundles, not to tables", "omit `--population`", code="SF-USAGE-008"
+            )
         _verify_table(bundle, promise, quasi, sensitive, suppressed, values=values, json=json)
         return
     if quasi or sensitive or suppressed or values:
         raise UsageError(
-            "no privacy model is specified to check on the table", "give one, such as --promise k-anonymity=5"
+            "no privacy model is specified to check on the table",
+            "give one, such as --promise k-anonymity=5",
+            code="SF-USAGE-009",
         )
     from sfumato.release.verify import verify_bundle
 

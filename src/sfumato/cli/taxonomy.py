@@ -37,7 +37,9 @@ def show_tree(
         taxonomy = load_taxonomy(file) if attribute is None else _of_attribute(file, attribute)
     except TaxonomyError:
         if attribute is None and (names := _attributes(file)):
-            raise UsageError(f"'{file}' is a study", f"name one of its attributes too: {', '.join(names)}") from None
+            raise UsageError(
+                f"'{file}' is a study", f"name one of its attributes too: {', '.join(names)}", code="SF-USAGE-010"
+            ) from None
         raise
     if json:
         show.as_json(to_nested(taxonomy))
@@ -59,10 +61,12 @@ def check_tree(
         wanted = [line for line in values.read_text(encoding="utf-8-sig").splitlines() if line]
     except OSError as error:
         raise UsageError(
-            f"'{values}' cannot be read ({error.strerror})", "name a file with one value per line"
+            f"'{values}' cannot be read ({error.strerror})", "name a file with one value per line", code="SF-USAGE-011"
         ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"'{values}' is not UTF-8 text", "save it as UTF-8, one value per line") from None
+        raise UsageError(
+            f"'{values}' is not UTF-8 text", "save it as UTF-8, one value per line", code="SF-USAGE-012"
+        ) from None
     found = compare(load_taxonomy(file), wanted)
     if json:
         show.as_json(found.as_json())
@@ -142,7 +146,11 @@ def _in_form(taxonomy: "Taxonomy", out: Path) -> str:
         case ".json":
             return dumps(to_nested(taxonomy), ensure_ascii=False, indent=2) + "\n"
         case other:
-            raise UsageError(f"'{other}' is not a file type of taxonomies", "end the name in .csv, .yaml or .json")
+            raise UsageError(
+                f"'{other}' is not a file type of taxonomies",
+                "end the name in .csv, .yaml or .json",
+                code="SF-USAGE-013",
+            )
 
 
 def _attributes(file: Path) -> list[str]:
@@ -162,11 +170,14 @@ def _of_attribute(study: Path, name: str) -> "Taxonomy":
     domain = load_study(study).attribute(name).domain
     if domain is None:
         raise StudyError(
-            f"'{name}' has no domain, so it has no taxonomy", "choose an attribute with values or a taxonomy"
+            f"'{name}' has no domain, so it has no taxonomy",
+            "choose an attribute with values or a taxonomy",
+            code="SF-STUDY-001",
         )
     if domain.taxonomy is None:
         raise StudyError(
             f"'{name}' has no taxonomy: methods may split it anywhere between its bounds",
             f"give '{name}' one, such as `taxonomy: {{intervals: {{width: 10}}}}`, or keep it as it is",
+            code="SF-STUDY-002",
         )
     return domain.taxonomy

@@ -91,6 +91,7 @@ class DayFormat:
                 raise StudyError(
                     f"the date format '{text[:60]}' has '%{directive}', which is not known here",
                     f"use {', '.join(f'%{known}' for known in _DIRECTIVES)} and plain text between them",
+                    code="SF-STUDY-003",
                 )
             part, piece = _DIRECTIVES[directive]
             # 20040131: without anything between them, numbers have all their digits.
@@ -146,12 +147,15 @@ def _refuse_incomplete(text: str, groups: Sequence[str]) -> None:
     told = [whole for part, whole in _ONCE for group in groups if group == part]
     twice = next((part for part in told if told.count(part) > 1), None)
     if twice is not None:
-        raise StudyError(f"the date format '{text[:60]}' has the {twice} twice", "write each part once")
+        raise StudyError(
+            f"the date format '{text[:60]}' has the {twice} twice", "write each part once", code="SF-STUDY-004"
+        )
     if "year" not in told or ("day" in told and "month" not in told):
         lacking = "year" if "year" not in told else "month"
         raise StudyError(
             f"the date format '{text[:60]}' has no {lacking}",
             "write one such as %d/%m/%Y, %m/%d/%y, %d %b %Y or %Y%m%d",
+            code="SF-STUDY-005",
         )
 
 

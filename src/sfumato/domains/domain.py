@@ -151,11 +151,15 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.step <= 0:
-            raise StudyError("the step of a grid must be above 0", "give a positive step")
+            raise StudyError("the step of a grid must be above 0", "give a positive step", code="SF-STUDY-006")
         if self.upper < self.lower:
-            raise StudyError("the lower bound is above the upper one", "swap the bounds")
+            raise StudyError("the lower bound is above the upper one", "swap the bounds", code="SF-STUDY-007")
         if self.missing is not None and self.missing != self.points:
-            raise StudyError("the missing value of a grid takes the code behind the last point", "leave it to Grid")
+            raise StudyError(
+                "the missing value of a grid takes the code behind the last point",
+                "leave it to Grid",
+                code="SF-STUDY-008",
+            )
 
     @property
     def points(self) -> int:

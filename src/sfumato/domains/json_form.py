@@ -93,11 +93,13 @@ def domain_from_json(data: Mapping[str, Any]) -> Domain:
         domain = _sets_from_json(data)
         codes = [domain.other]
     else:
-        raise _broken(f"a domain is of kind '{kind}'")
+        raise _broken(f"a domain is of kind '{kind}'", code="SF-VERIFY-001")
     if domain.taxonomy is not None and domain.taxonomy.size != domain.size:
-        raise _broken(f"a taxonomy covers {domain.taxonomy.size} codes of a domain with {domain.size}")
+        raise _broken(
+            f"a taxonomy covers {domain.taxonomy.size} codes of a domain with {domain.size}", code="SF-VERIFY-002"
+        )
     if any(code is not None and code >= domain.size for code in codes):
-        raise _broken("a missing or other value has a code outside its domain")
+        raise _broken("a missing or other value has a code outside its domain", code="SF-VERIFY-003")
     return domain
 
 
@@ -120,12 +122,12 @@ def cut_from_json(data: Mapping[str, Any]) -> Cut:
     attribute, size = _of(data, "attribute", str), _of(data, "size", int)
     starts = data["nodes"] if sets else data.get("starts")
     if size < 1:
-        raise _broken(f"the cut of '{attribute}' is over {size} codes")
+        raise _broken(f"the cut of '{attribute}' is over {size} codes", code="SF-VERIFY-004")
     if starts == _FINEST and not sets:
         return Cut.finest(attribute, size)
     numbers = _whole_numbers(starts, "starts")
     if numbers[:1] != (0,) or not all(a < b for a, b in pairwise((*numbers, size))):
-        raise _broken(f"the cut of '{attribute}' is not a partition of its {size} codes")
+        raise _broken(f"the cut of '{attribute}' is not a partition of its {size} codes", code="SF-VERIFY-005")
     return SetCut(attribute, numbers, size, _above_0(data, "most")) if sets else Cut(attribute, numbers, size)
 
 
@@ -142,12 +144,15 @@ def _taxonomy_from_json(data: Mapping[str, Any]) -> Taxonomy:
     labels = _of(data, "labels", list)
     parents = _whole_numbers(data.get("parents"), "parents")
     if not labels or not all(isinstance(label, str) for label in labels) or len(labels) != len(parents):
-        raise _broken("a taxonomy does not have one label and one parent a node")
+        raise _broken("a taxonomy does not have one label and one parent a node", code="SF-VERIFY-006")
     _refuse_disorder(parents)
     leaves = len(parents) - len({parent for parent in parents if parent >= 0})
     widths = _whole_numbers(data["widths"], "widths") if "widths" in data else (1,) * leaves
     if len(widths) != leaves or min(widths) < 1 or sum(widths) > MOST_POINTS + 1:
-        raise _broken(f"a taxonomy of {leaves} leaves has {len(widths)} widths, or one below 1, or too large ones")
+        raise _broken(
+            f"a taxonomy of {leaves} leaves has {len(widths)} widths, or one below 1, or too large ones",
+            code="SF-VERIFY-007",
+        )
     return Taxonomy(tuple(labels), parents, widths)
 
 
@@ -158,7 +163,7 @@ def _refuse_disorder(parents: Sequence[int]) -> None:
         while path and path[-1] != parent:
             path.pop()
         if (node == 0) != (parent == -1) or (node > 0 and not path):
-            raise _broken("the nodes of a taxonomy do not stand depth first below one root")
+            raise _broken("the nodes of a taxonomy do not stand depth first below one root", code="SF-VERIFY-008")
         path.append(node)
 
 
@@ -167,7 +172,7 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
     _refuse_strangers(data, fields | {"formats", "number_formats"})
     unit = _of(data, "unit", str)
     if unit not in get_args(Unit):
-        raise _broken(f"a grid counts in '{unit}'")
+        raise _broken(f"a grid counts in '{unit}'", code="SF-VERIFY-009")
     taxonomy = data.get("taxonomy")
     lower, upper, step = (_exact(data, field) for field in ("lower", "upper", "step"))
     _refuse_bounds(unit, lower, upper, step)
@@ -185,7 +190,7 @@ def _grid_from_json(data: Mapping[str, Any]) -> Grid:
             number_formats=_number_formats(data.get("number_formats", [])),
         )
     except StudyError as error:
-        raise _broken(f"a grid is wrong: {error.problem}") from None
+        raise _broken(f"a grid is wrong: {error.problem}", code="SF-VERIFY-010") from None
 
 
 def _refuse_bounds(unit: str, lower: Fraction, upper: Fraction, step: Fraction) -> None:
@@ -193,18 +198,18 @@ def _refuse_bounds(unit: str, lower: Fraction, upper: Fraction, step: Fraction) 
     if step <= 0 or upper < lower:
         return  # `Grid` says so
     if max(abs(lower), abs(upper), step, 1 / step) > _LARGEST:
-        raise _broken("a bound or step of a grid is no number that can be worked with")
+        raise _broken("a bound or step of a grid is no number that can be worked with", code="SF-VERIFY-011")
     if (upper - lower) / step > MOST_POINTS:
-        raise _broken("a grid has more points than can be distinguished")
+        raise _broken("a grid has more points than can be distinguished", code="SF-VERIFY-012")
     if unit == "day" and (lower < 1 or upper > dt.date.max.toordinal()):
-        raise _broken("a grid of days has a bound that is no day")
+        raise _broken("a grid of days has a bound that is no day", code="SF-VERIFY-013")
 
 
 def _formats(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise _broken("'formats' of a grid is not a list of texts")
+        raise _broken("'formats' of a grid is not a list of texts", code="SF-VERIFY-014")
     if len(value) > _MOST_FORMATS or any(len(text) > _LONGEST_FORMAT for text in value):
-        raise _broken("a grid has too many date formats, or one that is too long")
+        raise _broken("a grid has too many date formats, or one that is too long", code="SF-VERIFY-015")
     found = tuple(value)
     formats_of(found)
     return found
@@ -213,10 +218,10 @@ def _formats(value: object) -> tuple[str, ...]:
 def _number_formats(value: object) -> tuple[NumberFormat, ...]:
     known = {"decimal", "thousands", "prefix", "suffix", "negative"}
     if not isinstance(value, list) or not all(isinstance(fields, dict) for fields in value):
-        raise _broken("'number_formats' of a grid is not a list of formats")
+        raise _broken("'number_formats' of a grid is not a list of formats", code="SF-VERIFY-016")
     for fields in value:
         if not set(fields) <= known or not all(isinstance(text, str) for text in fields.values()):
-            raise _broken("a number format has a field that it cannot have")
+            raise _broken("a number format has a field that it cannot have", code="SF-VERIFY-017")
     return tuple(NumberFormat(**fields) for fields in value)
 
 
@@ -225,9 +230,9 @@ def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:
     _refuse_strangers(data, fields)
     separator, columns = data.get("separator"), _of(data, "columns", list)
     if separator is not None and (not isinstance(separator, str) or not separator):
-        raise _broken("the separator of a set is not text")
+        raise _broken("the separator of a set is not text", code="SF-VERIFY-018")
     if not all(isinstance(column, str) for column in columns):
-        raise _broken("the columns of a set are not text")
+        raise _broken("the columns of a set are not text", code="SF-VERIFY-019")
     try:
         return SetDomain(
             taxonomy=_taxonomy_from_json(_of(data, "taxonomy", dict)),
@@ -240,19 +245,19 @@ def _sets_from_json(data: Mapping[str, Any]) -> SetDomain:
             declared=_of(data, "declared", bool),
         )
     except (StudyError, InternalError) as error:
-        raise _broken(f"a domain of sets is wrong: {error.problem}") from None
+        raise _broken(f"a domain of sets is wrong: {error.problem}", code="SF-VERIFY-020") from None
 
 
 def _above_0(data: Mapping[str, Any], field: str) -> int | None:
     if data.get(field) == 0:
-        raise _broken(f"'{field}' is 0")
+        raise _broken(f"'{field}' is 0", code="SF-VERIFY-021")
     return _code(data, field)
 
 
 def _exact(data: Mapping[str, Any], field: str) -> Fraction:
     text = _of(data, field, str)
     if _EXACT.fullmatch(text) is None:
-        raise _broken(f"'{field}' of a grid is not an exact number")
+        raise _broken(f"'{field}' of a grid is not an exact number", code="SF-VERIFY-022")
     return Fraction(text)
 
 
@@ -261,27 +266,27 @@ def _code(data: Mapping[str, Any], field: str) -> int | None:
         return None
     code: int = _of(data, field, int)
     if code < 0:
-        raise _broken(f"'{field}' is the code {code}")
+        raise _broken(f"'{field}' is the code {code}", code="SF-VERIFY-023")
     return code
 
 
 def _whole_numbers(value: object, field: str) -> tuple[int, ...]:
     if not isinstance(value, list) or not all(type(number) is int for number in value):
-        raise _broken(f"'{field}' is not a list of whole numbers")
+        raise _broken(f"'{field}' is not a list of whole numbers", code="SF-VERIFY-024")
     return tuple(value)
 
 
 def _of(data: Mapping[str, Any], field: str, kind: type) -> Any:
     """A field that must be there with its very type: True is no number here."""
     if type(data.get(field)) is not kind:
-        raise _broken(f"'{field}' of a domain or cut is not of type {kind.__name__}")
+        raise _broken(f"'{field}' of a domain or cut is not of type {kind.__name__}", code="SF-VERIFY-025")
     return data[field]
 
 
 def _refuse_strangers(data: Mapping[str, Any], known: set[str]) -> None:
     strangers = sorted(set(data) - known)
     if strangers:
-        raise _broken(f"a domain or cut has a field '{strangers[0]}'")
+        raise _broken(f"a domain or cut has a field '{strangers[0]}'", code="SF-VERIFY-026")
 
 
 def _broken(problem: str, *, code: str = "") -> VerifyError:

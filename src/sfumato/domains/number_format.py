@@ -84,11 +84,13 @@ class NumberFormat:
                 raise StudyError(
                     f"`{field}` of a number format is one mark, not '{mark[:40]}'",
                     "write one such as `,` or `.`" + (" or `space`" if field == "thousands" else ""),
+                    code="SF-STUDY-009",
                 )
         if self.decimal == self.thousands:
             raise StudyError(
                 f"'{self.decimal}' cannot be the decimal mark and the thousands separator of one number format",
                 "write two different marks, such as `{decimal: ',', thousands: '.'}`",
+                code="SF-STUDY-010",
             )
         for field, text in (("prefix", self.prefix), ("suffix", self.suffix)):
             if len(text) > _LONGEST or any(letter.isdigit() or letter in _NEVER_A_MARK for letter in text):
@@ -96,11 +98,13 @@ class NumberFormat:
                     f"the {field} of a number format is at most {_LONGEST} letters without digits, signs and "
                     f"parentheses, not '{text[:40]}'",
                     f"write a {field} such as `€`, `USD` or `%`",
+                    code="SF-STUDY-011",
                 )
         if self.negative and self.negative not in NEGATIVES:
             raise StudyError(
                 f"numbers below 0 cannot be written by '{self.negative[:40]}'",
                 f"write `negative: {PARENTHESES}` for (5), `negative: {TRAILING}` for 5-, or leave it out",
+                code="SF-STUDY-012",
             )
 
     @property

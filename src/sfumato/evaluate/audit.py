@@ -69,7 +69,7 @@ def audit(
     """
     half = runs // 2
     if half < _FEWEST:
-        raise UsageError(f"{runs} runs are too few for an audit", f"use at least {2 * _FEWEST}")
+        raise UsageError(f"{runs} runs are too few for an audit", f"use at least {2 * _FEWEST}", code="SF-USAGE-025")
     first = [_tally(once, table, half) for table in (0, 1)]
     second = [_tally(once, table, half) for table in (0, 1)]
     events = _most_different(first[0], first[1], half)

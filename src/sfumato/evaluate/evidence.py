@@ -71,6 +71,7 @@ class Evidence:
                 f"name one of: {', '.join(a.name for a in self.protected)}"
                 if self.protected
                 else "give the attribute to protect `role: sensitive`",
+                code="SF-STUDY-019",
             )
         return found
 

@@ -156,15 +156,18 @@ def _values(shown: Shown, codes: Integers, attribute: str, there: Integers) -> c
 
 def _refuse(one: Shown, two: Shown, raw: Cells, attribute: str, k: int) -> None:
     if k < 1:
-        raise UsageError(f"k = {k} is below 1", "give k of at least 1")
+        raise UsageError(f"k = {k} is below 1", "give k of at least 1", code="SF-USAGE-026")
     for shown in (one, two):
         if shown.noisy:
             raise UsageError(
                 "one of the releases has noisy counts; an intersection attack needs two releases of records",
                 "give two bundles of records; the ε of noisy counts composes, and the ledger keeps the sum",
+                code="SF-USAGE-027",
             )
         if attribute not in shown.values:
             raise StudyError(
-                f"one of the releases does not publish '{attribute}'", "name a sensitive attribute that both have"
+                f"one of the releases does not publish '{attribute}'",
+                "name a sensitive attribute that both have",
+                code="SF-STUDY-020",
             )
         assert {*shown.attributes, attribute} <= set(raw.attributes), "the table has what the releases have"

@@ -57,7 +57,7 @@ def parse_rule(text: str) -> tuple[str | None, float | None, float | None]:
     except ValueError:
         number = float("nan")
     if name not in {"privacy", "utility"} or not np.isfinite(number):
-        raise UsageError(f"'{text[:60]}' is not a rule for choosing a release", _RULES)
+        raise UsageError(f"'{text[:60]}' is not a rule for choosing a release", _RULES, code="SF-USAGE-038")
     return (None, number, None) if name == "privacy" else (None, None, number)
 
 
@@ -79,12 +79,13 @@ def choose(
     means, and the sentence says how far their draws lie apart.
     """
     if [rule is not None, privacy is not None, utility is not None].count(True) != 1 or rule not in (None, KNEE):
-        raise UsageError("a release is chosen by exactly one rule", _RULES)
+        raise UsageError("a release is chosen by exactly one rule", _RULES, code="SF-USAGE-039")
     best = efficient(points, x, y)
     if not best:
         raise InfeasibleError(
             f"no release of the sweep has both {x.name} and {y.name}, so none can be chosen",
             "`sfumato frontier` lists the reasons; change the sweep",
+            code="SF-INFEASIBLE-004",
         )
     if privacy is not None:
         return _within(best, x, y, privacy)
@@ -111,6 +112,7 @@ def _within(best: Sequence[Point], limited: Axis, other: Axis, limit: float) -> 
         raise InfeasibleError(
             f"no release of the sweep has {limited.name} of {least} {limit:g}",
             f"allow {reached:.4g}, which {best[0].label} has, or sweep stronger parameters",
+            code="SF-INFEASIBLE-005",
         )
     point = min(allowed, key=lambda p: (other.cost(p.numbers[other.name]), limited.cost(p.numbers[limited.name])))
     return Choice(

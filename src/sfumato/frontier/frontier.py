@@ -59,7 +59,9 @@ class Frontier:
         """The same candidates over two other measures that were taken."""
         for name in (x, y):
             if name is not None and name not in self.axes:
-                raise UsageError(f"'{name}' was not measured", f"use one of: {', '.join(self.axes)}")
+                raise UsageError(
+                    f"'{name}' was not measured", f"use one of: {', '.join(self.axes)}", code="SF-USAGE-040"
+                )
         return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y)
 
     def choose(self, rule: str | None = None, *, privacy: float | None = None, utility: float | None = None) -> Choice:
@@ -114,13 +116,17 @@ class Frontier:
                 found = image(self.plot(chosen, width=720), place.suffix.lower()[1:])
             case other:
                 raise UsageError(
-                    f"a frontier is not saved as '{other}'", "end the name in .html, .png, .svg, .csv or .json"
+                    f"a frontier is not saved as '{other}'",
+                    "end the name in .html, .png, .svg, .csv or .json",
+                    code="SF-USAGE-041",
                 )
         try:
             write_private(place, found if isinstance(found, bytes) else found.encode("utf-8"))
         except OSError as error:
             raise PublishError(
-                f"'{place}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
+                f"'{place}' cannot be written ({error.strerror})",
+                "name a file in a folder you may write to",
+                code="SF-PUBLISH-004",
             ) from None
         return place
 

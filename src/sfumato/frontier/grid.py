@@ -64,16 +64,24 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
     """
     name = method if isinstance(method, str) else getattr(method, "name", None)
     if not isinstance(name, str):
-        raise UsageError("a sweep needs a method", 'name one, as in sweep(Mondrian, k=[5, 10]) or sweep("mondrian")')
+        raise UsageError(
+            "a sweep needs a method",
+            'name one, as in sweep(Mondrian, k=[5, 10]) or sweep("mondrian")',
+            code="SF-USAGE-042",
+        )
     for parameter, values in grids.items():
         if _listed(values) and not len(values):
-            raise UsageError(f"the sweep of '{name}' tries no value of '{parameter}'", "list at least one")
+            raise UsageError(
+                f"the sweep of '{name}' tries no value of '{parameter}'", "list at least one", code="SF-USAGE-043"
+            )
     number = 1
     for parameter, values in grids.items():
         listed = _listed(values) and parameter != PROMISE
         number *= len(values) if listed else len(_choices(parameter, values))
     if number > _MOST:
-        raise UsageError(f"the sweep of '{name}' has {number:,} combinations", f"keep to {_MOST:,} or fewer")
+        raise UsageError(
+            f"the sweep of '{name}' has {number:,} combinations", f"keep to {_MOST:,} or fewer", code="SF-USAGE-044"
+        )
     every = product(*(_choices(parameter, values) for parameter, values in grids.items()))
     return Sweep(tuple((name, dict(zip(grids, values, strict=True))) for values in every))
 
@@ -114,6 +122,7 @@ def default_sweep(study: Study, purpose: str | None = None) -> Sweep:
         raise StudyError(
             f"there is no default sweep for the study '{study.name}'",
             "give an attribute `role: quasi_identifier`, or declare a sweep under `sweeps`",
+            code="SF-STUDY-024",
         )
     return found
 

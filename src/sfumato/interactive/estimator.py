@@ -54,6 +54,7 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 "a private tree learns from a study, whose domains are declared and whose ledger pays",
                 "give `fit` a `sfumato.Study` and no `y`, or call `study.learn(estimator)`",
+                code="SF-USAGE-045",
             )
         X.learn(self)
         return self
@@ -101,7 +102,9 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             with place.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(self.model_.to_text_json())
         except FileExistsError:
-            raise UsageError(f"'{place}' exists already", "name another file, or move this one away") from None
+            raise UsageError(
+                f"'{place}' exists already", "name another file, or move this one away", code="SF-USAGE-046"
+            ) from None
         return place
 
     @classmethod
@@ -112,11 +115,17 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 content = parse_json(read_bounded(place.resolve()), printable(place.name))
             except OSError:
-                raise VerifyError(f"'{path}' cannot be read as a model", "give a file that `learn` wrote") from None
+                raise VerifyError(
+                    f"'{path}' cannot be read as a model", "give a file that `learn` wrote", code="SF-VERIFY-029"
+                ) from None
             model = Model.from_json(content)
             told = model.facts.get("parameters") or {}
             if not isinstance(told, Mapping):
-                raise VerifyError(f"the parameters in '{path}' are not a mapping", "give a file that `learn` wrote")
+                raise VerifyError(
+                    f"the parameters in '{path}' are not a mapping",
+                    "give a file that `learn` wrote",
+                    code="SF-VERIFY-030",
+                )
             named = {"criterion" if key == "score" else key: value for key, value in told.items()}
             return cls(**{key: value for key, value in named.items() if key in cls._names()}).take(model)
 
@@ -142,10 +151,16 @@ class DiffPC45(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Mapping):
             missing = [name for name in names if name not in X]
             if missing:
-                raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(names)}")
+                raise InputError(
+                    f"the records have no column '{missing[0]}'",
+                    f"give the columns: {', '.join(names)}",
+                    code="SF-USAGE-047",
+                )
             columns = [list(X[name]) for name in names]
         else:
             columns = [list(column) for column in raw_columns(X, names, type(self).__name__)]
         if len({len(column) for column in columns}) != 1:
-            raise InputError("the columns of the records are not of one length", "give one value per record")
+            raise InputError(
+                "the columns of the records are not of one length", "give one value per record", code="SF-USAGE-048"
+            )
         return {name: self.model_.domains[name].encode(c) for name, c in zip(names, columns, strict=True)}

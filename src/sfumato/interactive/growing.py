@@ -83,11 +83,13 @@ class DiffPTree:
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
         if type(self.depth) is not int or not 1 <= self.depth <= DEEPEST:
-            raise StudyError(f"the depth is {self.depth!r}", f"use a whole number from 1 to {DEEPEST}")
+            raise StudyError(
+                f"the depth is {self.depth!r}", f"use a whole number from 1 to {DEEPEST}", code="SF-STUDY-025"
+            )
         if type(self.prune) is not bool:
-            raise StudyError(f"prune is {self.prune!r}", "say True or False")
+            raise StudyError(f"prune is {self.prune!r}", "say True or False", code="SF-STUDY-026")
         if self.branch not in BRANCHES:
-            raise StudyError(f"branch is {self.branch!r}", f"use one of: {', '.join(BRANCHES)}")
+            raise StudyError(f"branch is {self.branch!r}", f"use one of: {', '.join(BRANCHES)}", code="SF-STUDY-027")
         _ = SCORES[self.score]
 
     @property
@@ -114,6 +116,7 @@ class DiffPTree:
             raise StudyError(
                 f"a private tree cannot split on sets of codes, and {', '.join(map(repr, sets))} has such sets",
                 "leave them out with a purpose, or make a release by `diffgen`, which takes sets",
+                code="SF-STUDY-028",
             )
 
     def forecast(self, view: View) -> Forecast:

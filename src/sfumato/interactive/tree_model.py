@@ -71,12 +71,14 @@ class Model:
     def from_json(cls, content: Any) -> "Model":
         """Read what `to_json` gave; refuses anything else."""
         if not isinstance(content, Mapping) or content.get("format") != FORMAT or content.get("version") != VERSION:
-            raise VerifyError(f"this is not a {FORMAT} of version {VERSION}", "give a file that `learn` wrote")
+            raise VerifyError(
+                f"this is not a {FORMAT} of version {VERSION}", "give a file that `learn` wrote", code="SF-VERIFY-031"
+            )
         own = {"format", "version", "class", "attributes", "nodes"}
         try:
             target = domain_from_json(content["class"]["domain"])
             if not isinstance(target, Categories):
-                raise _broken("the class has no list of values")
+                raise _broken("the class has no list of values", code="SF-VERIFY-032")
             model = cls(
                 tree=Tree(tuple(_node_from_json(node) for node in content["nodes"])),
                 domains={str(one["name"]): domain_from_json(one["domain"]) for one in content["attributes"]},
@@ -85,32 +87,32 @@ class Model:
                 facts={key: value for key, value in content.items() if key not in own},
             )
         except InternalError as error:
-            raise _broken(error.problem) from None
+            raise _broken(error.problem, code="SF-VERIFY-033") from None
         except SfumatoError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-            raise _broken("a part of it is missing or of the wrong kind") from None
+            raise _broken("a part of it is missing or of the wrong kind", code="SF-VERIFY-034") from None
         model.refuse_unsound()
         return model
 
     def refuse_unsound(self) -> None:
         """The nodes count every class, and ask for attributes that are there, by ranges of their codes."""
         if self.tree.depth > MOST_DEPTH:
-            raise _broken(f"the tree is deeper than {MOST_DEPTH:,} levels")
+            raise _broken(f"the tree is deeper than {MOST_DEPTH:,} levels", code="SF-VERIFY-035")
         for node in self.tree.nodes:
             if any(abs(count) > MOST_COUNT for count in node.counts):
-                raise _broken("a node has a count that no table has")
+                raise _broken("a node has a count that no table has", code="SF-VERIFY-036")
             if len(node.counts) != len(self.classes):
-                raise _broken("a node does not count every class")
+                raise _broken("a node does not count every class", code="SF-VERIFY-037")
             if node.attribute is None:
                 continue
             domain = self.domains.get(node.attribute)
             if domain is None:
-                raise _broken("a node splits on an attribute that the model does not have")
+                raise _broken("a node splits on an attribute that the model does not have", code="SF-VERIFY-038")
             edges = [node.ranges[0][0], *(stop for _, stop in node.ranges)]
             joined = list(pairwise(edges))
             if joined != list(node.ranges) or any(a >= b for a, b in joined) or edges[0] < 0 or edges[-1] > domain.size:
-                raise _broken("a node's ranges are not those of a split")
+                raise _broken("a node's ranges are not those of a split", code="SF-VERIFY-039")
 
 
 def _node_to_json(node: Node) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def _node_from_json(told: Mapping[str, Any]) -> Node:
 
 def _whole(value: object) -> int:
     if type(value) is not int:
-        raise _broken("a number of the tree is not whole")
+        raise _broken("a number of the tree is not whole", code="SF-VERIFY-040")
     return value
 
 

@@ -168,7 +168,7 @@ def entries_of(rows: Sequence[Row], study: str) -> tuple[Entry, ...]:
             elif row.kind == "failed":
                 found[row.entry] = replace(found[row.entry], state="failed", reason=body["reason"])
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError, StudyError):
-        raise _broken("a row cannot be read") from None
+        raise _broken("a row cannot be read", code="SF-VERIFY-041") from None
     return tuple(found.values())
 
 
@@ -180,7 +180,7 @@ def hashes_of(rows: Sequence[Row]) -> frozenset[str]:
             try:
                 found.add(str(json.loads(row.body)["adopts"]))
             except (KeyError, TypeError, ValueError):
-                raise _broken("a row cannot be read") from None
+                raise _broken("a row cannot be read", code="SF-VERIFY-041") from None
     return frozenset(found)
 
 
@@ -238,7 +238,7 @@ def _version(row: Row) -> int:
 def _refuse_broken(rows: Sequence[Row]) -> None:
     found = problems(rows)
     if found:
-        raise _broken(found[0])
+        raise _broken(found[0], code="SF-VERIFY-042")
 
 
 def _broken(what: str, *, code: str = "") -> VerifyError:

@@ -105,6 +105,7 @@ def lost_entries_error(gone: Sequence[str]) -> VerifyError:
         f"the ledger has lost entries: {'; '.join(gone)}",
         'restore the ledger from a backup; if it is gone for good, `sfumato ledger STUDY adopt --reason "…"` enters '
         "again what can be found, and counts its ε as spent",
+        code="SF-VERIFY-043",
     )
 
 
@@ -163,6 +164,7 @@ class HeadFiles:
                 raise PublishError(
                     f"the head of the ledger cannot be kept in '{path}' ({error.strerror or 'no reason given'})",
                     "make its folder writable, and free space on the disk: a lost ledger is detected by it",
+                    code="SF-PUBLISH-005",
                 ) from None
 
 
@@ -205,7 +207,9 @@ def _is_sound(head: Head) -> bool:
 
 
 def _unreadable(path: Path) -> VerifyError:
-    return VerifyError(f"the head of the ledger in '{path}' cannot be read", "restore it from a backup")
+    return VerifyError(
+        f"the head of the ledger in '{path}' cannot be read", "restore it from a backup", code="SF-VERIFY-044"
+    )
 
 
 def _replace(path: Path, heads: Mapping[str, Head]) -> None:

@@ -240,6 +240,7 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
         raise BudgetError(
             f"the study '{draft.study}' declares no budget, and this release asks for ε = {show(draft.epsilon)}",
             "declare the total with `budget:` in the study: it bounds the sum of ε over all its releases",
+            code="SF-BUDGET-001",
         )
     others = {entry.unit for entry in entries if entry.epsilon is not None} - {draft.unit}
     if others:
@@ -247,6 +248,7 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
             f"the study '{draft.study}' has spent ε for the unit '{', '.join(sorted(others))}', and this release "
             f"has the unit '{draft.unit}': the two cannot be added up",
             "keep the privacy unit of the earlier releases, or start a study of another name",
+            code="SF-BUDGET-002",
         )
     left = budget - total_spent(entries, draft.span)
     if draft.epsilon > left:
@@ -255,6 +257,7 @@ def check_budget(draft: NewEntry, entries: Sequence[Entry], *, budget: Fraction 
             f"the {_asker(draft)} for ε = {show(draft.epsilon)}{where}, and {show(max(left, Fraction(0)))} is left of "
             f"the study's {show(budget)}{' there' if where else ''}; spent by: {_spenders(entries, draft.span)}",
             _what_fits(draft, entries, budget, left),
+            code="SF-BUDGET-003",
         )
 
 

@@ -18,7 +18,7 @@ def open_ledger(where: str | Path, *, base: Path | None = None, head: Path | Non
     >>> open_ledger("mongodb://host/x")
     Traceback (most recent call last):
     sfumato.errors.StudyError: there is no ledger behind 'mongodb:'.
-    To fix: give a path, or an address that starts with one of: memory:, postgresql:, sqlite:.
+    To fix: give a path, or an address that starts with one of: memory:, postgresql:, sqlite:. [SF-STUDY-029]
     """
     address = str(where)
     scheme, colon, rest = address.partition(":")
@@ -31,6 +31,7 @@ def open_ledger(where: str | Path, *, base: Path | None = None, head: Path | Non
         raise StudyError(
             f"there is no ledger behind '{scheme}:'",
             f"give a path, or an address that starts with one of: {', '.join(f'{name}:' for name in known)}",
+            code="SF-STUDY-029",
         )
     return _SCHEMES[scheme](rest.removeprefix("///"), base, head)
 

@@ -91,16 +91,19 @@ class PostgresLedger(sql.SqlLedger):
             raise PublishError(
                 f"the ledger '{shown}' cannot be used: {_first_line(error)}",
                 "check that the server runs, the address and the role, and that no other program holds the ledger",
+                code="SF-PUBLISH-006",
             ) from error
         except (ProgrammingError, DataError) as error:
             raise PublishError(
                 f"the ledger '{shown}' cannot be used: {_first_line(error)}",
                 "let the role create a table, or make it once as the owner of the database and grant SELECT and INSERT",
+                code="SF-PUBLISH-007",
             ) from error
         except DatabaseError as error:
             raise VerifyError(
                 f"the ledger '{shown}' is damaged or no ledger at all: {_first_line(error)}",
                 "restore it from a backup, or name another database",
+                code="SF-VERIFY-045",
             ) from error
 
 
@@ -115,6 +118,7 @@ def _url(address: str) -> URL:
         raise StudyError(
             "the address of the ledger in PostgreSQL is not complete",
             "write postgresql://role@host/database; a password is best kept in ~/.pgpass or PGPASSWORD",
+            code="SF-STUDY-030",
         )
     return url
 
@@ -124,7 +128,9 @@ def _refuse_without_driver() -> None:
         import psycopg  # noqa: F401, PLC0415 - an extra; only here
     except ImportError:
         raise StudyError(
-            "a ledger in PostgreSQL needs psycopg, which is not installed", "install it: pip install sfumato[postgres]"
+            "a ledger in PostgreSQL needs psycopg, which is not installed",
+            "install it: pip install sfumato[postgres]",
+            code="SF-STUDY-031",
         ) from None
 
 

@@ -91,9 +91,11 @@ def _explain_errors(path: Path) -> Iterator[None]:
         raise PublishError(
             f"the ledger '{path}' cannot be used: {error.orig}",
             "check that its folder exists and is writable, the disk is not full, and no other program holds it",
+            code="SF-PUBLISH-008",
         ) from error
     except DatabaseError as error:
         raise VerifyError(
             f"the ledger '{path}' is damaged or no ledger at all: {error.orig}",
             "restore it from a backup, or name another file",
+            code="SF-VERIFY-046",
         ) from error

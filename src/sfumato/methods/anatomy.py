@@ -57,7 +57,7 @@ class Anatomy(Grouping):
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", parse_whole(self.l, "l"))
         if str(self.tables) not in FORMS:
-            raise StudyError(f"tables is '{str(self.tables)[:40]}'", "publish 1 table or 2")
+            raise StudyError(f"tables is '{str(self.tables)[:40]}'", "publish 1 table or 2", code="SF-STUDY-032")
         object.__setattr__(self, "tables", int(self.tables))
 
     @property
@@ -78,6 +78,7 @@ class Anatomy(Grouping):
             raise StudyError(
                 f"anatomy protects one sensitive attribute, and the release has {len(view.sensitive)}",
                 "leave the others out with a purpose, or use `method: bucketization`",
+                code="SF-STUDY-033",
             )
 
     def forecast(self, view: View) -> Forecast:
@@ -126,6 +127,7 @@ class Anatomy(Grouping):
                 f"a value of '{sensitive.name}' has more than 1/{self.l} of the records, so some bucket would have it "
                 "twice",
                 f"set l to {int(cells.counts.sum() // most)} or less",
+                code="SF-INFEASIBLE-006",
             ) from error
 
 

@@ -49,7 +49,7 @@ class Bucketization(ModelMethod):
             object.__setattr__(self, name, getattr(cutting, name))
         number: Any = self.tables
         if str(number) not in FORMS:
-            raise StudyError(f"tables is '{str(number)[:40]}'", "publish 1 table or 2")
+            raise StudyError(f"tables is '{str(number)[:40]}'", "publish 1 table or 2", code="SF-STUDY-032")
         object.__setattr__(self, "tables", int(number))
 
     @property
@@ -81,6 +81,7 @@ class Bucketization(ModelMethod):
             raise StudyError(
                 "bucketization publishes exact quasi-identifiers, so no privacy model of group sizes alone holds",
                 "add a privacy model of sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
+                code="SF-STUDY-034",
             )
 
     def forecast(self, view: View) -> Forecast:

@@ -49,19 +49,25 @@ def _build_method(recipe: Recipe) -> Method:
                 f"method '{recipe.method}' has no parameter '{name}'",
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
                 name=name,
+                code="SF-STUDY-035",
             )
     for name, value in recipe.parameters.items():
         refuse_strange(value, name, others=tuple(MODELS.values()))
     given = {name: _read(name, value) for name, value in recipe.parameters.items()}
     lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
     if lacking:
-        raise StudyError(f"release '{recipe.name}' has no {' and no '.join(lacking)}", f"add `{lacking[0]}: …` to it")
+        raise StudyError(
+            f"release '{recipe.name}' has no {' and no '.join(lacking)}",
+            f"add `{lacking[0]}: …` to it",
+            code="SF-STUDY-036",
+        )
     for field in fields(kind):
         if isinstance(field.default, (str, int)) and _holds_many_or_nothing(value := given.get(field.name, 0)):
             raise _AboutError(
                 f"{field.name} of release '{recipe.name}' is {'empty' if value is None else 'no single value'}",
                 f"write one value, as in `{field.name}: {str(field.default).lower()}`, or leave it out",
                 name=field.name,
+                code="SF-STUDY-037",
             )
     with refuse_misunderstood(f"release '{recipe.name}'"):
         return cast("Method", kind(**given))

@@ -56,6 +56,7 @@ class ContingencyTable(PrivateMethod):
                 raise StudyError(
                     f"'{cut.attribute}' has {len(cut.starts):,} codes, and every set of them would be a separate value",
                     f"declare a `level` of '{cut.attribute}' with fewer nodes, or `most`: how many codes a set holds",
+                    code="SF-STUDY-045",
                 )
 
     def forecast(self, view: View) -> Forecast:

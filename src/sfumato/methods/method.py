@@ -145,6 +145,7 @@ def refuse_observed(view: View) -> None:
             f"the domain of {_listed(names)} was read off the data, so publishing it would disclose information about "
             "records",
             "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
+            code="SF-STUDY-064",
         )
 
 
@@ -154,11 +155,13 @@ def refuse_one_class(view: View) -> None:
         raise StudyError(
             "the release has no class attribute, and this method needs one",
             "give one attribute the role `class` with its `values`, or use the method `contingency`, which needs none",
+            code="SF-STUDY-065",
         )
     if len(view.classes) < 2:  # noqa: PLR2004 - two classes are the least there can be
         raise StudyError(
             f"the class '{view.target.name}' has {len(view.classes)} declared value, so there is nothing to predict",
             "declare all the values the class may take",
+            code="SF-STUDY-066",
         )
 
 

@@ -105,6 +105,7 @@ def target_of(view: View) -> Attribute:
         raise StudyError(
             f"the class '{target.name}' has one declared value, so there is nothing to predict",
             "declare all the values the class may take",
+            code="SF-STUDY-071",
         )
     return target
 

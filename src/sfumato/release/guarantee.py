@@ -117,7 +117,7 @@ class DpGuarantee:
     def from_json(cls, stated: Mapping[str, Any]) -> "DpGuarantee":
         """The guarantee that a manifest states."""
         if stated["epsilon"] is None:
-            raise broken_bundle(f"this version has no checker for '{str(stated['model'])[:60]}'")
+            raise broken_bundle(f"this version has no checker for '{str(stated['model'])[:60]}'", code="SF-VERIFY-079")
         return cls(
             epsilon=Fraction(stated["epsilon"]),
             unit=stated["unit"],
@@ -195,12 +195,15 @@ class SyntacticGuarantee:
                 models.extend(parse_models({entry["model"]: entry["parameters"]}))
             except SfumatoError:
                 raise broken_bundle(
-                    f"this version has no checker for '{str(entry['model'])[:60]}' as it is stated"
+                    f"this version has no checker for '{str(entry['model'])[:60]}' as it is stated",
+                    code="SF-VERIFY-080",
                 ) from None
         if not models:
-            raise broken_bundle("the manifest states no privacy model")
+            raise broken_bundle("the manifest states no privacy model", code="SF-VERIFY-081")
         if [entry["sentence"] for entry in stated["models"]] != [model.sentence() for model in models]:
-            raise broken_bundle("the guarantee in words is not that of the models and their parameters")
+            raise broken_bundle(
+                "the guarantee in words is not that of the models and their parameters", code="SF-VERIFY-082"
+            )
         return cls(tuple(models), stated["unit"])
 
     def contradiction(self) -> str | None:
@@ -252,7 +255,11 @@ def _judge(model: GroupModel, evidence: Evidence) -> Check:
 def _among(classes: Statistics, people: Cells | None) -> Statistics:
     """The classes with the number of people of the population in their regions."""
     if people is None:
-        raise VerifyError("it needs the population table (--population FILE), which is not part of a bundle", "give it")
+        raise VerifyError(
+            "it needs the population table (--population FILE), which is not part of a bundle",
+            "give it",
+            code="SF-VERIFY-083",
+        )
     assert classes.boxes is not None, "buckets have been passed over"
     return replace(classes, population=people_in(classes.boxes, people))
 

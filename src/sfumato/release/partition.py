@@ -63,5 +63,6 @@ def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
         raise StudyError(
             "regions overlap, so one person may belong to several groups, and shares of people are undefined",
             "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
+            code="SF-STUDY-110",
         )
     return found

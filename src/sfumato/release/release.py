@@ -52,7 +52,9 @@ class Release(ABC):
                 _refuse_changed(place, manifest, form.files(layout))
                 return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
             except (OSError, pa.ArrowException):
-                raise VerifyError(f"the bundle in '{place}' cannot be read", "get the bundle again") from None
+                raise VerifyError(
+                    f"the bundle in '{place}' cannot be read", "get the bundle again", code="SF-VERIFY-090"
+                ) from None
 
     @property
     def form(self) -> str:
@@ -136,7 +138,9 @@ def _refuse_changed(place: Path, manifest: Mapping[str, Any], names: Sequence[st
         with open_regular(place / name) as file:
             changed = stated is None or size_of(file) != stated["size"]
         if changed or (name.endswith(".parquet") and facts_if_as_stated(place / name, stated) is None):
-            raise VerifyError(f"{name} is not the file that the manifest describes", "get the bundle again")
+            raise VerifyError(
+                f"{name} is not the file that the manifest describes", "get the bundle again", code="SF-VERIFY-091"
+            )
 
 
 def as_frames(X: Any, names: Sequence[str], y: Any, target: str, w: Any, weights: str) -> tuple[Any, Any, Any]:  # noqa: N803 - scikit-learn's names
@@ -150,4 +154,6 @@ def _need(package: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError:
-        raise UsageError(f"{package} is not installed", f"install {package}, or use `to_arrow()`") from None
+        raise UsageError(
+            f"{package} is not installed", f"install {package}, or use `to_arrow()`", code="SF-USAGE-063"
+        ) from None

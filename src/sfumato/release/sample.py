@@ -51,17 +51,23 @@ def random_numbers(n: int, seed: int | None) -> np.random.Generator:
     try:
         n = index(n)
     except TypeError:
-        raise UsageError("the size of a sample is not a whole number", "ask for 0 records or more") from None
+        raise UsageError(
+            "the size of a sample is not a whole number", "ask for 0 records or more", code="SF-USAGE-064"
+        ) from None
     if n < 0:
-        raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more")
+        raise UsageError(f"a sample of {n} records was asked for", "ask for 0 or more", code="SF-USAGE-065")
     if n > MOST_DRAWN:
         raise UsageError(
-            f"a sample of {n:,} records does not fit into memory", f"ask for fewer: {MOST_DRAWN:,} or less"
+            f"a sample of {n:,} records does not fit into memory",
+            f"ask for fewer: {MOST_DRAWN:,} or less",
+            code="SF-USAGE-066",
         )
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise UsageError("the seed of a sample is not a whole number of at least 0", "give one, or omit it") from None
+        raise UsageError(
+            "the seed of a sample is not a whole number of at least 0", "give one, or omit it", code="SF-USAGE-067"
+        ) from None
 
 
 def _rows(counts: NDArray[np.int64], n: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -69,7 +75,9 @@ def _rows(counts: NDArray[np.int64], n: int | None, rng: np.random.Generator) ->
     if n is None:
         return np.repeat(np.arange(len(counts)), counts)
     if n and not len(counts):
-        raise UsageError("the release lists no group, so there is nothing to sample from", "ask for 0 records")
+        raise UsageError(
+            "the release lists no group, so there is nothing to sample from", "ask for 0 records", code="SF-USAGE-068"
+        )
     return np.repeat(np.arange(len(counts)), rng.multinomial(n, counts / counts.sum())) if n else np.arange(0)
 
 

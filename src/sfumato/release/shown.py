@@ -244,6 +244,7 @@ def with_published_sets(shown: Shown, view: View, trees: Mapping[str, Taxonomy],
                 f"'{name}' is published with sets that do not match the taxonomy and level that the study "
                 "declares for it",
                 "measure it against the study as it was when the bundle was made, or publish again",
+                code="SF-STUDY-111",
             ) from None
         if name in values:
             values[name] = Values.of_sets(values[name].pool, values[name].counts, how[name], sets[name])

@@ -157,7 +157,9 @@ def _people(population: str | Path, base: Path | None, manifest: Mapping[str, An
     """The people of a table by the columns of a release."""
     models = manifest["privacy"].get("models", ())
     if not any("population" in each["parameters"] for each in models):
-        raise UsageError("no privacy model of the release compares with a population", "omit `--population`")
+        raise UsageError(
+            "no privacy model of the release compares with a population", "omit `--population`", code="SF-USAGE-069"
+        )
     form = FORMS[manifest["form"]]
     domains = form.domains(form.layout(manifest))
     known = {

@@ -47,10 +47,12 @@ class Attribute:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise StudyError("an attribute has no name", "name the column")
+            raise StudyError("an attribute has no name", "name the column", code="SF-STUDY-112")
         if self.role is Role.CLASS and not isinstance(self.domain, Categories):
             raise StudyError(
-                f"the class '{self.name}' has no list of values", "declare `values: [...]` or a taxonomy for it"
+                f"the class '{self.name}' has no list of values",
+                "declare `values: [...]` or a taxonomy for it",
+                code="SF-STUDY-113",
             )
 
     @property

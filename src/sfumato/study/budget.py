@@ -30,7 +30,7 @@ def parse_epsilon(text: str | float | Fraction | Decimal) -> Epsilon:
     (Fraction(1, 3), Fraction(1, 4))
     >>> parse_epsilon("inf")
     Traceback (most recent call last):
-    sfumato.errors.StudyError: 'inf' is not a privacy budget (ε). To fix: write a positive number such as 1, 0.1 or 1/3.
+    sfumato.errors.StudyError: 'inf' is not a privacy budget (ε). To fix: write a positive number ... [SF-STUDY-116]
     """
     if isinstance(text, bool):
         raise _not_a_budget(str(text))
@@ -40,11 +40,16 @@ def parse_epsilon(text: str | float | Fraction | Decimal) -> Epsilon:
         written = (repr(text) if isinstance(text, float) else str(text)).strip()
         value = _read(written)
     if value <= 0:
-        raise StudyError(f"ε = {_shorten(str(text))} is not positive", "write a positive number such as 1, 0.1 or 1/3")
+        raise StudyError(
+            f"ε = {_shorten(str(text))} is not positive",
+            "write a positive number such as 1, 0.1 or 1/3",
+            code="SF-STUDY-114",
+        )
     if not SMALLEST <= value <= LARGEST:
         raise StudyError(
             f"ε = {_shorten(str(text))} is out of range",
             "choose ε between 10^-12 and 10^12; usual values are 0.1 to 10",
+            code="SF-STUDY-115",
         )
     return value
 
@@ -100,7 +105,9 @@ def _read(written: str) -> Fraction:
 
 def _not_a_budget(written: str) -> StudyError:
     return StudyError(
-        f"'{_shorten(written)}' is not a privacy budget (ε)", "write a positive number such as 1, 0.1 or 1/3"
+        f"'{_shorten(written)}' is not a privacy budget (ε)",
+        "write a positive number such as 1, 0.1 or 1/3",
+        code="SF-STUDY-116",
     )
 
 

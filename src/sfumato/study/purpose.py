@@ -38,7 +38,9 @@ def tailor(study: Study, purpose: str | None, needs: Needs) -> View:
         target = study.target.name  # which refuses none, and two
         if needs.target and wanted is not None and target not in wanted:
             raise StudyError(
-                f"purpose '{purpose}' leaves out the class '{target}'", f"add '{target}' to its attributes"
+                f"purpose '{purpose}' leaves out the class '{target}'",
+                f"add '{target}' to its attributes",
+                code="SF-STUDY-181",
             )
     view = View.of(
         (a for a in study.with_role(*_RELEASED) if wanted is None or a.name in wanted),
@@ -72,6 +74,7 @@ def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:
         raise StudyError(
             f"the study '{study.name}' has no purpose '{purpose}'",
             f"declare it under `purposes`, or use one of: {', '.join(study.purposes) or '(none declared)'}",
+            code="SF-STUDY-182",
         )
     wanted = study.purposes[purpose].attributes
     for name in wanted:
@@ -79,6 +82,7 @@ def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:
             raise StudyError(
                 f"purpose '{purpose}' asks for '{name}', which identifies people",
                 f"take '{name}' out of the purpose: identifiers are never released",
+                code="SF-STUDY-183",
             )
     return wanted
 
@@ -90,6 +94,7 @@ def refuse_uncoded(attributes: tuple[Attribute, ...]) -> None:
             raise StudyError(
                 f"'{attribute.name}' has no domain, so it cannot be published",
                 f"give '{attribute.name}' bounds and a step, values, or a taxonomy",
+                code="SF-STUDY-184",
             )
 
 
@@ -99,6 +104,7 @@ def _refuse_nothing(study: Study, view: View) -> None:
         raise StudyError(
             f"no attribute of the study '{study.name}' is left to publish{' beside the class' * declared}",
             "declare at least one quasi_identifier, sensitive or insensitive attribute",
+            code="SF-STUDY-185",
         )
 
 
@@ -108,6 +114,7 @@ def _refuse_several_records(study: Study) -> None:
             f"the study uses up to {study.unit.at_most} records per person, so an equivalence class of k records may "
             "hold fewer than k people",
             "set `at_most: 1`, so that one record per person is used, or use a differentially private method",
+            code="SF-STUDY-186",
         )
 
 
@@ -118,6 +125,7 @@ def _refuse_selection_by_sensitive(view: View, purpose: str | None) -> None:
             f"purpose '{purpose}' selects records by the sensitive '{sensitive}', and would disclose it for "
             "everybody known to be in the release",
             "select by other attributes, or use a differentially private method",
+            code="SF-STUDY-187",
         )
 
 
@@ -126,4 +134,5 @@ def _refuse_no_quasi(study: Study, view: View) -> None:
         raise StudyError(
             f"the release has no quasi-identifier of the study '{study.name}', so there is nothing to generalise",
             "give the attributes that others may know of a person `role: quasi_identifier`",
+            code="SF-STUDY-188",
         )

@@ -100,12 +100,14 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
             raise StudyError(
                 f"the study '{study.name}' declares {len(study.releases) or 'no'} releases",
                 f"name one: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
+                code="SF-STUDY-189",
             )
         name = next(iter(study.releases))
     if name not in study.releases:
         raise StudyError(
             f"the study '{study.name}' declares no release '{name}'",
             f"use one of: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
+            code="SF-STUDY-190",
         )
     settings = dict(study.releases[name])
     for setting in ("method", "purpose", "chosen"):  # the method looks at the others
@@ -114,7 +116,7 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
     places = {path[2:]: place for path, place in study.places.items() if path[:2] == here}
     method = settings.pop("method", None)
     if method is None:
-        raise StudyError(f"release '{name}' names no method", "add `method: diffgen`")
+        raise StudyError(f"release '{name}' names no method", "add `method: diffgen`", code="SF-STUDY-191")
     purpose = settings.pop("purpose", None)
     chosen = settings.pop("chosen", Chosen.IN_ADVANCE.value)
     if not isinstance(chosen, str) or chosen not in [c.value for c in Chosen]:
@@ -122,6 +124,7 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
         raise StudyError(
             f"{place}release '{name}' says its parameters were '{str(chosen)[:60]}'",
             f"use one of: {', '.join(c.value for c in Chosen)}",
+            code="SF-STUDY-192",
         )
     return Recipe(
         places=places,

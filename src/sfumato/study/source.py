@@ -42,9 +42,12 @@ class Source:
                 raise StudyError(
                     f"the {name} of a file is one mark, not '{mark}'",
                     f"write one such as {'`,` `;` `tab` or `|`' if name == 'delimiter' else chr(39) + ' or `none`'}",
+                    code="SF-STUDY-193",
                 )
         if self.separates is not None and self.separates == self.quotes:
-            raise StudyError("the delimiter and the quote of a file are the same", "write two different marks")
+            raise StudyError(
+                "the delimiter and the quote of a file are the same", "write two different marks", code="SF-STUDY-194"
+            )
 
     @property
     def separates(self) -> str | None:
@@ -70,6 +73,8 @@ def _encoding(name: str) -> str:
         found = None
     if found is None or not getattr(found, "_is_text_encoding", True):
         raise StudyError(
-            f"there is no encoding '{name[:40]}'", "write one such as utf-8, latin-1, windows-1252, utf-16 or cp850"
+            f"there is no encoding '{name[:40]}'",
+            "write one such as utf-8, latin-1, windows-1252, utf-16 or cp850",
+            code="SF-STUDY-195",
         )
     return found.name

@@ -35,7 +35,11 @@ class Span:
 
     def __post_init__(self) -> None:
         if self.stop <= self.start:
-            raise StudyError(f"the span {self} holds no day", "let it end after it starts; the last day is not in it")
+            raise StudyError(
+                f"the span {self} holds no day",
+                "let it end after it starts; the last day is not in it",
+                code="SF-STUDY-196",
+            )
 
     @classmethod
     def read(cls, of: str, text: str) -> "Span":
@@ -46,7 +50,7 @@ class Span:
         """
         found = _TEXT.fullmatch(text.strip())
         if found is None:
-            raise StudyError(f"'{text[:60]}' is no span of time", _FIX)
+            raise StudyError(f"'{text[:60]}' is no span of time", _FIX, code="SF-STUDY-197")
         return cls(of, day(found.group(1)), day(found.group(2)))
 
     @property
@@ -71,12 +75,14 @@ def day(text: str) -> dt.date:
 
     >>> day("2004-02-30")
     Traceback (most recent call last):
-    sfumato.errors.StudyError: '2004-02-30' is not a date. To fix: write dates as year-month-day: 2004-01-31.
+    sfumato.errors.StudyError: '2004-02-30' is not a date. To fix: write dates as year-month-day: ... [SF-STUDY-134]
     """
     try:
         return dt.date.fromisoformat(text if re.fullmatch(_DAY, text, re.ASCII) else "")
     except ValueError:
-        raise StudyError(f"'{text[:40]}' is not a date", "write dates as year-month-day: 2004-01-31") from None
+        raise StudyError(
+            f"'{text[:40]}' is not a date", "write dates as year-month-day: 2004-01-31", code="SF-STUDY-134"
+        ) from None
 
 
 def atoms(spans: Iterable[Span]) -> list[Span]:

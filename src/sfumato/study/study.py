@@ -60,7 +60,9 @@ class Study:
             return self.attributes[name]
         except KeyError:
             raise StudyError(
-                f"the study '{self.name}' has no attribute '{name}'", f"choose one of: {', '.join(self.attributes)}"
+                f"the study '{self.name}' has no attribute '{name}'",
+                f"choose one of: {', '.join(self.attributes)}",
+                code="SF-STUDY-198",
             ) from None
 
     def with_role(self, *roles: Role) -> tuple[Attribute, ...]:
@@ -78,11 +80,13 @@ class Study:
                 f"keep the role on one of: {', '.join(a.name for a in found)}"
                 if found
                 else "give one attribute `role: time, type: date`",
+                code="SF-STUDY-199",
             )
         if not isinstance(found[0].domain, Grid) or found[0].domain.unit != "day":
             raise StudyError(
                 f"the time '{found[0].name}' has no dates, so spans cannot be defined by it",
                 f"give '{found[0].name}' `type: date`",
+                code="SF-STUDY-200",
             )
         return found[0]
 
@@ -98,6 +102,7 @@ class Study:
             raise StudyError(
                 f"the study '{self.name}' declares {len(found)} class attributes, and this method needs exactly one",
                 "give one attribute the role `class` with its `values`",
+                code="SF-STUDY-201",
             )
         return found[0]
 

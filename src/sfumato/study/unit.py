@@ -68,7 +68,9 @@ class PersonUnit:
 
     def __post_init__(self) -> None:
         if self.at_most < 1:
-            raise StudyError(f"a person may contribute {self.at_most} records", "set `at_most` to 1 or more")
+            raise StudyError(
+                f"a person may contribute {self.at_most} records", "set `at_most` to 1 or more", code="SF-STUDY-202"
+            )
 
     @property
     def key(self) -> str:

@@ -30,7 +30,7 @@ def refuse_strange(value: Any, name: str, *, others: tuple[type, ...] = ()) -> N
     while todo:
         one, depth = todo.pop()
         if depth > _DEEPEST:
-            raise StudyError(f"{name} is nested too deeply", "take some levels out")
+            raise StudyError(f"{name} is nested too deeply", "take some levels out", code="SF-STUDY-174")
         if isinstance(one, Mapping):
             todo += [(part, depth + 1) for pair in one.items() for part in pair]
         elif isinstance(one, (list, tuple)):
@@ -39,11 +39,14 @@ def refuse_strange(value: Any, name: str, *, others: tuple[type, ...] = ()) -> N
             raise StudyError(
                 f"{name} is a value of the type '{type(one).__name__}'",
                 "write text, a number, true or false, or a list or mapping of those",
+                code="SF-STUDY-203",
             )
         elif isinstance(one, int) and one.bit_length() > _MOST_BITS:
-            raise StudyError(f"{name} is a number of too many digits", "write a number that a table can have")
+            raise StudyError(
+                f"{name} is a number of too many digits", "write a number that a table can have", code="SF-STUDY-204"
+            )
         elif isinstance(one, str) and not is_text(one):
-            raise StudyError(f"{name} holds half a character", "write whole characters")
+            raise StudyError(f"{name} holds half a character", "write whole characters", code="SF-STUDY-205")
 
 
 def is_text(text: str) -> bool:
@@ -75,4 +78,5 @@ def _misunderstood(what: str) -> StudyError:
     return StudyError(
         f"{what} cannot be understood: a value in it is of a kind, a size or a depth that no study has",
         "compare each value with the documentation of the study file",
+        code="SF-STUDY-206",
     )

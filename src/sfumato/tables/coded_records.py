@@ -153,6 +153,7 @@ def refuse_unknown(source: SourceTable, columns: Sequence[str]) -> None:
     raise SourceError(
         f"{source.name} has no column {', '.join(map(repr, lacking))}",
         f"correct the study: {hints}" if hints else "correct the names in the study, or leave them out",
+        code="SF-SOURCE-003",
     )
 
 

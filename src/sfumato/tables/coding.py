@@ -61,6 +61,7 @@ def refuse_unfit_type(attribute: Attribute, kind: dt.DataType, source: str) -> N
         raise SourceError(
             f"column '{attribute.name}' of {source} has the type {kind}, and the study declares {wants}",
             f"convert the column, or declare '{attribute.name}' differently",
+            code="SF-SOURCE-004",
         )
 
 

@@ -102,7 +102,11 @@ def refuse_twins(columns: list[str], *, where: str, error: type[SfumatoError] = 
     for name in columns:
         twin = seen.get(name.casefold())
         if twin == name:
-            raise error(f"{where} has two columns called '{name}'", "rename or drop one of them")
+            raise error(f"{where} has two columns called '{name}'", "rename or drop one of them", code="SF-SOURCE-015")
         if twin is not None:
-            raise error(f"the columns '{twin}' and '{name}' of {where} differ only in case", "rename one of them")
+            raise error(
+                f"the columns '{twin}' and '{name}' of {where} differ only in case",
+                "rename one of them",
+                code="SF-SOURCE-016",
+            )
         seen[name.casefold()] = name

@@ -24,26 +24,31 @@ _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
     (
         ("no space left", "max_temp_directory_size", "disk quota", "disk full"),
-        SourceError("the disk is full", "free some space, also where temporary files go (TMPDIR)"),
+        SourceError(
+            "the disk is full", "free some space, also where temporary files go (TMPDIR)", code="SF-SOURCE-017"
+        ),
     ),
     (
         ("could not set lock", "conflicting lock"),
-        SourceError("another process has the file open", "close the other program, or copy the file"),
+        SourceError(
+            "another process has the file open", "close the other program, or copy the file", code="SF-SOURCE-018"
+        ),
     ),
     (
         ("disabled by configuration", "disabled through configuration"),
         SourceError(
             "it reads other files, which a source may not",
             "name those files as the source, or make a table of what the view shows",
+            code="SF-SOURCE-019",
         ),
     ),
     (
         ("permission denied", "read-only file system"),
-        SourceError("access is not permitted", "check the permissions of the path"),
+        SourceError("access is not permitted", "check the permissions of the path", code="SF-SOURCE-020"),
     ),
     (
         ("no such file", "no files found", "cannot open file", "does not exist"),
-        SourceError("a file or table does not exist", "check the path and the table's name"),
+        SourceError("a file or table does not exist", "check the path and the table's name", code="SF-SOURCE-021"),
     ),
     (
         ("expected number of columns",),
@@ -51,6 +56,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
             "a record has more or fewer fields than the first line has names",
             "give all records as many fields, and quote those with a delimiter; or set `delimiter`, `quote` under "
             "`source`",
+            code="SF-SOURCE-022",
         ),
     ),
     (
@@ -58,6 +64,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         SourceError(
             "a quoted field is never closed, or goes on after its closing quote",
             "close every quote, and write a quote inside a quoted field twice, or set `quote` under `source`",
+            code="SF-SOURCE-023",
         ),
     ),
     (
@@ -65,22 +72,32 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         SourceError(
             "a record is longer than the reader's limit",
             "look for a quote that is never closed; else convert the file to Parquet",
+            code="SF-SOURCE-024",
         ),
     ),
     (
         ("unicode", "utf-8", "utf8"),
-        SourceError("some text is not valid UTF-8", "save the file as UTF-8, or set `encoding` under `source`"),
+        SourceError(
+            "some text is not valid UTF-8",
+            "save the file as UTF-8, or set `encoding` under `source`",
+            code="SF-SOURCE-025",
+        ),
     ),
     (
         ("csv error", "magic bytes", "parquet", "not a valid duckdb", "thrift", "snappy", "gzip", "corrupt"),
         SourceError(
             "the file is damaged, or is not in the format its name says",
             "write it again from where it came, or give it the right ending",
+            code="SF-SOURCE-026",
         ),
     ),
     (
         ("mismatch", "schema"),
-        SourceError("the files do not have the same columns and types", "make them alike, or read one of them"),
+        SourceError(
+            "the files do not have the same columns and types",
+            "make them alike, or read one of them",
+            code="SF-SOURCE-027",
+        ),
     ),
 )
 
@@ -98,10 +115,13 @@ def classify(error: BaseException) -> SourceError:
             where = f" (line {line.group(1)})" if line else ""
             return SourceError(f"{kind.problem}{where}", kind.fix, code=kind.code)
     if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
-        return SourceError("the memory allowed is not enough", "raise the memory limit, or use fewer threads")
+        return SourceError(
+            "the memory allowed is not enough", "raise the memory limit, or use fewer threads", code="SF-SOURCE-028"
+        )
     return SourceError(
         f"the engine failed ({type(error).__name__}; its message is withheld because it may quote records)",
         "check that the table can be read with another tool; if it can, this is our bug: please report it",
+        code="SF-SOURCE-029",
     )
 
 

@@ -73,7 +73,9 @@ def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, 
 def _refuse_csv_fields(declared: Source, why: str) -> None:
     if declared.written:
         raise SourceError(
-            f"the source has `{declared.written[0]}`, and {why}", "remove it: it applies to CSV files only"
+            f"the source has `{declared.written[0]}`, and {why}",
+            "remove it: it applies to CSV files only",
+            code="SF-SOURCE-030",
         )
 
 
@@ -83,6 +85,7 @@ def _engine(scheme: str) -> Engine:
         raise SourceError(
             f"there is no engine for '{scheme}:' addresses yet",
             f"use a file, or one of: {', '.join(f'{name}://' for name in ENGINES)}",
+            code="SF-SOURCE-031",
         )
     return ENGINES[scheme]
 
@@ -91,7 +94,9 @@ def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits
     paths = _paths(base, str(source))
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise SourceError(f"{base / source} names CSV and Parquet files together", "name files of one format")
+        raise SourceError(
+            f"{base / source} names CSV and Parquet files together", "name files of one format", code="SF-SOURCE-032"
+        )
     name = str(paths[0]) if len(paths) == 1 else str(base / source)
     if kinds == {"csv"}:
         return DUCKDB.csv(paths, name=name, limits=limits, written=declared, private=private)
@@ -111,13 +116,15 @@ def _paths(base: Path, source: str) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        raise SourceError(f"{path} is a folder", f"name the files in it, such as {path / '*.parquet'}")
+        raise SourceError(
+            f"{path} is a folder", f"name the files in it, such as {path / '*.parquet'}", code="SF-SOURCE-033"
+        )
     pattern = os.path.join(escape(str(base)), said)  # noqa: PTH118 - a pattern is no path
     found = sorted(glob(pattern, recursive=True)) if has_magic(said) else []  # noqa: PTH207 - of any root
     files = [p for p in map(Path, found) if p.is_file()]
     if not files:
         problem = f"no file matches {path}" if has_magic(said) else f"there is no file {path}"
-        raise SourceError(problem, "check the path; in a study it starts at the study's folder")
+        raise SourceError(problem, "check the path; in a study it starts at the study's folder", code="SF-SOURCE-034")
     return files
 
 
@@ -130,4 +137,5 @@ def _kind(path: Path) -> str:
     raise SourceError(
         f"the name of {path} does not say what format it has",
         f"use one of the endings {', '.join((*_CSV, *_PARQUET))} (CSV also with .gz)",
+        code="SF-SOURCE-035",
     )

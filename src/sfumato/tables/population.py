@@ -27,6 +27,7 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
             "a privacy model compares with the people of a population, and sets of codes have no region to count them "
             "in",
             "leave the set out of the purpose, or the privacy model out of the release",
+            code="SF-STUDY-207",
         )
     chosen = replace(selection, span=None, time=None)
     with open_source(name, base=base) as table:
@@ -36,6 +37,7 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
             raise SourceError(
                 f"the population {table.name} has no column {', '.join(map(repr, lacking))}",
                 "name a table of people with every quasi-identifier of the release, and what its `where` looks at",
+                code="SF-SOURCE-036",
             )
         known = [
             replace(a, missing=InvalidValuePolicy.SUPPRESS, outside=InvalidValuePolicy.SUPPRESS, at_least=None)
@@ -44,6 +46,8 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
         found = CodedTable(table, known, selection=chosen).full_cells([a.name for a in attributes])
         if not len(found):
             raise SourceError(
-                f"the population {table.name} has no person whose values fit the study", "check its values"
+                f"the population {table.name} has no person whose values fit the study",
+                "check its values",
+                code="SF-SOURCE-037",
             )
     return found

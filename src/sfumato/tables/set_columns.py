@@ -84,4 +84,5 @@ def refuse_unfit_sets(attribute: Attribute, table: ir.Table, source: str) -> Non
                 f"column '{name}' of {source} has the type {kind}, and the study declares sets of codes, which need "
                 "text, lists of text, or several columns of text or numbers",
                 f"convert the column, or declare '{attribute.name}' differently",
+                code="SF-SOURCE-038",
             )

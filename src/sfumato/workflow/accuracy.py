@@ -107,4 +107,5 @@ def _refuse_without_target(what: str, targets: int) -> None:
             f"accuracy needs exactly one target (class attribute) to predict, and {what} has {targets or 'no'} class "
             f"attribute{'s' * (targets > 1)}",
             "give one attribute `role: class`, and name it in the release's purpose if it has one",
+            code="SF-STUDY-208",
         )

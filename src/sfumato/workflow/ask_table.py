@@ -198,6 +198,7 @@ def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[At
             "too many records have a missing or invalid value in the attributes that the question uses, so no "
             "question was asked and nothing was spent",
             "inspect the values with `sfumato check`; to ask nevertheless, use `--anyway` (Python: `anyway=True`)",
+            code="SF-SOURCE-039",
         ) from None
 
 
@@ -225,6 +226,7 @@ def _book(study: Study, ledger: Ledger | None) -> Ledger:
         raise StudyError(
             f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
             "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
+            code="SF-STUDY-209",
         )
     return ledger or ledger_of(study)
 
@@ -241,12 +243,15 @@ def _cells(study: Study, by: str) -> Cut:
     domain = attribute.domain
     if attribute.role is Role.IDENTIFIER or domain is None:
         raise StudyError(
-            f"'{by}' has no public domain, so there are no cells to count", "choose an attribute with a public domain"
+            f"'{by}' has no public domain, so there are no cells to count",
+            "choose an attribute with a public domain",
+            code="SF-STUDY-210",
         )
     if isinstance(domain, SetDomain):
         raise StudyError(
             f"'{by}' has sets of codes, so a record may be in several cells, which histograms do not support yet",
             "choose another attribute, or make a release and query it",
+            code="SF-STUDY-211",
         )
     tree = domain.taxonomy
     whole = tree is None or domain.size == len(tree.widths)
@@ -255,6 +260,7 @@ def _cells(study: Study, by: str) -> Cut:
         raise StudyError(
             f"'{by}' has {len(cut):,} values, and noise would be added to each",
             f"give it a coarser step or a taxonomy, so that there are at most {MOST_CELLS:,}",
+            code="SF-STUDY-212",
         )
     return cut
 
@@ -270,6 +276,7 @@ def _refuse_observed(attributes: tuple[Attribute, ...]) -> None:
             f"the domain of {', '.join(repr(name) for name in names)} was read from the data, so an answer that uses "
             "it would reveal who is in the table",
             "check the bounds, values or taxonomy against what is publicly known, then set `domain: declared`",
+            code="SF-STUDY-213",
         )
 
 

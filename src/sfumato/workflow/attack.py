@@ -65,6 +65,7 @@ def attack_intersect(
             if not shared
             else f"'{attribute}' is not sensitive in both releases",
             f"name one of: {', '.join(shared)}" if shared else "give two releases of the same sensitive attribute",
+            code="SF-USAGE-078",
         )
     view, other = (each.view for each in read)
     if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
@@ -98,6 +99,7 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
             raise SourceError(
                 f"the table of known people lacks quasi-identifiers of the release: {', '.join(lacking)}",
                 "give a table with all of them, in columns with the same names",
+                code="SF-SOURCE-040",
             )
         beside = [_as_found(a, table.columns) for a in evidence.protected]
         wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))

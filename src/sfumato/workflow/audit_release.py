@@ -79,6 +79,8 @@ def _private(recipe: Recipe) -> Method:
     method = build(recipe)
     if not method.needs.private:
         raise UsageError(
-            f"method '{recipe.method}' is not differentially private", "choose a differentially private release"
+            f"method '{recipe.method}' is not differentially private",
+            "choose a differentially private release",
+            code="SF-USAGE-079",
         )
     return method

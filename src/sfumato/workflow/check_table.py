@@ -118,11 +118,12 @@ def verify_table(
     """
     models = parse_models(promise)
     if not models:
-        raise UsageError("no privacy model is specified", "give one, such as k-anonymity=5")
+        raise UsageError("no privacy model is specified", "give one, such as k-anonymity=5", code="SF-USAGE-080")
     if any(isinstance(model, DeltaPresence) for model in models):
         raise UsageError(
             "δ-presence counts people in regions, and this table does not state its regions",
             "check a bundle: `sfumato verify BUNDLE --population FILE`",
+            code="SF-USAGE-081",
         )
     _refuse_names(quasi, sensitive, suppressed)
     with open_source(source, base=base) as table:
@@ -131,11 +132,12 @@ def verify_table(
             raise SourceError(
                 f"{table.name} has no column {', '.join(map(repr, lacking))}",
                 f"choose among its columns: {', '.join(table.columns[:20])}",
+                code="SF-SOURCE-041",
             )
         found, lost = _count_values(table, [*quasi, *sensitive], suppressed)
     counts: Integers = found["n"].to_numpy().astype(np.int64)
     if not len(counts):
-        raise InfeasibleError("the table has no record to check", "name a table with records")
+        raise InfeasibleError("the table has no record to check", "name a table with records", code="SF-INFEASIBLE-014")
     group, first = _groups([_codes(found[f"c{place}"]) for place in range(len(quasi))])
     codes: dict[str, Integers] = {}
     domains: dict[str, Domain] = {}
@@ -157,12 +159,18 @@ def verify_table(
 
 def _refuse_names(quasi: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> None:
     if not quasi:
-        raise UsageError("no quasi-identifier is given", "name the columns that an adversary may know about a person")
+        raise UsageError(
+            "no quasi-identifier is given",
+            "name the columns that an adversary may know about a person",
+            code="SF-USAGE-082",
+        )
     names = [*quasi, *sensitive, *([suppressed] if suppressed else [])]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise UsageError(
-            f"'{twice[0]}' is named twice", "name each column once: as a quasi-identifier or as a sensitive attribute"
+            f"'{twice[0]}' is named twice",
+            "name each column once: as a quasi-identifier or as a sensitive attribute",
+            code="SF-USAGE-083",
         )
 
 

@@ -118,11 +118,13 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         raise StudyError(
             f"the study '{study.name}' declares no privacy budget",
             "add `budget` under `privacy`: the total ε of all releases",
+            code="SF-STUDY-214",
         )
     if ledger is None and study.base == Path() and study.ledger is None:
         raise StudyError(
             f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
             "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
+            code="SF-STUDY-209",
         )
     run = Run(
         folder=Path(), ledger=ledger or ledger_of(study), source=source or SecureSource(), progress=progress,
@@ -219,11 +221,15 @@ def _claim(out: Path) -> None:
         out.open("x").close()
     except FileExistsError:
         raise PublishError(
-            f"'{out}' exists already, and a model is never overwritten", "name another file, or move this one away"
+            f"'{out}' exists already, and a model is never overwritten",
+            "name another file, or move this one away",
+            code="SF-PUBLISH-020",
         ) from None
     except OSError as error:
         raise PublishError(
-            f"'{out}' cannot be written ({error.strerror})", "name a file in a folder you may write to"
+            f"'{out}' cannot be written ({error.strerror})",
+            "name a file in a folder you may write to",
+            code="SF-PUBLISH-004",
         ) from None
 
 
@@ -241,4 +247,6 @@ def _write_model(out: Path, text: bytes) -> None:
         for ours in (beside, out):  # the claimed file as well: a model that may not be on the disk is no model
             with suppress(OSError):
                 ours.unlink()
-        raise PublishError(f"'{out}' could not be written ({error.strerror})", "check the disk") from None
+        raise PublishError(
+            f"'{out}' could not be written ({error.strerror})", "check the disk", code="SF-PUBLISH-021"
+        ) from None

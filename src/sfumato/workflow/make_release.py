@@ -71,6 +71,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
         raise StudyError(
             f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
             "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
+            code="SF-STUDY-209",
         )
     run = Run(
         folder=folder,
@@ -144,6 +145,7 @@ def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> No
         raise StudyError(
             f"the study '{study.name}' declares no privacy budget",
             "add `budget` under `privacy`: the total ε of all releases",
+            code="SF-STUDY-214",
         )
     refuse_over_budget(study, run.ledger, epsilon=epsilon, unit=asked.unit, span=asked.selection.span, at=run.clock())
 

@@ -41,7 +41,11 @@ def max_k(
     """
     low, high = between
     if not 1 <= low <= high:
-        raise UsageError(f"the range of k is {low} to {high}", "give two whole numbers from 1 on, the lower first")
+        raise UsageError(
+            f"the range of k is {low} to {high}",
+            "give two whole numbers from 1 on, the lower first",
+            code="SF-USAGE-084",
+        )
     asked = tailor(study, purpose, cap.needs)
     refuse_named_sets(cap, asked)
     cap.check(declared_levels(asked))
@@ -50,7 +54,9 @@ def max_k(
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         cells = counter.full_cells([a.name for a in asked.attributes])
         if not len(cells):
-            raise InfeasibleError("no record of the table is used", "check the table with `sfumato check`")
+            raise InfeasibleError(
+                "no record of the table is used", "check the table with `sfumato check`", code="SF-INFEASIBLE-015"
+            )
         view, cells = recode_sets(asked, cells, counter.sets)
     cap = with_population(cap, study, view)
     refuse_named_sets(cap, asked)

@@ -117,6 +117,7 @@ def _folder(read: ReadBundle) -> Path:
             f"the bundle in '{place}' is not in the folder of its release, so there is no folder for its report",
             f"give the folder that `release` made, which holds `{BUNDLE}` and `{OWNER}`; `sfumato evaluate "
             "measures` measures any bundle",
+            code="SF-USAGE-086",
         )
     return place.parent
 

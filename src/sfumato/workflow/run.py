@@ -86,6 +86,7 @@ def run_study(
             raise BudgetError(
                 f"release '{recipe.name}' needs more ε than remains, so no release was made",
                 f"see `sfumato plan` for '{recipe.name}', or omit it",
+                code="SF-BUDGET-007",
             )
     make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
     done: list[RunResult] = []

@@ -108,10 +108,12 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     names = tuple(taken)
     recipes = wanted.recipes(purpose)
     if not recipes:
-        raise UsageError("the sweep has no release", "give a parameter at least one value")
+        raise UsageError("the sweep has no release", "give a parameter at least one value", code="SF-USAGE-088")
     count = _workers(workers)
     if not 1 <= repeats <= _MOST_REPEATS:
-        raise UsageError(f"{repeats} is not a valid number of repeats", f"use 1 to {_MOST_REPEATS:,} repeats")
+        raise UsageError(
+            f"{repeats} is not a valid number of repeats", f"use 1 to {_MOST_REPEATS:,} repeats", code="SF-USAGE-089"
+        )
     if folder is None and study.base != Path():
         parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
         folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
@@ -131,6 +133,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
             f"none of the {len(tried)} releases of the sweep could be made and measured; the first failed with: "
             f"{why[0].removesuffix('.')}",
             "change the sweep or the study",
+            code="SF-INFEASIBLE-017",
         )
     return found
 
@@ -142,7 +145,9 @@ def _choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) 
     if sweep is None:
         if len(study.sweeps) > 1:
             raise StudyError(
-                f"the study '{study.name}' declares {len(study.sweeps)} sweeps", f"name one: {', '.join(study.sweeps)}"
+                f"the study '{study.name}' declares {len(study.sweeps)} sweeps",
+                f"name one: {', '.join(study.sweeps)}",
+                code="SF-STUDY-222",
             )
         if not study.sweeps:
             return DEFAULT, default_sweep(study, purpose)
@@ -151,13 +156,14 @@ def _choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) 
         raise StudyError(
             f"the study '{study.name}' declares no sweep '{sweep}'",
             f"use one of: {', '.join(study.sweeps)}" if study.sweeps else "declare it under `sweeps`",
+            code="SF-STUDY-223",
         )
     return sweep, sweep_from_settings(study.sweeps[sweep])
 
 
 def _workers(asked: int | None) -> int:
     if asked is not None and asked < 1:
-        raise UsageError(f"{asked} is not a valid number of workers", "use 1 or more")
+        raise UsageError(f"{asked} is not a valid number of workers", "use 1 or more", code="SF-USAGE-090")
     if asked is not None:
         return asked
     affinity = getattr(os, "sched_getaffinity", None)  # the cores we may use, where the system tells

@@ -49,6 +49,7 @@ def measures(
         raise UsageError(
             "measuring a release requires a bundle and the study it was made from",
             "run `sfumato evaluate measures BUNDLE --against STUDY`, or `sfumato evaluate measures --list`",
+            code="SF-USAGE-006",
         )
     from sfumato.api import Study
 

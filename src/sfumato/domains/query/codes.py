@@ -72,7 +72,7 @@ def codes_of(comparison: Comparison, domain: Domain, text: str) -> Codes:
     """
     if comparison.operator == "contains":
         problem = f"'{comparison.name.text}' has one value a record, not a set"
-        raise query_error(text, comparison.name.at, problem, "use =, != or `in`")
+        raise query_error(text, comparison.name.at, problem, "use =, != or `in`", code="SF-USAGE-014")
     places = [_place(value, domain, comparison, text) for value in comparison.values]
     if comparison.operator in ("=", "!="):
         equal = Codes.of(_within(place, domain) for place in places)
@@ -88,7 +88,7 @@ def nodes_of(comparison: Comparison, domain: SetDomain, text: str) -> Codes | No
     """The codes of which a record has at least one; None for a record without codes."""
     if comparison.operator not in ("=", "!=", "contains"):
         problem = f"'{comparison.name.text}' has sets of codes, which have no order"
-        raise query_error(text, comparison.name.at, problem, "use `contains`, =, != or `in`")
+        raise query_error(text, comparison.name.at, problem, "use `contains`, =, != or `in`", code="SF-USAGE-015")
     if [value.text for value in comparison.values] == [NONE]:
         return None
     return Codes.of(_place(value, domain, comparison, text) for value in comparison.values)
@@ -105,7 +105,7 @@ def _place(value: Token, domain: Domain, comparison: Comparison, text: str) -> R
     name = comparison.name.text
     if ordered and not isinstance(domain, Grid):
         problem = f"'{name}' has categories, which have no order"
-        raise query_error(text, comparison.name.at, problem, "use =, != or `in`")
+        raise query_error(text, comparison.name.at, problem, "use =, != or `in`", code="SF-USAGE-016")
     if domain.taxonomy is not None and value.text in domain.taxonomy.labels:
         return domain.taxonomy.range_of(domain.taxonomy.find(value.text))
     if isinstance(domain, Grid):
@@ -116,7 +116,7 @@ def _place(value: Token, domain: Domain, comparison: Comparison, text: str) -> R
     labels = list(dict.fromkeys(domain.taxonomy.labels))
     close = similar_names(value.text, labels)
     fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {list_names(labels)}"
-    raise query_error(text, value.at, f"'{name}' has no value '{value.text}'", fix)
+    raise query_error(text, value.at, f"'{name}' has no value '{value.text}'", fix, code="SF-USAGE-017")
 
 
 def _missing_place(domain: Grid) -> Range:
@@ -146,4 +146,10 @@ def _not_a_number(value: Token, grid: Grid, name: str, text: str) -> UsageError:
     kind = "a date such as 2004-12-31" if grid.unit == "day" else "a number"
     bounds = f"{grid.text(grid.lower)} to {grid.text(grid.upper)}"
     named = "" if grid.missing is None else f", or '{grid.missing_label}'"
-    return query_error(text, value.at, f"'{value.text}' is no value of '{name}'", f"write {kind} from {bounds}{named}")
+    return query_error(
+        text,
+        value.at,
+        f"'{value.text}' is no value of '{name}'",
+        f"write {kind} from {bounds}{named}",
+        code="SF-USAGE-018",
+    )

@@ -168,7 +168,13 @@ class _Reader:
         if isinstance(domain, SetDomain):
             if self.held is None:
                 problem = f"'{name.text}' has sets of codes, and records cannot be selected by those yet"
-                raise query_error(self.text, name.at, problem, "ask about other attributes, or query a release of it")
+                raise query_error(
+                    self.text,
+                    name.at,
+                    problem,
+                    "ask about other attributes, or query a release of it",
+                    code="SF-USAGE-019",
+                )
             holds = negated == (asked.operator == "!=")
             return Leaf(self.held(asked, domain), Codes.of([(1, 2) if holds else (0, 1)]))
         codes = codes_of(asked, domain, self.text)
@@ -178,4 +184,4 @@ class _Reader:
 def _unknown(name: Token, names: list[str], text: str, whose: str) -> Exception:
     close = similar_names(name.text, names)
     fix = f"write {' or '.join(repr(c) for c in close)}" if close else f"use one of: {list_names(names)}"
-    return query_error(text, name.at, f"{whose} has no attribute '{name.text}'", fix)
+    return query_error(text, name.at, f"{whose} has no attribute '{name.text}'", fix, code="SF-USAGE-020")

@@ -105,7 +105,9 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         if len(text) > _LONGEST:
-            raise UsageError(f"the query has {len(text):,} characters", f"write at most {_LONGEST:,}")
+            raise UsageError(
+                f"the query has {len(text):,} characters", f"write at most {_LONGEST:,}", code="SF-USAGE-021"
+            )
         self._text = text
         self._tokens = self._split()
         self._place = 0
@@ -131,7 +133,12 @@ class _Parser:
                 at += len(self._text[at:]) - len(self._text[at:].lstrip())
                 quote = self._text[at] in "'\""
                 problem = "a quote is not closed" if quote else f"'{self._text[at]}' is not expected here"
-                raise self._error(at, problem, "close it" if quote else "put it in quotes if it is part of a value")
+                raise self._error(
+                    at,
+                    problem,
+                    "close it" if quote else "put it in quotes if it is part of a value",
+                    code="SF-USAGE-022",
+                )
             kind = str(found.lastgroup)
             piece = found.group(kind)
             if kind == "quoted":
@@ -155,7 +162,12 @@ class _Parser:
     def _one(self) -> Tree:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise self._error(self._next.at, f"more than {_DEEPEST} parentheses or nots within each other", "use fewer")
+            raise self._error(
+                self._next.at,
+                f"more than {_DEEPEST} parentheses or nots within each other",
+                "use fewer",
+                code="SF-USAGE-023",
+            )
         if self._took("not"):
             tree: Tree = Not(self._one())
         elif self._took("("):
@@ -211,7 +223,7 @@ class _Parser:
         token = self._next
         found = token.text if token.kind == "end" else f"'{token.text}'"
         fix = f"put '{token.text}' in quotes if it is a name or value" if self._reserved(token) else f"write {wanted}"
-        return self._error(token.at, f"{wanted} was expected and {found} found", fix)
+        return self._error(token.at, f"{wanted} was expected and {found} found", fix, code="SF-USAGE-024")
 
     def _error(self, at: int, problem: str, fix: str, *, code: str = "") -> UsageError:
         return query_error(self._text, at, problem, fix, code=code)

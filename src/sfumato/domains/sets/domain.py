@@ -100,11 +100,16 @@ class SetDomain:
         _refuse_wide(self.taxonomy)
         _refuse_labels(self.taxonomy)
         if self.most is not None and self.most < 1:
-            raise StudyError(f"a set may hold at most {self.most} codes", "write a number from 1 on, or leave it out")
+            raise StudyError(
+                f"a set may hold at most {self.most} codes",
+                "write a number from 1 on, or leave it out",
+                code="SF-STUDY-013",
+            )
         if self.level is not None and not 1 <= self.level <= self.taxonomy.depth:
             raise StudyError(
                 f"the level of a set is {self.level}, and its taxonomy has the levels 1 to {self.taxonomy.depth}",
                 "choose one of them: 1 is right below the root",
+                code="SF-STUDY-014",
             )
 
     @property
@@ -237,6 +242,7 @@ def _refuse_wide(tree: Taxonomy) -> None:
                 f"the node '{label}' of a set's taxonomy has {len(tree.kids(node)):,} children, and sets can tell "
                 f"{MOST_CHILDREN} apart at once",
                 "give the taxonomy another level there, such as ranges or prefixes of the codes",
+                code="SF-STUDY-015",
             )
 
 
@@ -252,4 +258,4 @@ def _refuse_labels(tree: Taxonomy) -> None:
             else ""
         )
         if stands:
-            raise StudyError(f"the name '{label}' in a set's taxonomy {stands}", "rename it")
+            raise StudyError(f"the name '{label}' in a set's taxonomy {stands}", "rename it", code="SF-STUDY-016")

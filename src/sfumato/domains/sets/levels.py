@@ -26,6 +26,7 @@ def level_of(name: str, domain: SetDomain) -> int:
             f"'{name}' is a set, and methods that put records into groups publish sets of nodes at one level of its "
             "taxonomy",
             f"declare it: `level: 1` in '{name}' is the nodes right below the root",
+            code="SF-STUDY-017",
         )
     return domain.level
 

@@ -113,7 +113,11 @@ class TreePlaces:
             cut = self._cut(depth)
             told = cut.read(self.domain.taxonomy, [labels[place] for place in here])
             if any(number < 0 and not other for number, other in zip(told.tolist(), rest, strict=True)):
-                raise VerifyError("a set is published by a name that is none of its codes'", "get the bundle again")
+                raise VerifyError(
+                    "a set is published by a name that is none of its codes'",
+                    "get the bundle again",
+                    code="SF-VERIFY-027",
+                )
             edges = np.array([*cut.starts, cut.size], dtype=np.int64)
             row, member = cut.members(told)
             rows.append(here[row])
@@ -192,7 +196,9 @@ class PublishedSets:
     def by_tree(cls, domain: SetDomain, tree: Taxonomy) -> "PublishedSets":
         """Nodes of a tree of sets; refuses one of other codes, or of a deeper level."""
         if domain.level is not None and tree.depth > domain.level:
-            raise VerifyError("sets are published below their declared level", "get the bundle again")
+            raise VerifyError(
+                "sets are published below their declared level", "get the bundle again", code="SF-VERIFY-028"
+            )
         places = TreePlaces(domain, tree)
         return cls(domain, places, *places.regions())
 

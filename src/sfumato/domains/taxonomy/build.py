@@ -29,11 +29,13 @@ def flat(values: Sequence[str], root: str = ROOT) -> Taxonomy:
     ('Any', 'yes', 'no')
     """
     if not values:
-        raise TaxonomyError("the list of values is empty", "write at least one value")
+        raise TaxonomyError("the list of values is empty", "write at least one value", code="SF-TAXONOMY-001")
     _refuse_repeats(values)
     if root in values:
         raise TaxonomyError(
-            f"the value '{root}' has the name of the root", f"write a taxonomy with another root: {{All: [{root}, …]}}"
+            f"the value '{root}' has the name of the root",
+            f"write a taxonomy with another root: {{All: [{root}, …]}}",
+            code="SF-TAXONOMY-002",
         )
     return Taxonomy.of(Node(root, tuple(Node(value) for value in values)))
 
@@ -45,9 +47,13 @@ def prefixes(codes: Sequence[str], lengths: Sequence[int], root: str = ROOT) -> 
     Any 1**** 130** 13053 13068 148** 14850
     """
     if not codes:
-        raise TaxonomyError("the list of codes is empty", "list the codes as the attribute's `values`")
+        raise TaxonomyError(
+            "the list of codes is empty", "list the codes as the attribute's `values`", code="SF-TAXONOMY-003"
+        )
     if not lengths or min(lengths) < 1:
-        raise TaxonomyError("a prefix needs one character or more", "write lengths such as [1, 3]")
+        raise TaxonomyError(
+            "a prefix needs one character or more", "write lengths such as [1, 3]", code="SF-TAXONOMY-004"
+        )
     _refuse_repeats(codes)
     longest = max(len(code) for code in codes)
     even = all(len(code) == longest for code in codes)
@@ -85,6 +91,7 @@ def equal_width(
         raise TaxonomyError(
             f"intervals of width {width} on {levels} levels by {factor}",
             "choose a width above 0, one level or more, and a factor of 2 or more",
+            code="SF-TAXONOMY-005",
         )
     start = grid.lower if origin is None else origin
     if (grid.upper - grid.lower) / width > MOST:
@@ -118,12 +125,13 @@ def dates(grid: Grid, levels: Sequence[str]) -> Taxonomy:
     ('[2003-12-30, 2004-01-01)', '[2004-01-01, 2004-01-02]')
     """
     if grid.unit != "day" or grid.step != 1:
-        raise TaxonomyError("the calendar needs whole days", "use `type: date` with `step: 1`")
+        raise TaxonomyError("the calendar needs whole days", "use `type: date` with `step: 1`", code="SF-TAXONOMY-006")
     unknown = [level for level in levels if level not in CALENDAR]
     if unknown or not levels:
         raise TaxonomyError(
             f"'{unknown[0]}' is no level of the calendar" if unknown else "no level of the calendar is named",
             f"choose from: {', '.join(CALENDAR)}",
+            code="SF-TAXONOMY-007",
         )
     wanted = [level for level in CALENDAR if level in levels]
     return _below(grid, [list(_calendar(grid, level)) for level in wanted])
@@ -143,6 +151,7 @@ def quantile_bounds(grid: Grid, public: Iterable[Fraction], parts: int) -> tuple
         raise TaxonomyError(
             f"{len(numbers)} public numbers cannot be cut into {parts} parts",
             "ask for 2 parts or more, and give at least as many numbers",
+            code="SF-TAXONOMY-008",
         )
     cuts = (numbers[-(-part * len(numbers) // parts)] for part in range(1, parts))
     on_grid = {grid.lower + (cut - grid.lower) // grid.step * grid.step for cut in cuts}
@@ -157,6 +166,7 @@ def _below(grid: Grid, levels: Sequence[Sequence[int]]) -> Taxonomy:
         raise TaxonomyError(
             f"the intervals split nothing: {grid.label(0, grid.points)} stays whole",
             "choose narrower intervals or bounds inside the grid, or leave the taxonomy out",
+            code="SF-TAXONOMY-009",
         )
     widths: list[int] = []
 
@@ -197,11 +207,13 @@ def _code(grid: Grid, bound: Fraction) -> int:
         raise TaxonomyError(
             f"the bound {_text(grid, bound)} is not between {grid.text(grid.lower)} and {grid.text(grid.upper)}",
             "choose bounds above the lower bound and up to the upper one",
+            code="SF-TAXONOMY-010",
         )
     if code.denominator != 1:
         raise TaxonomyError(
             f"the bound {_text(grid, bound)} is not on the grid from {grid.text(grid.lower)} in steps of {grid.step}",
             "choose a bound on the grid, or a smaller step",
+            code="SF-TAXONOMY-011",
         )
     return int(code)
 
@@ -231,10 +243,14 @@ def _refuse_repeats(values: Sequence[str]) -> None:
     for value in values:
         if not value.strip():
             raise TaxonomyError(
-                "a value in the list is empty", "take it out; for records without a value use the attribute's `missing`"
+                "a value in the list is empty",
+                "take it out; for records without a value use the attribute's `missing`",
+                code="SF-TAXONOMY-012",
             )
         if value in seen:
-            raise TaxonomyError(f"'{value}' stands twice in the list of values", "write it once")
+            raise TaxonomyError(
+                f"'{value}' stands twice in the list of values", "write it once", code="SF-TAXONOMY-013"
+            )
         seen.add(value)
 
 
@@ -242,4 +258,5 @@ def _too_many() -> TaxonomyError:
     return TaxonomyError(
         f"the taxonomy would have more than {MOST:,} intervals",
         "choose wider intervals, or leave the taxonomy out: the grid can then be split anywhere",
+        code="SF-TAXONOMY-014",
     )

@@ -53,7 +53,11 @@ def spell_code(code: str, spelling: str) -> str:
 def icd9(chapters: Sequence[Span], blocks: Sequence[Span], codes: Iterable[str], spelling: str) -> Taxonomy:
     """The taxonomy of a list of codes, below the blocks and chapters whose ranges they are in."""
     if spelling not in SPELLINGS:
-        raise StudyError(f"there is no spelling '{spelling}' of ICD-9 codes", f"use one of: {', '.join(SPELLINGS)}")
+        raise StudyError(
+            f"there is no spelling '{spelling}' of ICD-9 codes",
+            f"use one of: {', '.join(SPELLINGS)}",
+            code="SF-STUDY-018",
+        )
     below: dict[str, list[str]] = {}
     for code in codes:
         below.setdefault(category(code), []).append(code)

@@ -36,7 +36,9 @@ def from_nested(tree: object) -> Taxonomy:
     """
     roots = list(_entries(tree, "the top"))
     if not roots:
-        raise TaxonomyError("the taxonomy is empty", "write its root and the values below it: {Any: [a, b]}")
+        raise TaxonomyError(
+            "the taxonomy is empty", "write its root and the values below it: {Any: [a, b]}", code="SF-TAXONOMY-015"
+        )
     if len(roots) > 1:
         raise _roots([label for label, _ in roots])
     return _checked(_grown(*roots[0], depth=0))
@@ -72,7 +74,9 @@ def from_csv(lines: str | Iterable[str], *, delimiter: str | None = None) -> Tax
     text = (lines if isinstance(lines, str) else "".join(lines)).removeprefix("\ufeff")
     paths = _paths(text, delimiter or _delimiter(text))
     if not paths:
-        raise TaxonomyError("the taxonomy is empty", "write a row for each value: leaf first, root last")
+        raise TaxonomyError(
+            "the taxonomy is empty", "write a row for each value: leaf first, root last", code="SF-TAXONOMY-016"
+        )
     roots = list(dict.fromkeys(path[0] for path in paths))
     if len(roots) > 1:
         raise _roots(roots)
@@ -164,6 +168,7 @@ def _entries(tree: object, above: str) -> Iterator[tuple[str, object]]:
             f"below {_named(above)} stands the single name '{tree}'",
             f"write a list, also for one value: [{tree}]",
             labels=(above,),
+            code="SF-TAXONOMY-017",
         )
 
 
@@ -172,6 +177,7 @@ def _grown(label: str, below: object, *, depth: int) -> Node:
         raise TaxonomyError(
             f"the taxonomy has more than {DEEPEST} levels: it is a cycle, or not a taxonomy",
             "write each node once, below one parent",
+            code="SF-TAXONOMY-018",
         )
     return Node(label, tuple(_grown(*entry, depth=depth + 1) for entry in _entries(below, label)))
 
@@ -183,6 +189,7 @@ def _label(label: object, above: str) -> str:
             f"a node below {_named(above)} has an empty label",
             "give it a name; for records without a value use the attribute's `missing` instead",
             labels=(above,),
+            code="SF-TAXONOMY-019",
         )
     return text
 
@@ -197,6 +204,7 @@ def _roots(labels: list[str]) -> TaxonomyError:
         f"the taxonomy has {len(labels)} roots: {named}",
         "put them below one root, such as 'Any'; if the first line of the file is a header, remove it",
         labels=tuple(labels[:5]),
+        code="SF-TAXONOMY-020",
     )
 
 
@@ -204,7 +212,9 @@ def _checked(root: Node) -> Taxonomy:
     """What `Taxonomy.of` checks, with messages that say which mistake it is."""
     if not root.children:
         raise TaxonomyError(
-            f"the taxonomy is empty: nothing stands below its root '{root.label}'", "write the values below it"
+            f"the taxonomy is empty: nothing stands below its root '{root.label}'",
+            "write the values below it",
+            code="SF-TAXONOMY-021",
         )
     todo: list[tuple[Node, tuple[str, ...]]] = [(root, ())]
     while todo:
@@ -219,7 +229,9 @@ def _check_below(node: Node, above: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for label in (child.label for child in node.children):
         if label in seen:
-            raise TaxonomyError(f"'{label}' stands twice below '{node.label}'", "write it once", labels=(label,))
+            raise TaxonomyError(
+                f"'{label}' stands twice below '{node.label}'", "write it once", labels=(label,), code="SF-TAXONOMY-022"
+            )
         seen.add(label)
         if label in above:
             loop = " > ".join((*above[above.index(label) :], node.label, label))
@@ -227,12 +239,14 @@ def _check_below(node: Node, above: tuple[str, ...]) -> None:
                 f"'{label}' stands above itself (a cycle): {loop}",
                 "write each node once, below one parent",
                 labels=(label,),
+                code="SF-TAXONOMY-023",
             )
         if label == node.label and len(node.children) > 1:
             raise TaxonomyError(
                 f"'{label}' stands below itself, beside other values",
                 f"give the inner one another name, such as 'other {label}'",
                 labels=(label,),
+                code="SF-TAXONOMY-024",
             )
 
 
@@ -257,17 +271,21 @@ def _paths(text: str, delimiter: str) -> list[tuple[str, ...]]:
                 raise TaxonomyError(
                     f"row {reader.line_num} has an empty label",
                     "give it a name; for records without a value use the attribute's `missing` instead",
+                    code="SF-TAXONOMY-025",
                 )
             path = tuple(reversed(fields))
             if path in rows:
                 raise TaxonomyError(
                     f"the leaf '{fields[0]}' stands in two rows, {rows[path]} and {reader.line_num}",
                     f"delete row {reader.line_num}",
+                    code="SF-TAXONOMY-026",
                 )
             rows[path] = reader.line_num
     except csv.Error as error:
         raise TaxonomyError(
-            f"row {reader.line_num} is not CSV: {error}", 'put labels with quotes or line ends in "…"'
+            f"row {reader.line_num} is not CSV: {error}",
+            'put labels with quotes or line ends in "…"',
+            code="SF-TAXONOMY-027",
         ) from None
     return list(rows)
 
@@ -282,6 +300,7 @@ def _refuse_leaves_with_children(paths: list[tuple[str, ...]], top: _Branch) -> 
                 f"'{path[-1]}' is a leaf in one row and stands above '{next(iter(here))}' in another",
                 f"give the leaf another name, such as 'other {path[-1]}', or take it out",
                 labels=(path[-1],),
+                code="SF-TAXONOMY-028",
             )
 
 

@@ -47,11 +47,14 @@ class Taxonomy:
         for node, parent in enumerate(self.parents):
             if node == 0:
                 if parent != -1:
-                    raise TaxonomyError("the first node of a taxonomy must be its root", "put the root first")
+                    raise TaxonomyError(
+                        "the first node of a taxonomy must be its root", "put the root first", code="SF-TAXONOMY-029"
+                    )
             elif not 0 <= parent < node:
                 raise TaxonomyError(
                     f"'{self.labels[node]}' stands above itself (a cycle) or before its parent",
                     "write each node once, below one parent",
+                    code="SF-TAXONOMY-030",
                 )
             else:
                 kids[parent].append(node)
@@ -89,7 +92,9 @@ class Taxonomy:
             todo.extend((child, number) for child in reversed(node.children))
         _refuse_twins(labels, parents)
         if widths is not None and len(widths) != len(leaves):
-            raise TaxonomyError(f"{len(leaves)} leaves but {len(widths)} widths", "give one width a leaf")
+            raise TaxonomyError(
+                f"{len(leaves)} leaves but {len(widths)} widths", "give one width a leaf", code="SF-TAXONOMY-031"
+            )
         return cls(tuple(labels), tuple(parents), tuple(widths) if widths is not None else (1,) * len(leaves))
 
     @property
@@ -128,7 +133,9 @@ class Taxonomy:
         try:
             return self.labels.index(label)
         except ValueError:
-            raise TaxonomyError(f"the taxonomy has no node '{label}'", "name one of its nodes") from None
+            raise TaxonomyError(
+                f"the taxonomy has no node '{label}'", "name one of its nodes", code="SF-TAXONOMY-032"
+            ) from None
 
     def node_at(self, start: int, stop: int) -> int:
         """The lowest node that covers exactly ``[start, stop)``."""
@@ -136,7 +143,9 @@ class Taxonomy:
             return self._lowest[(start, stop)]
         except KeyError:
             raise TaxonomyError(
-                f"no node of the taxonomy covers the codes {start} to {stop}", "use ranges of whole nodes"
+                f"no node of the taxonomy covers the codes {start} to {stop}",
+                "use ranges of whole nodes",
+                code="SF-TAXONOMY-033",
             ) from None
 
     def label(self, start: int, stop: int) -> str:
@@ -164,7 +173,11 @@ class Taxonomy:
     def with_leaf(self, label: str) -> "Taxonomy":
         """The same tree with one more leaf, last below the root."""
         if label in self.labels:
-            raise TaxonomyError(f"the taxonomy has a node '{label}' already", "give the added value another name")
+            raise TaxonomyError(
+                f"the taxonomy has a node '{label}' already",
+                "give the added value another name",
+                code="SF-TAXONOMY-034",
+            )
         return Taxonomy((*self.labels, label), (*self.parents, 0), (*self.widths, 1))
 
     def nodes(self, node: int = 0) -> Node:
@@ -192,6 +205,7 @@ def _refuse_twins(labels: Sequence[str], parents: Sequence[int]) -> None:
                     f"'{label}' stands at two places: below '{above[0]}' and below '{above[1]}'",
                     "keep one of them, or rename one",
                     labels=(label,),
+                    code="SF-TAXONOMY-035",
                 )
         else:
             seen[label] = node

@@ -191,7 +191,7 @@ def _once(work: Work) -> Found:
 
 def _workers(asked: int | None, records: int, runs: int) -> int:
     if asked is not None and asked < 1:
-        raise UsageError(f"the number of workers is {asked}", "use at least one")
+        raise UsageError(f"the number of workers is {asked}", "use at least one", code="SF-USAGE-028")
     if asked is not None:
         return min(asked, runs)
     return min(os.cpu_count() or 1, runs) if records * runs >= _WORTH_STARTING else 1

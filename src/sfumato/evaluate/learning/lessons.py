@@ -117,6 +117,7 @@ class GroupsLessons:
             raise StudyError(
                 "the release publishes no target (class attribute) to predict",
                 "give an attribute `role: class`, and name it in the purpose",
+                code="SF-STUDY-021",
             )
         return name
 

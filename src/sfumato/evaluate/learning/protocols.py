@@ -17,7 +17,11 @@ def split(classes: Integers, runs: int, seed: int) -> list[Parts]:
     """Two thirds to learn on and one third to test on, drawn anew for each run."""
     size = len(classes)
     if size < 3:  # noqa: PLR2004 - two to learn on, one to test
-        raise InfeasibleError(f"{size} records cannot be split into a training and a test part", "use a larger table")
+        raise InfeasibleError(
+            f"{size} records cannot be split into a training and a test part",
+            "use a larger table",
+            code="SF-INFEASIBLE-001",
+        )
     orders = [np.random.default_rng([seed, run]).permutation(size) for run in range(runs)]
     return [(order[: 2 * size // 3], order[2 * size // 3 :]) for order in orders]
 
@@ -34,6 +38,7 @@ def folds(classes: Integers, runs: int, seed: int) -> list[Parts]:
         raise InfeasibleError(
             f"{size} records cannot be divided into {runs} folds",
             "use at least 2 folds, and at most as many as there are records",
+            code="SF-INFEASIBLE-002",
         )
     fold = np.empty(size, dtype=np.int64)
     dealt = 0
@@ -50,7 +55,9 @@ PROTOCOLS: Final[dict[str, Callable[[Integers, int, int], list[Parts]]]] = {"spl
 def parts_of(protocol: str, classes: Integers, runs: int, seed: int) -> list[Parts]:
     """The parts by a protocol's name."""
     if protocol not in PROTOCOLS:
-        raise UsageError(f"there is no protocol called '{protocol}'", f"choose one of: {', '.join(PROTOCOLS)}")
+        raise UsageError(
+            f"there is no protocol called '{protocol}'", f"choose one of: {', '.join(PROTOCOLS)}", code="SF-USAGE-029"
+        )
     if runs < 1:
-        raise UsageError(f"the number of runs is {runs}", "use at least one")
+        raise UsageError(f"the number of runs is {runs}", "use at least one", code="SF-USAGE-030")
     return PROTOCOLS[protocol](classes, runs, seed)

@@ -44,9 +44,15 @@ class _HistogramDistance(Measure):
 
     def __post_init__(self) -> None:
         if self.qd < 1 or self.classes < 1 or self.least < 1:
-            raise UsageError("qd, classes and least must be at least 1", "give qd, classes and least of at least 1")
+            raise UsageError(
+                "qd, classes and least must be at least 1",
+                "give qd, classes and least of at least 1",
+                code="SF-USAGE-031",
+            )
         if not 0 < self.sel <= 1:
-            raise UsageError(f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1")
+            raise UsageError(
+                f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1", code="SF-USAGE-032"
+            )
 
     def refuses(self, evidence: Evidence) -> str | None:
         """It needs sensitive values, quasi-identifiers and classes with enough records."""

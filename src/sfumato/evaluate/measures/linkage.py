@@ -118,6 +118,7 @@ def link(evidence: Evidence, known: Cells | None = None, sets: Mapping[str, Sets
             raise SourceError(
                 f"the table of known people lacks quasi-identifiers of the release: {', '.join(missing)}",
                 "give a table with all of them, in columns of the same names",
+                code="SF-SOURCE-001",
             )
         codes = np.stack([_codes(shown, known, sets, name) for name in shown.attributes], axis=1)
         codes, place = np.unique(codes, axis=0, return_inverse=True)

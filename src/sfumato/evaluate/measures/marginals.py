@@ -67,7 +67,7 @@ class _MarginalDistance(Measure):
 
     def __post_init__(self) -> None:
         if self.bins < 1:
-            raise UsageError("bins must be at least 1", "give bins of at least 1")
+            raise UsageError("bins must be at least 1", "give bins of at least 1", code="SF-USAGE-033")
 
     def refuses(self, evidence: Evidence) -> str | None:
         """It needs records in the table and in the release."""

@@ -166,6 +166,7 @@ def mine(
         raise InfeasibleError(
             f"there are more than {MOST:,} populations of at least {min_sup:g} of the records",
             "use a larger `min_sup`, or a purpose with fewer quasi-identifiers",
+            code="SF-INFEASIBLE-003",
         )
     starts, stops = (tuple(found[:, end] for found in ranges) for end in (0, 1))
     return Populations(names, starts, stops, *found, deepest)

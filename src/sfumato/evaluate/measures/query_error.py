@@ -102,9 +102,13 @@ class _QueryError(Measure):
 
     def __post_init__(self) -> None:
         if self.qd < 1 or self.queries < 1:
-            raise UsageError("qd and queries must be at least 1", "give qd and queries of at least 1")
+            raise UsageError(
+                "qd and queries must be at least 1", "give qd and queries of at least 1", code="SF-USAGE-034"
+            )
         if not 0 < self.sel <= 1:
-            raise UsageError(f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1")
+            raise UsageError(
+                f"a selectivity of {self.sel:g} is not a share", "give sel above 0 and at most 1", code="SF-USAGE-032"
+            )
 
     def refuses(self, evidence: Evidence) -> str | None:
         """There must be quasi-identifiers, records, and a query of the required size."""

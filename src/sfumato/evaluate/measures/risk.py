@@ -43,7 +43,11 @@ class _RecordRisk(_Risk):
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise UsageError(f"a risk of {self.threshold:g} is not a probability", "give a threshold from 0 to 1")
+            raise UsageError(
+                f"a risk of {self.threshold:g} is not a probability",
+                "give a threshold from 0 to 1",
+                code="SF-USAGE-035",
+            )
 
     def _reading(self, evidence: Evidence, candidates: Floats, **said: str) -> Reading:
         """``candidates``: among how many records the adversary guesses, for each equivalence class."""
@@ -270,10 +274,16 @@ class PopulationUniques(_Risk):
     def __post_init__(self) -> None:
         if self.fraction is not None and not 0 < self.fraction <= 1:
             raise UsageError(
-                f"a sampling fraction of {self.fraction:g} is not a share", "give one above 0 and at most 1"
+                f"a sampling fraction of {self.fraction:g} is not a share",
+                "give one above 0 and at most 1",
+                code="SF-USAGE-036",
             )
         if self.estimator not in ESTIMATORS:
-            raise StudyError(f"there is no estimator '{self.estimator}'", f"choose one of: {', '.join(ESTIMATORS)}")
+            raise StudyError(
+                f"there is no estimator '{self.estimator}'",
+                f"choose one of: {', '.join(ESTIMATORS)}",
+                code="SF-STUDY-022",
+            )
 
     def refuses(self, evidence: Evidence) -> str | None:
         """It needs a sampling fraction."""

@@ -61,6 +61,7 @@ class UtilityLoss(Measure):
             raise UsageError(
                 f"a `min_sup` of {self.min_sup:g} is not a share of the records",
                 "use a `min_sup` above 0 and at most 1",
+                code="SF-USAGE-037",
             )
 
     def refuses(self, evidence: Evidence) -> str | None:

@@ -106,6 +106,7 @@ class ConfidenceCap(Grouping):
             raise StudyError(
                 "the release has no quasi-identifier, so the whole table is one equivalence class",
                 "give the attributes others may know of a person `role: quasi_identifier`",
+                code="SF-STUDY-038",
             )
         for model in self.models:
             model.check(view)
@@ -115,6 +116,7 @@ class ConfidenceCap(Grouping):
             raise StudyError(
                 f"levels names {quote_names(unknown)}, which is no quasi-identifier here",
                 f"name some of: {', '.join(names)}",
+                code="SF-STUDY-039",
             )
         for attribute in view.quasi:
             first_level(attribute, levels_of(attribute), self.levels.get(attribute.name, 0))
@@ -155,6 +157,7 @@ class ConfidenceCap(Grouping):
             raise StudyError(
                 "the population is a file, and a method does not open files",
                 "release it through a study, or give the shares: {attribute: {value: share}}",
+                code="SF-STUDY-040",
             )
         models = self.models
         cells = sort_cells(view, counts)
@@ -236,6 +239,7 @@ class ConfidenceCap(Grouping):
             raise InfeasibleError(
                 "every record would have to be suppressed: there are too few records for what they would disclose",
                 "allow more `distortion`, give coarser `at_least` or `levels`, lower the `rate`, or use a larger table",
+                code="SF-INFEASIBLE-007",
             )
 
     def _beside_given(self, view: View, known: Chances, seen: Chances) -> Chances:
@@ -280,7 +284,9 @@ def sample_cells(cells: Cells, rate: Fraction, source: RandomSource) -> Cells:
     records = int(cells.counts.sum())
     wanted = int(rate * records)
     if not wanted:
-        raise InfeasibleError("no record would be drawn", "raise the `rate`, or use a larger table")
+        raise InfeasibleError(
+            "no record would be drawn", "raise the `rate`, or use a larger table", code="SF-INFEASIBLE-008"
+        )
     if wanted == records:
         return cells
     marks = random_subset(records, wanted, source)
@@ -303,11 +309,15 @@ def _shown_chances(view: View, climb: Climb) -> Chances:
 
 def _levels(given: object) -> dict[str, int]:
     if not isinstance(given, Mapping):
-        raise StudyError("levels is not a mapping", "write `levels: {age: 1}`, the lowest level of an attribute")
+        raise StudyError(
+            "levels is not a mapping", "write `levels: {age: 1}`, the lowest level of an attribute", code="SF-STUDY-041"
+        )
     found = {}
     for name, level in given.items():
         number = parse_exact(level, f"the lowest level of '{name}'")
         if number.denominator != 1 or number < 0:
-            raise StudyError(f"the lowest level of '{name}' is {show(number)}", "use a whole number from 0 on")
+            raise StudyError(
+                f"the lowest level of '{name}' is {show(number)}", "use a whole number from 0 on", code="SF-STUDY-042"
+            )
         found[str(name)] = int(number)
     return found

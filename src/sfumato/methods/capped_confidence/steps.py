@@ -124,6 +124,7 @@ def first_level(attribute: Attribute, levels: Sequence[Level], lowest: int) -> i
         raise StudyError(
             f"'{name}' cannot be published at level {lowest} or above",
             f"choose a level from 0 (exact values) to {levels[-1].number} (one value for all)",
+            code="SF-STUDY-043",
         )
     place = max(n for n, level in enumerate(levels) if level.number <= lowest)
     narrow = narrowest(attribute)
@@ -132,6 +133,7 @@ def first_level(attribute: Attribute, levels: Sequence[Level], lowest: int) -> i
         raise StudyError(
             f"no level of '{name}' has intervals as wide as its `at_least`",
             "choose wider intervals for its taxonomy, or a smaller `at_least`",
+            code="SF-STUDY-044",
         )
     return wide[0]
 

@@ -73,7 +73,9 @@ class DiffGen(PrivateMethod):
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
         if self.h != "auto" and (not isinstance(self.h, int) or isinstance(self.h, bool) or self.h < 1):
-            raise StudyError(f"h is {self.h!r}", "use a whole number of specializations from 1 on, or `auto`")
+            raise StudyError(
+                f"h is {self.h!r}", "use a whole number of specializations from 1 on, or `auto`", code="SF-STUDY-046"
+            )
         _ = SCORES[self.score], self.finish
 
     @property

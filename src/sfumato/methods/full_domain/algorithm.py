@@ -80,7 +80,7 @@ class FullDomain(ModelMethod):
     def bounds(self) -> dict[str, Bounds]:
         """The lowest and highest level of the attributes that have bounds."""
         if not isinstance(self.levels, Mapping):
-            raise StudyError("levels is not a mapping", "write `levels: {age: [1, 3]}`")
+            raise StudyError("levels is not a mapping", "write `levels: {age: [1, 3]}`", code="SF-STUDY-047")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
 
     def check(self, view: View) -> None:
@@ -93,6 +93,7 @@ class FullDomain(ModelMethod):
             raise StudyError(
                 f"levels names {quote_names(unknown)}, which is no quasi-identifier here",
                 f"name some of: {', '.join(names)}",
+                code="SF-STUDY-039",
             )
         lattice_of(view.quasi, self.bounds)
 
@@ -225,7 +226,9 @@ def _bounds(name: str, given: Any) -> Bounds:
     levels = [None if end is None else parse_exact(end, f"a level of '{name}'") for end in ends]
     if len(levels) != 2 or any(end is not None and (end.denominator != 1 or end < 0) for end in levels):  # noqa: PLR2004
         raise StudyError(
-            f"the levels of '{name}' are neither a level nor two of them", f"write `{name}: 1` or `{name}: [0, 2]`"
+            f"the levels of '{name}' are neither a level nor two of them",
+            f"write `{name}: 1` or `{name}: [0, 2]`",
+            code="SF-STUDY-048",
         )
     low, high = (None if end is None else int(end) for end in levels)
     return low or 0, high
@@ -237,6 +240,7 @@ def _infeasible(search: Search, promises: ModelChecks, cells: Cells, found: Foun
         return InfeasibleError(
             "the time limit was reached before a level was found that satisfies the privacy model",
             "raise `time_limit`, or leave it out",
+            code="SF-INFEASIBLE-009",
         )
     sizes = np.sort(search.tables.table(search.lattice.top).totals)
     smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
@@ -251,4 +255,5 @@ def _infeasible(search: Search, promises: ModelChecks, cells: Cells, found: Foun
         f"no level of generalisation satisfies {' and '.join(title(model) for model in promises.models)} "
         f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
         ", or ".join([way_out, *more]),
+        code="SF-INFEASIBLE-010",
     )

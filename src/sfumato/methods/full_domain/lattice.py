@@ -119,6 +119,7 @@ def _ladder(attribute: Attribute, bounds: Bounds | None) -> Ladder:
         raise StudyError(
             f"'{name}' has no levels: numbers without intervals can be cut anywhere",
             f"declare intervals for '{name}': `taxonomy: {{intervals: {{width: 5, levels: 3}}}}`, or use `mondrian`",
+            code="SF-STUDY-049",
         )
     deepest = domain.taxonomy.depth
     lowest, highest = bounds or (0, None)
@@ -127,6 +128,7 @@ def _ladder(attribute: Attribute, bounds: Bounds | None) -> Ladder:
         raise StudyError(
             f"'{name}' cannot be published at levels {lowest} to {highest}",
             f"its levels range from 0 (exact values) to {deepest} (one value for all): choose two, the lower first",
+            code="SF-STUDY-050",
         )
     narrow = narrowest(attribute)
     ladder = ladder_over(name, domain.taxonomy, lowest, highest)
@@ -135,6 +137,7 @@ def _ladder(attribute: Attribute, bounds: Bounds | None) -> Ladder:
         raise StudyError(
             f"no level of '{name}' has intervals as wide as its `at_least`",
             "choose wider intervals for its taxonomy, a higher level, or a smaller `at_least`",
+            code="SF-STUDY-051",
         )
     return Ladder(ladder.cuts[kept[0] :], ladder.levels[kept[0] :])
 

@@ -18,11 +18,13 @@ def refuse_named_sets(method: Any, view: View) -> None:
                 f"`ordered` has '{name}', and sets of codes have no order: a range of them would be published by its "
                 "first and last set, which may be those of one record each",
                 f"name the attributes that are `ordered`, without '{name}'",
+                code="SF-STUDY-052",
             )
         if any(name in getattr(model, "given", ()) for model in method.models):
             raise StudyError(
                 f"shares are given for '{name}', and which sets of codes there are is not known beforehand",
                 f"leave '{name}' out: its shares are then those that the release shows",
+                code="SF-STUDY-053",
             )
 
 
@@ -40,4 +42,5 @@ def refuse_observed_values(method: Any, view: View) -> None:
             f"the domain of '{names[0]}' was read off the table, and is published, and the method may leave records "
             "out: values that only those have would be disclosed",
             "check the domain and declare it (take `observed` away), or use a method that publishes every record",
+            code="SF-STUDY-054",
         )

@@ -49,7 +49,9 @@ def parse_promise(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
     short = () if k is None else (KAnonymity(k=k),)
     models = (*short, *parse_models(promise))
     if not models:
-        raise StudyError("no privacy model is specified", "set `k: 10`, or `promise: {k-anonymity: 10}`")
+        raise StudyError(
+            "no privacy model is specified", "set `k: 10`, or `promise: {k-anonymity: 10}`", code="SF-STUDY-055"
+        )
     return models
 
 
@@ -141,13 +143,15 @@ def parse_flag(value: object, parameter: str) -> bool:
         return value
     if str(value).lower() in {"true", "false"}:
         return str(value).lower() == "true"
-    raise StudyError(f"{parameter} is '{str(value)[:40]}'", "write true or false")
+    raise StudyError(f"{parameter} is '{str(value)[:40]}'", "write true or false", code="SF-STUDY-056")
 
 
 def check_choice(value: str, parameter: str, choices: Iterable[str]) -> None:
     """Refuse a value that is none of the choices."""
     if not isinstance(cast("object", value), str) or value not in choices:
-        raise StudyError(f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}")
+        raise StudyError(
+            f"{parameter} is '{str(value)[:40]}'", f"choose one of: {', '.join(choices)}", code="SF-STUDY-057"
+        )
 
 
 def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False) -> None:
@@ -159,6 +163,7 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
         raise StudyError(
             "the release has no quasi-identifier, so the whole table is one equivalence class",
             "give the attributes others may know of a person `role: quasi_identifier`",
+            code="SF-STUDY-038",
         )
     models = tuple(models)
     for model in models:
@@ -168,14 +173,20 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
             "the privacy model is about the regions of all groups at once, and this method cannot search for it",
             "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
             "`sfumato evaluate max-k` for the k at which Mondrian satisfies it",
+            code="SF-STUDY-058",
         )
     if counts_people(models) and not people:
         raise StudyError(
             "the privacy model compares groups with the people of a population, and this method cannot count those",
             "use `method: full-domain`, or `mondrian`",
+            code="SF-STUDY-059",
         )
     if len(population_names(models)) > 1:
-        raise StudyError("privacy models of one release compare with two populations", "name the same one in both")
+        raise StudyError(
+            "privacy models of one release compare with two populations",
+            "name the same one in both",
+            code="SF-STUDY-060",
+        )
 
 
 def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None:
@@ -190,6 +201,7 @@ def refuse_lost_people(models: Iterable[GroupModel], suppress: Fraction) -> None
             "the privacy model is about who is in the table, and suppressed records would disclose it for people who "
             "live in no published region",
             "leave `suppress` out",
+            code="SF-STUDY-061",
         )
 
 
@@ -200,6 +212,7 @@ def refuse_least_width(view: View, method: str) -> None:
         raise StudyError(
             f"'{method}' cannot guarantee the `at_least` of {', '.join(repr(name) for name in limited)}",
             "use `tds` or `full-domain`, or give the attribute a coarser `step` in place of `at_least`",
+            code="SF-STUDY-062",
         )
 
 
@@ -210,6 +223,7 @@ def class_attribute(view: View) -> Attribute:
         raise StudyError(
             f"the method needs one class attribute, and the release has {len(found) or 'none'}",
             "give one attribute `role: class`",
+            code="SF-STUDY-063",
         )
     return found[0]
 
@@ -241,7 +255,11 @@ def refuse_unsatisfiable(
 ) -> None:
     """Refuse a table without records, and a model that it violates even as one group (in the region of ``boxes``)."""
     if not len(cells):
-        raise InfeasibleError("no record is left to release", "check the table, and which records the study leaves out")
+        raise InfeasibleError(
+            "no record is left to release",
+            "check the table, and which records the study leaves out",
+            code="SF-INFEASIBLE-011",
+        )
     models = tuple(models)
     whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
     try:
@@ -309,7 +327,11 @@ def finish_partition(view: View, partition: Partition, models: Iterable[GroupMod
     number[order] = np.arange(len(order))
     done = Partition(partition.cells, number[group], Boxes(boxes.attributes, boxes.starts[order], boxes.stops[order]))
     if not len(order):
-        raise InfeasibleError("every record would have to be suppressed", "relax the privacy model, or generalise more")
+        raise InfeasibleError(
+            "every record would have to be suppressed",
+            "relax the privacy model, or generalise more",
+            code="SF-INFEASIBLE-012",
+        )
     refuse_violations(view, done, models)
     return done
 

@@ -99,6 +99,7 @@ class Mondrian(ModelMethod):
                 "the privacy model compares groups with people who live in their regions, and counts those in tight "
                 "regions that do not overlap",
                 "leave out `strict: false` and `ranges: partition`",
+                code="SF-STUDY-067",
             )
         refuse_least_width(view, self.name)
         if self.choose == "info_gain":
@@ -108,6 +109,7 @@ class Mondrian(ModelMethod):
             raise StudyError(
                 f"ordered names {', '.join(repr(name) for name in sorted(unknown))}, which is no quasi-identifier here",
                 f"name some of: {', '.join(a.name for a in view.quasi)}",
+                code="SF-STUDY-068",
             )
 
     def forecast(self, view: View) -> Forecast:
@@ -194,5 +196,6 @@ def _names(given: object) -> tuple[str, ...]:
         raise StudyError(
             f"ordered is '{str(given)[:40]}', which names no attributes",
             "name categories as in `ordered: [education]`, or write `ordered: all`",
+            code="SF-STUDY-069",
         )
     return names

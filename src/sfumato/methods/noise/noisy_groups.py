@@ -131,7 +131,7 @@ def publish_all_counts(
 def check_threshold(asked: int | str) -> None:
     """Refuse what is not a threshold."""
     if asked != "auto" and (isinstance(asked, (bool, str)) or asked < 1):
-        raise StudyError(f"the threshold is {asked!r}", "use a whole number from 1 on, or `auto`")
+        raise StudyError(f"the threshold is {asked!r}", "use a whole number from 1 on, or `auto`", code="SF-STUDY-070")
 
 
 def safe_threshold(total: int, scale: Fraction) -> int:

@@ -54,14 +54,16 @@ class Accountant:
     Fraction(1, 4)
     >>> accountant.grant(Fraction(1, 2), on="more")
     Traceback (most recent call last):
-    sfumato.errors.BudgetError: 'more' asks for ε = 0.5, and 0.25 is left of 1. To fix: lower its share or drop a step.
+    sfumato.errors.BudgetError: 'more' asks for ε = 0.5, and 0.25 is left of 1. To fix: lower its ... [SF-BUDGET-006]
     """
 
     def __init__(self, budget: Fraction, *, on_spend: Callable[[Spend], None] | None = None) -> None:
         if not isinstance(budget, Fraction):
             raise InternalError("a budget is an exact Fraction")
         if budget <= 0:
-            raise BudgetError(f"the budget ε = {show(budget)} is not positive", "give a positive budget")
+            raise BudgetError(
+                f"the budget ε = {show(budget)} is not positive", "give a positive budget", code="SF-BUDGET-004"
+            )
         self._budget = budget
         self._on_spend = on_spend
         self._breakdown: list[Spend] = []
@@ -108,7 +110,11 @@ class Accountant:
         if not isinstance(spend.epsilon, Fraction):
             raise InternalError(f"'{spend.on}' asks for an ε that is not an exact Fraction")
         if spend.epsilon <= 0:
-            raise BudgetError(f"'{spend.on}' asks for ε = {show(spend.epsilon)}", "give every step a positive share")
+            raise BudgetError(
+                f"'{spend.on}' asks for ε = {show(spend.epsilon)}",
+                "give every step a positive share",
+                code="SF-BUDGET-005",
+            )
         with self._lock:
             left = self.left
             if spend.epsilon > left:
@@ -116,6 +122,7 @@ class Accountant:
                 raise BudgetError(
                     f"'{spend.on}' asks for ε = {asked}, and {show(left)} is left of {whole}",
                     "lower its share or drop a step",
+                    code="SF-BUDGET-006",
                 )
             self._spent += spend.epsilon
             self._breakdown.append(spend)

@@ -80,6 +80,7 @@ def hierarchical(values: Values) -> Floats:
         raise StudyError(
             f"'{values.name}' has no taxonomy, and the hierarchical distance is measured in one",
             "declare a taxonomy for it, or choose `distance: ordered`",
+            code="SF-STUDY-072",
         )
     levels = _Levels.of(tree, values.domain.size)
     q = levels.below(values.table)

@@ -34,19 +34,27 @@ def parse_exact(value: Exact, parameter: str) -> Fraction:
     (Fraction(1, 5), Fraction(7, 2), Fraction(1, 3))
     >>> parse_exact("many", "k")
     Traceback (most recent call last):
-    sfumato.errors.StudyError: k is 'many', which is no number. To fix: write a number such as 5, 0.2 or 1/3.
+    sfumato.errors.StudyError: k is 'many', which is no number. To fix: write a number such as 5, ... [SF-STUDY-074]
     """
     if isinstance(value, Fraction):
         return value
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise StudyError(f"{parameter} is a number of too many digits", "write a number such as 5, 0.2 or 1/3")
+        raise StudyError(
+            f"{parameter} is a number of too many digits", "write a number such as 5, 0.2 or 1/3", code="SF-STUDY-073"
+        )
     written = (repr(float(value)) if isinstance(value, float) else str(value)).strip()
     if isinstance(value, bool) or _NUMBER.fullmatch(written) is None:
-        raise StudyError(f"{parameter} is '{written[:40]}', which is no number", "write a number such as 5, 0.2 or 1/3")
+        raise StudyError(
+            f"{parameter} is '{written[:40]}', which is no number",
+            "write a number such as 5, 0.2 or 1/3",
+            code="SF-STUDY-074",
+        )
     found = Fraction(written.replace(" ", ""))
     if _NUMBER.fullmatch(show(found)) is None:  # a manifest has it so, and it has to read as the same number there
         raise StudyError(
-            f"{parameter} is '{written[:40]}', which has too many digits", "write a number of fewer digits"
+            f"{parameter} is '{written[:40]}', which has too many digits",
+            "write a number of fewer digits",
+            code="SF-STUDY-075",
         )
     return found
 
@@ -59,9 +67,9 @@ def parse_whole(value: Exact, parameter: str) -> int:
     """
     number = parse_exact(value, parameter)
     if number.denominator != 1 or number < 1:
-        raise StudyError(f"{parameter} is {show(number)}", "use a whole number from 1 on")
+        raise StudyError(f"{parameter} is {show(number)}", "use a whole number from 1 on", code="SF-STUDY-076")
     if number > _LARGEST:
-        raise StudyError(f"{parameter} is larger than any table", "use a smaller whole number")
+        raise StudyError(f"{parameter} is larger than any table", "use a smaller whole number", code="SF-STUDY-077")
     return int(number)
 
 
@@ -72,7 +80,7 @@ def parse_in_range(
 
     >>> parse_in_range("1.5", "α", 0, 1, above=True)
     Traceback (most recent call last):
-    sfumato.errors.StudyError: α is 1.5. To fix: choose a number above 0 and up to 1.
+    sfumato.errors.StudyError: α is 1.5. To fix: choose a number above 0 and up to 1. [SF-STUDY-078]
     """
     number, least = parse_exact(value, parameter), parse_exact(low, parameter)
     most = None if high is None else parse_exact(high, parameter)
@@ -80,7 +88,7 @@ def parse_in_range(
         start = f"above {show(least)}" if above else f"from {show(least)}"
         joint = " and" if above else ""
         end = f"{joint} up to {show(most)}" if most is not None else "" if above else " on"
-        raise StudyError(f"{parameter} is {show(number)}", f"choose a number {start}{end}")
+        raise StudyError(f"{parameter} is {show(number)}", f"choose a number {start}{end}", code="SF-STUDY-078")
     return number
 
 

@@ -156,6 +156,7 @@ class Sensitive:
             raise StudyError(
                 "the privacy model is about a sensitive attribute, and none is declared",
                 "give the attribute to protect `role: sensitive`",
+                code="SF-STUDY-079",
             )
         if self.attribute is None:
             return list(names)
@@ -163,6 +164,7 @@ class Sensitive:
             raise StudyError(
                 f"the privacy model is about '{self.attribute}', which is no sensitive attribute of this release",
                 f"name one of: {', '.join(names)}; or give it `role: sensitive`",
+                code="SF-STUDY-080",
             )
         return [self.attribute]
 
@@ -198,4 +200,8 @@ def refuse_unknown(labels: Sequence[str], attributes: Sequence[Attribute]) -> No
     for label in labels:
         if all(a.domain is None or code_of(a.domain, label) is None for a in attributes):
             names = ", ".join(f"'{a.name}'" for a in attributes)
-            raise StudyError(f"'{label}' is no value of {names}", "name a value as the attribute's domain has it")
+            raise StudyError(
+                f"'{label}' is no value of {names}",
+                "name a value as the attribute's domain has it",
+                code="SF-STUDY-081",
+            )

@@ -133,10 +133,13 @@ def distribution_of_shares(name: str, domain: Domain, shares: Mapping[str, Fract
             raise StudyError(
                 f"the shares of '{name}' are given for '{above.text}' and for '{texts[n]}', which overlap",
                 "give shares of values, nodes or intervals that lie apart or inside each other",
+                code="SF-STUDY-082",
             )
         if above.range == (start, stop) and len(open_) > 1:
             raise StudyError(
-                f"the share of '{texts[n]}' of '{name}' is given twice, once as '{above.text}'", "give it once"
+                f"the share of '{texts[n]}' of '{name}' is given twice, once as '{above.text}'",
+                "give it once",
+                code="SF-STUDY-083",
             )
         above.inside(ranges[n], shares[texts[n]])
         open_.append(_Open(ranges[n], shares[texts[n]], texts[n]))
@@ -183,6 +186,7 @@ class _Open:
             raise StudyError(
                 f"the shares of '{name}' given inside {self.text} add up to {told:g} in place of {float(self.share):g}",
                 f"make them add up to {'at most ' if codes else ''}{float(self.share):g}",
+                code="SF-STUDY-084",
             )
         rest = max(self._left, Fraction(0))
         return [(start, stop, rest * (stop - start) / codes) for start, stop in self._free]
@@ -199,6 +203,7 @@ def _ranges(name: str, domain: Domain, texts: Sequence[str]) -> list[Range]:
             raise StudyError(
                 f"'{text[:60]}' is no value, node or interval of '{name}'",
                 "write it as the domain has it, such as a value's name, or `[20, 40)` for numbers",
+                code="SF-STUDY-085",
             )
         found.append(one)
     return found

@@ -44,10 +44,18 @@ class AlphaKAnonymity(Sensitive):
         object.__setattr__(self, "k", parse_whole(self.k, "k"))
         if self.values is not None:
             if not isinstance(cast("object", self.values), (str, list, tuple)):
-                raise StudyError("the values of (α,k)-anonymity are no list", "write a list of values, or one value")
+                raise StudyError(
+                    "the values of (α,k)-anonymity are no list",
+                    "write a list of values, or one value",
+                    code="SF-STUDY-086",
+                )
             given = (self.values,) if isinstance(self.values, str) else tuple(map(str, self.values))
             if not given:
-                raise StudyError("(α,k)-anonymity is given an empty list of values", "name one, or leave `values` out")
+                raise StudyError(
+                    "(α,k)-anonymity is given an empty list of values",
+                    "name one, or leave `values` out",
+                    code="SF-STUDY-087",
+                )
             object.__setattr__(self, "values", given)
 
     def sentence(self) -> str:

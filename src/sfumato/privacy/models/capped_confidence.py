@@ -168,6 +168,7 @@ class CappedConfidence(Sensitive):
             raise StudyError(
                 "capped confidence is defined on the regions of groups, and these groups have none",
                 "check it on records that are published with regions; buckets publish the exact quasi-identifiers",
+                code="SF-STUDY-088",
             )
         refuse_others("shares", self.given, groups.domains)
         rules = self._rules(groups.domains, list(groups.sensitive), boxes.attributes)
@@ -234,7 +235,9 @@ def parse_shares(given: object, parameter: str) -> Given | None:
         return None
     if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
         raise StudyError(
-            f"{parameter} is no mapping from attributes to shares", f"write `{parameter}: {{sex: {{Male: 0.5}}}}`"
+            f"{parameter} is no mapping from attributes to shares",
+            f"write `{parameter}: {{sex: {{Male: 0.5}}}}`",
+            code="SF-STUDY-089",
         )
     return {
         str(name): {
@@ -247,14 +250,14 @@ def parse_shares(given: object, parameter: str) -> Given | None:
 def parse_rules(given: object) -> tuple[dict[str, Any], ...]:
     """Rules with exact confidences: [{where: {attribute: region}, value: s, confidence: c}]."""
     if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
-        raise StudyError("rules is no list", _AS_RULE)
+        raise StudyError("rules is no list", _AS_RULE, code="SF-STUDY-090")
     found = []
     for rule in given:
         if not isinstance(rule, Mapping) or set(rule) != {"where", "value", "confidence"}:
-            raise StudyError("a rule does not have `where`, `value` and `confidence`", _AS_RULE)
+            raise StudyError("a rule does not have `where`, `value` and `confidence`", _AS_RULE, code="SF-STUDY-091")
         where = rule["where"]
         if not isinstance(where, Mapping) or not where:
-            raise StudyError("a rule's `where` names no region", _AS_RULE)
+            raise StudyError("a rule's `where` names no region", _AS_RULE, code="SF-STUDY-092")
         found.append(
             {
                 "where": {str(name): str(region) for name, region in where.items()},
@@ -278,6 +281,7 @@ def rules_of(
             raise StudyError(
                 f"a rule is about '{rule['value'][:60]}', which is no value of {', '.join(map(repr, sensitive))}",
                 "name a value as the attribute's domain has it",
+                code="SF-STUDY-093",
             )
         for name in about:
             code = code_of(domains[name], rule["value"])
@@ -293,4 +297,5 @@ def refuse_others(what: str, names: Mapping[str, Any], known: Mapping[str, NDArr
         raise StudyError(
             f"{what} names '{others[0][:60]}', which is no attribute that it can be about here",
             f"name one of: {', '.join(known)}",
+            code="SF-STUDY-094",
         )

@@ -54,11 +54,15 @@ class DeltaPresence:
 
     def __post_init__(self) -> None:
         if self.population is not None and not isinstance(self.population, str):
-            raise StudyError("`population` names no table", "write the path of a file, or a URL, as for `source`")
+            raise StudyError(
+                "`population` names no table",
+                "write the path of a file, or a URL, as for `source`",
+                code="SF-STUDY-095",
+            )
         object.__setattr__(self, "maximum", parse_in_range(self.maximum, "δmax", 0, 1))
         object.__setattr__(self, "minimum", parse_in_range(self.minimum, "δmin", 0, 1))
         if parse_exact(self.minimum, "δmin") > parse_exact(self.maximum, "δmax"):
-            raise StudyError("δmin is above δmax", "swap them")
+            raise StudyError("δmin is above δmax", "swap them", code="SF-STUDY-096")
 
     def needs(self) -> tuple[str, ...] | None:
         """No sensitive attribute: being in the table is what is sensitive."""
@@ -70,6 +74,7 @@ class DeltaPresence:
             raise StudyError(
                 "δ-presence compares with a population, and none is named",
                 "name a table of people with the quasi-identifiers: `delta-presence: {maximum: …, population: FILE}`",
+                code="SF-STUDY-097",
             )
         clamped = [a.name for a in view.quasi if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP]
         if clamped:
@@ -77,12 +82,17 @@ class DeltaPresence:
                 f"δ-presence counts people in regions, and '{clamped[0]}' has `outside: keep`: a number outside its "
                 "bounds would live at the bound, and nobody who checks the release could know that",
                 "set `outside: suppress`, and bounds that hold everybody",
+                code="SF-STUDY-098",
             )
 
     def holds(self, groups: Statistics) -> Truths:
         """Whether the share of each group lies between the two bounds; a region nobody lives in does not fit."""
         if groups.population is None:
-            raise StudyError("δ-presence compares with a population, and it is not at hand", "give the table of people")
+            raise StudyError(
+                "δ-presence compares with a population, and it is not at hand",
+                "give the table of people",
+                code="SF-STUDY-099",
+            )
         low, high = parse_exact(self.minimum, "δmin"), parse_exact(self.maximum, "δmax")
         enough = multiply(groups.population, low.numerator) <= multiply(groups.sizes, low.denominator)
         kept = share_at_most(groups.sizes, groups.population, high) & np.asarray(enough, dtype=np.bool_)

@@ -25,7 +25,7 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
      'Every group of records that look alike has at least 3 of them (k-anonymity).']
     >>> parse_models({"k-anonimity": 2})
     Traceback (most recent call last):
-    sfumato.errors.StudyError: there is no privacy model called 'k-anonimity'. To fix: write 'k-anonymity'.
+    sfumato.errors.StudyError: there is no privacy model called 'k-anonimity'. To fix: write ... [SF-STUDY-105]
     """
     if promise is None:
         return ()
@@ -111,7 +111,7 @@ def refuse_infeasible(models: Iterable[GroupModel], whole: Statistics) -> None:
     >>> refuse_infeasible(parse_models({"k-anonymity": 11}), ten)
     Traceback (most recent call last):
     sfumato.errors.InfeasibleError: this table cannot satisfy k-anonymity (k = 11), not even with all its records in one
-    group. To fix: set k to 10 or less.
+    group. To fix: set k to 10 or less. [SF-INFEASIBLE-013]
     """
     assert len(whole) == 1, "the whole table as one group"
     for model in models:
@@ -119,6 +119,7 @@ def refuse_infeasible(models: Iterable[GroupModel], whole: Statistics) -> None:
             raise InfeasibleError(
                 f"this table cannot satisfy {title(model)}, not even with all its records in one group",
                 model.way_out(whole),
+                code="SF-INFEASIBLE-013",
             )
 
 
@@ -149,20 +150,29 @@ def _model(name: str, given: Any) -> GroupModel:
     elif len(required) == 1 and given is not None:
         values = {required[0]: given}
     else:
-        raise StudyError(f"'{name}' needs {_and(required)}", f"write `{name}: {{{_example(required)}}}`")
+        raise StudyError(
+            f"'{name}' needs {_and(required)}", f"write `{name}: {{{_example(required)}}}`", code="SF-STUDY-100"
+        )
     for parameter in values:
         if parameter not in known:
             close = difflib.get_close_matches(str(parameter), known, n=1)
             raise StudyError(
                 f"privacy model '{name}' has no parameter '{str(parameter)[:60]}'",
                 f"write '{close[0]}'" if close else f"use one of: {', '.join(known)}",
+                code="SF-STUDY-101",
             )
         refuse_strange(values[parameter], f"{parameter} of '{name}'")
         if parameter == "attribute" and not isinstance(values[parameter], (str, type(None))):
-            raise StudyError(f"the attribute of '{name}' is no name", "write the name of one sensitive attribute")
+            raise StudyError(
+                f"the attribute of '{name}' is no name",
+                "write the name of one sensitive attribute",
+                code="SF-STUDY-102",
+            )
     missing = [parameter for parameter in required if values.get(parameter) is None]
     if missing:
-        raise StudyError(f"'{name}' has no {' and no '.join(missing)}", f"add `{missing[0]}: …` to it")
+        raise StudyError(
+            f"'{name}' has no {' and no '.join(missing)}", f"add `{missing[0]}: …` to it", code="SF-STUDY-103"
+        )
     with refuse_misunderstood(f"the privacy model '{name}'"):
         return cast("GroupModel", kind(**values))
 
@@ -172,17 +182,21 @@ def _unknown(name: object, choices: Sequence[str]) -> StudyError:
         return StudyError(
             f"'{name}' is a guarantee about how a release is made and cannot be checked on equivalence classes",
             "choose a differentially private method instead",
+            code="SF-STUDY-104",
         )
     told = name if isinstance(name, str) else f"a value of the type {type(name).__name__}"
     close = difflib.get_close_matches(told, choices, n=1)
     return StudyError(
         f"there is no privacy model called '{told[:60]}'",
         f"write '{close[0]}'" if close else f"choose one of: {', '.join(choices)}",
+        code="SF-STUDY-105",
     )
 
 
 def _malformed_promise() -> StudyError:
-    return StudyError("`promise` is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`")
+    return StudyError(
+        "`promise` is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`", code="SF-STUDY-106"
+    )
 
 
 def _and(names: Sequence[str]) -> str:

@@ -48,7 +48,9 @@ class TCloseness(Sensitive):
         object.__setattr__(self, "t", parse_in_range(self.t, "t", 0, 1))
         if not isinstance(cast("object", self.distance), str) or self.distance not in DISTANCES:
             raise StudyError(
-                f"there is no distance called '{str(self.distance)[:40]}'", f"choose one of: {', '.join(DISTANCES)}"
+                f"there is no distance called '{str(self.distance)[:40]}'",
+                f"choose one of: {', '.join(DISTANCES)}",
+                code="SF-STUDY-107",
             )
 
     def sentence(self) -> str:
@@ -77,4 +79,5 @@ class TCloseness(Sensitive):
                 raise StudyError(
                     f"'{attribute.name}' has no taxonomy, and the hierarchical distance is measured in one",
                     "declare a taxonomy for it, or choose `distance: ordered`",
+                    code="SF-STUDY-072",
                 )

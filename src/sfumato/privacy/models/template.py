@@ -38,7 +38,9 @@ class Template(Sensitive):
 
     def __post_init__(self) -> None:
         if not isinstance(cast("object", self.bounds), Mapping) or not self.bounds:
-            raise StudyError("a template bounds no value", "write `bounds: {value: largest share}`")
+            raise StudyError(
+                "a template bounds no value", "write `bounds: {value: largest share}`", code="SF-STUDY-108"
+            )
         kept = {str(value): parse_in_range(h, f"the bound of '{value}'", 0, 1) for value, h in self.bounds.items()}
         object.__setattr__(self, "bounds", kept)
 

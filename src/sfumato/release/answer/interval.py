@@ -97,7 +97,9 @@ def _whole(value: Any, least: int) -> int:
 
 def _invalid_noise() -> VerifyError:
     return VerifyError(
-        "the manifest does not state the noise on the counts as a release does", "get the bundle again, and verify it"
+        "the manifest does not state the noise on the counts as a release does",
+        "get the bundle again, and verify it",
+        code="SF-VERIFY-047",
     )
 
 

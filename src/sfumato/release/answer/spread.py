@@ -113,6 +113,7 @@ class Spreads:
                 raise UsageError(
                     "the query combines the same attributes in too many ways to be answered",
                     "split it into simpler queries",
+                    code="SF-USAGE-049",
                 )
             given = self.spread(given_case(condition, column, case))
             _, here = self._columns[column].bounds(case)

@@ -31,8 +31,14 @@ def find_bundle(path: Path) -> Path:
         if os.path.lexists(place / MANIFEST):  # what it is, is looked at where it is opened
             return place
     if not path.is_dir():  # nothing was looked at, so nothing failed to verify
-        raise UsageError(f"there is no folder '{path}'", "check the path: name the folder that holds manifest.json")
-    raise VerifyError(f"there is no bundle in '{path}'", "name the folder that holds manifest.json")
+        raise UsageError(
+            f"there is no folder '{path}'",
+            "check the path: name the folder that holds manifest.json",
+            code="SF-USAGE-050",
+        )
+    raise VerifyError(
+        f"there is no bundle in '{path}'", "name the folder that holds manifest.json", code="SF-VERIFY-048"
+    )
 
 
 def claim_folder(path: Path) -> Path:
@@ -48,6 +54,7 @@ def claim_folder(path: Path) -> Path:
             raise PublishError(
                 f"the folder '{path}' exists already, and a release is never overwritten",
                 "choose another folder, or move this one away",
+                code="SF-PUBLISH-009",
             ) from None
         sync_folder(path.parent)
     return path
@@ -107,10 +114,16 @@ def explain_os_errors(path: Path) -> Iterator[None]:
 
 def _publish_error(path: Path, error: OSError) -> PublishError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return PublishError(f"the disk that holds '{path}' is full", "free space on it, or choose another folder")
+        return PublishError(
+            f"the disk that holds '{path}' is full", "free space on it, or choose another folder", code="SF-PUBLISH-010"
+        )
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return PublishError(f"'{path}' cannot be written to", "choose a folder you may write to")
+        return PublishError(f"'{path}' cannot be written to", "choose a folder you may write to", code="SF-PUBLISH-011")
     if error.errno in {errno.ENOTDIR, errno.EEXIST}:
-        return PublishError(f"a part of '{path}' is a file, not a folder", "choose another folder")
+        return PublishError(
+            f"a part of '{path}' is a file, not a folder", "choose another folder", code="SF-PUBLISH-012"
+        )
     reason = os.strerror(error.errno) if error.errno else type(error).__name__
-    return PublishError(f"'{path}' could not be written: {reason}", "check the disk, or choose another folder")
+    return PublishError(
+        f"'{path}' could not be written: {reason}", "check the disk, or choose another folder", code="SF-PUBLISH-013"
+    )

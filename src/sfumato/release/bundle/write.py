@@ -90,18 +90,22 @@ def _check(partial: Path, form: Form, content: Any, people: Cells | None) -> Non
     try:
         found = inspect(partial, people=crowd)
     except VerifyError as error:
-        raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN) from error
+        raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN, code="SF-PUBLISH-014") from error
     if not found.verification.ok:
         failed = next(check for check in found.verification.checks if not check.ok)
-        raise PublishError(f"the bundle does not pass its own check '{failed.name}': {failed.detail}", _AGAIN)
+        raise PublishError(
+            f"the bundle does not pass its own check '{failed.name}': {failed.detail}", _AGAIN, code="SF-PUBLISH-015"
+        )
     if not form.same(found.content, content):
-        raise PublishError("the bundle does not read back as it was written", _AGAIN)
+        raise PublishError("the bundle does not read back as it was written", _AGAIN, code="SF-PUBLISH-016")
 
 
 def _refuse_existing(place: Path) -> None:
     if os.path.lexists(place):
         raise PublishError(
-            f"'{place}' exists already, and a release is never overwritten", "choose another folder, or move it away"
+            f"'{place}' exists already, and a release is never overwritten",
+            "choose another folder, or move it away",
+            code="SF-PUBLISH-017",
         )
 
 

@@ -20,11 +20,11 @@ def parse_manifest(raw: bytes) -> Json:
     """Read and check a manifest of any form; one of format 1 is given in the names of format 2."""
     content = parse_json(raw, "manifest.json")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise broken_bundle("manifest.json is not that of a Sfumato bundle")
+        raise broken_bundle("manifest.json is not that of a Sfumato bundle", code="SF-VERIFY-084")
     old = content.get("format_version") == 1 and content.get("format_version") is not True
     _validate(content, _schema(content, old=old))
     if render(content) != raw or content["seal"] != seal(content):
-        raise broken_bundle("manifest.json was changed after it was written")
+        raise broken_bundle("manifest.json was changed after it was written", code="SF-VERIFY-085")
     _refuse_selection(content.get("selection"))
     content = format_1.upgrade(content) if old else content
     FORMS[content["form"]].refuse_broken(content)
@@ -44,6 +44,7 @@ def _schema(content: Mapping[str, Any], *, old: bool) -> type[BaseModel]:
     raise VerifyError(
         f"the bundle has format version {stated}, and this version reads 1 to {FORMAT_VERSION}",
         "use the version of Sfumato that wrote it, or a newer one",
+        code="SF-VERIFY-086",
     )
 
 
@@ -53,7 +54,9 @@ def _validate(content: Mapping[str, Any], schema: type[BaseModel]) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in _KINDS)
-        raise broken_bundle(f"manifest.json is wrong at '{printable(place)}': {first['msg']}") from None
+        raise broken_bundle(
+            f"manifest.json is wrong at '{printable(place)}': {first['msg']}", code="SF-VERIFY-087"
+        ) from None
 
 
 def _refuse_selection(stated: Mapping[str, Any] | None) -> None:
@@ -63,6 +66,6 @@ def _refuse_selection(stated: Mapping[str, Any] | None) -> None:
     try:
         start, stop = (dt.date.fromisoformat(day) for day in stated["span"])
     except ValueError:
-        raise broken_bundle("the span of the manifest's selection is not two days") from None
+        raise broken_bundle("the span of the manifest's selection is not two days", code="SF-VERIFY-088") from None
     if stated["time"] is None or start >= stop:
-        raise broken_bundle("the span of the manifest's selection is not two days of a time")
+        raise broken_bundle("the span of the manifest's selection is not two days of a time", code="SF-VERIFY-089")

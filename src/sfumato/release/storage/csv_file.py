@@ -18,4 +18,4 @@ def refuse_header(path: Path, names: Sequence[str]) -> None:
     except csv.Error:
         found = []
     if found != list(names):
-        raise VerifyError("the columns are not the declared ones", "get the bundle again")
+        raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")

@@ -44,7 +44,7 @@ def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLi
                 table = parquet.read()
             table.validate(full=True)
         except (pa.ArrowException, OSError, UnicodeDecodeError):
-            raise _broken(f"{path.name} cannot be read") from None
+            raise _broken(f"{path.name} cannot be read", code="SF-VERIFY-092") from None
     return table
 
 
@@ -61,14 +61,14 @@ def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: Parquet
     footer = read_footer(file, names, texts)
     rows = footer.rows
     if rows != limits.rows if limits.exact else rows > limits.rows:
-        raise _broken("a table does not have as many rows as the manifest says")
+        raise _broken("a table does not have as many rows as the manifest says", code="SF-VERIFY-093")
     if rows * len(names) > limits.text_bytes:
-        raise _broken("a Parquet file has more rows than its CSV file has room for")
+        raise _broken("a Parquet file has more rows than its CSV file has room for", code="SF-VERIFY-094")
     contradicts = sum(footer.parts) != rows
     left = _ROOM * limits.text_bytes + _SLACK
     for part, chunks in zip(footer.parts, footer.chunks, strict=True):
         if contradicts or len(chunks) != len(names) or any(chunk.values != part for chunk in chunks):
-            raise _broken("a Parquet file contradicts itself about its rows")
+            raise _broken("a Parquet file contradicts itself about its rows", code="SF-VERIFY-095")
         for chunk in chunks:
             left -= refuse_large_pages(file, chunk, most=left)
 

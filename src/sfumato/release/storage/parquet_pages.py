@@ -54,18 +54,18 @@ def read_footer(file: IO[bytes], names: Sequence[str], texts: Sequence[str]) -> 
     length = int.from_bytes(tail[:4], "little")
     file.seek(0)
     if file.read(4) != _MAGIC or tail[4:] != _MAGIC or length > min(size - 12, _MOST_FOOTER):
-        raise _broken("a Parquet file cannot be read")
+        raise _broken("a Parquet file cannot be read", code="SF-VERIFY-096")
     file.seek(size - 8 - length)
     fields = Structs(file.read(length)).read()
     try:
         if not fields[6].startswith(_WRITER):
-            raise _broken("a Parquet file was not written by Sfumato")
+            raise _broken("a Parquet file was not written by Sfumato", code="SF-VERIFY-097")
         _refuse_columns(fields[2], names, texts)
         parts = tuple(_whole(part[3]) for part in fields[4])
         chunks = tuple(tuple(_chunk(column, size) for column in part[1]) for part in fields[4])
         return Footer(_whole(fields[3]), parts, chunks)
     except (KeyError, TypeError, AttributeError, IndexError):
-        raise _broken("a Parquet file does not describe itself") from None
+        raise _broken("a Parquet file does not describe itself", code="SF-VERIFY-098") from None
 
 
 def refuse_large_pages(file: IO[bytes], chunk: Chunk, *, most: int) -> int:
@@ -83,27 +83,29 @@ def refuse_large_pages(file: IO[bytes], chunk: Chunk, *, most: int) -> int:
         size, packed = _sizes(header.read())
         unpacked += size
         if unpacked > most:
-            raise _broken("a column unpacks to more than the rows of the table take")
+            raise _broken("a column unpacks to more than the rows of the table take", code="SF-VERIFY-099")
         start += header.place + packed
         if start > chunk.stop:
-            raise _broken("a page lies outside its column")
-    raise _broken("a column has too many pages")
+            raise _broken("a page lies outside its column", code="SF-VERIFY-100")
+    raise _broken("a column has too many pages", code="SF-VERIFY-101")
 
 
 def _refuse_columns(schema: Sequence[Fields], names: Sequence[str], texts: Sequence[str]) -> None:
     root, *columns = schema
     if root.get(5) != len(names) or [column[4] for column in columns] != [name.encode() for name in names]:
-        raise _broken("the columns are not the declared ones")
+        raise _broken("the columns are not the declared ones", code="SF-VERIFY-056")
     for name, column in zip(names, columns, strict=True):
         if column.get(5) or column.get(3) not in (0, 1):  # with columns below it, or repeated
-            raise _broken("the columns are not the declared ones")
+            raise _broken("the columns are not the declared ones", code="SF-VERIFY-056")
         if column.get(1) != _BYTES if name in texts else column.get(1) not in _NUMBERS:
-            raise _broken(f"'{name}' is not a column of {'text' if name in texts else 'the declared type'}")
+            raise _broken(
+                f"'{name}' is not a column of {'text' if name in texts else 'the declared type'}", code="SF-VERIFY-102"
+            )
 
 
 def _chunk(column: Fields, size: int) -> Chunk:
     if column.get(1):
-        raise _broken("a column lies in another file")
+        raise _broken("a column lies in another file", code="SF-VERIFY-103")
     metadata = column[3]
     start, dictionary, packed = _whole(metadata[9]), metadata.get(11), _whole(metadata[7])
     if dictionary is not None and 0 < _whole(dictionary) < start:
@@ -112,7 +114,7 @@ def _chunk(column: Fields, size: int) -> Chunk:
     if not values:  # no page of it is read
         return Chunk(start, start, values)
     if start < len(_MAGIC) or start + packed > size:
-        raise _broken("a column lies outside its file")
+        raise _broken("a column lies outside its file", code="SF-VERIFY-104")
     return Chunk(start, start + packed, values)
 
 
@@ -120,13 +122,13 @@ def _sizes(fields: Fields) -> tuple[int, int]:
     """The bytes that a page unpacks to, and those that it has in the file; refuses an encoding that says neither."""
     for place, at in _ENCODING.items():
         if isinstance(fields.get(place), dict) and fields[place].get(at) not in _KNOWN:
-            raise _broken("a page has an encoding that no bundle is written in")
+            raise _broken("a page has an encoding that no bundle is written in", code="SF-VERIFY-105")
     return _whole(fields.get(2)), _whole(fields.get(3))
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise _broken("a Parquet file does not describe itself")
+        raise _broken("a Parquet file does not describe itself", code="SF-VERIFY-098")
     return value
 
 

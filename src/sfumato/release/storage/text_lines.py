@@ -52,7 +52,11 @@ def line_runs(path: Path, *, most: int) -> tuple[pa.Buffer, Integers] | None:
             lines = _lines(pa.py_buffer(rest + chunk[:ended])) if ended else None
             rest = chunk[ended:] if ended else rest + chunk
             if len(rest) > most:
-                raise VerifyError("a line of a CSV file is too long to be one of a bundle", "get the bundle again")
+                raise VerifyError(
+                    "a line of a CSV file is too long to be one of a bundle",
+                    "get the bundle again",
+                    code="SF-VERIFY-106",
+                )
             if lines is None:
                 continue
             new = np.ones(len(lines), dtype=bool)

@@ -87,4 +87,4 @@ class Structs:
 
 
 def _broken() -> VerifyError:
-    return VerifyError("a Parquet file does not describe itself", "get the bundle again")
+    return VerifyError("a Parquet file does not describe itself", "get the bundle again", code="SF-VERIFY-098")

@@ -54,7 +54,7 @@ def read_bounded(path: Path, most: int = MOST_JSON_BYTES) -> bytes:
     with open_regular(path) as file:
         raw = file.read(most + 1) if size_of(file) <= most else b""
         if len(raw) > most or size_of(file) > most:
-            raise VerifyError(f"{printable(path.name)} is larger than {most >> 20} MiB", _AGAIN)
+            raise VerifyError(f"{printable(path.name)} is larger than {most >> 20} MiB", _AGAIN, code="SF-VERIFY-107")
         return raw
 
 
@@ -68,7 +68,7 @@ def parse_json(raw: bytes, name: str) -> Any:
     sfumato.errors.VerifyError: x.json has a name twice. To fix: do not use it, and get it again ...
     """
     if raw.count(b",") > _MOST_VALUES:
-        raise VerifyError(f"{name} holds more than {_MOST_VALUES:,} values", _AGAIN)
+        raise VerifyError(f"{name} holds more than {_MOST_VALUES:,} values", _AGAIN, code="SF-VERIFY-108")
     try:
         text = raw.decode()
         content = json.loads(
@@ -82,9 +82,9 @@ def parse_json(raw: bytes, name: str) -> Any:
         if "\\u" in text:  # half a character can be written so, and then never again
             json.dumps(content, ensure_ascii=False).encode()
     except RecursionError:
-        raise VerifyError(f"{name} is nested too deeply", _AGAIN) from None
+        raise VerifyError(f"{name} is nested too deeply", _AGAIN, code="SF-VERIFY-109") from None
     except ValueError:
-        raise VerifyError(f"{name} is not JSON", _AGAIN) from None
+        raise VerifyError(f"{name} is not JSON", _AGAIN, code="SF-VERIFY-110") from None
     return content
 
 
@@ -100,6 +100,7 @@ def refuse_unexpected(what: str = "the bundle") -> Iterator[None]:
         raise VerifyError(
             f"{what} cannot be verified: reading it takes more memory than there is. Treat it as damaged or hostile",
             f"{_AGAIN}; if you know that it is sound, read it on a larger machine",
+            code="SF-VERIFY-111",
         ) from None
     except InternalError:
         raise _unexpected(what) from None
@@ -122,12 +123,12 @@ def printable(text: str, most: int = 200) -> str:
 def _once(pairs: Sequence[tuple[str, Any]], name: str) -> Mapping[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise VerifyError(f"{name} has a name twice", _AGAIN)
+        raise VerifyError(f"{name} has a name twice", _AGAIN, code="SF-VERIFY-112")
     return found
 
 
 def _refuse_number(name: str) -> NoReturn:
-    raise VerifyError(f"{name} has a number that is none, or too large", _AGAIN)
+    raise VerifyError(f"{name} has a number that is none, or too large", _AGAIN, code="SF-VERIFY-113")
 
 
 def _finite(digits: str, name: str) -> float:
@@ -153,11 +154,11 @@ def _refuse_depth(content: Any, name: str) -> None:
         ]
         if not level:
             return
-    raise VerifyError(f"{name} is nested too deeply", _AGAIN)
+    raise VerifyError(f"{name} is nested too deeply", _AGAIN, code="SF-VERIFY-109")
 
 
 def _no_file(path: Path) -> VerifyError:
-    return VerifyError(f"{printable(path.name)} is not a regular file", _AGAIN)
+    return VerifyError(f"{printable(path.name)} is not a regular file", _AGAIN, code="SF-VERIFY-114")
 
 
 def _unexpected(what: str) -> VerifyError:
@@ -165,4 +166,5 @@ def _unexpected(what: str) -> VerifyError:
         f"{what} cannot be verified: reading it failed in a way that reading a sound one does not. Treat it as "
         "damaged or hostile",
         _AGAIN,
+        code="SF-VERIFY-115",
     )

@@ -149,11 +149,16 @@ def _target(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, s
     if asked is not None:
         found = [column for column in columns if column.name == asked]
         if not found:
-            raise UsageError(f"the table has no column '{asked}'", did_you_mean(asked, [c.name for c in columns]))
+            raise UsageError(
+                f"the table has no column '{asked}'",
+                did_you_mean(asked, [c.name for c in columns]),
+                code="SF-USAGE-070",
+            )
         if len(found[0].values) <= 1:
             raise UsageError(
                 f"'{asked}' cannot be the class: it has {found[0].distinct} values",
                 "choose a column with two values or more and not more than a thousand",
+                code="SF-USAGE-071",
             )
         return asked, "asked for as the class"
     for word in TARGETS:

@@ -40,7 +40,9 @@ def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadT
         here = _Here(name, fields, places, load)
     if not any(getattr(fields, field) is not None for field in ("bounds", "values", "taxonomy")):
         if fields.role in _NEEDS_DOMAIN:
-            raise here.error("role", f"the {fields.role.value} '{name}' has no domain", _domain_fix(kind))
+            raise here.error(
+                "role", f"the {fields.role.value} '{name}' has no domain", _domain_fix(kind), code="SF-STUDY-117"
+            )
         return replace(bare, role=fields.role)
     if kind is Type.SET:
         built = sets(here, bare)
@@ -68,6 +70,7 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             written[0],
             f"'{name}' is an identifier and never released, so `{written[0]}` would have no effect",
             f"take `{written[0]}` out, or give '{name}' another role",
+            code="SF-STUDY-118",
         )
     kind = fields.type or Type.CATEGORY
     if fields.format is not None and kind not in _UNITS:
@@ -75,6 +78,7 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             "format",
             f"`format` is for dates and numbers, and '{name}' has none",
             f"add `type: date`, `type: number` or `type: integer` to '{name}'",
+            code="SF-STUDY-119",
         )
     numeric = ("bounds", "step", "at_least")
     named = kind in (Type.CATEGORY, Type.SET)
@@ -85,10 +89,13 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             misplaced[0],
             f"`{misplaced[0]}` does not go with the type `{kind.value}` of '{name}'",
             _type_fix(misplaced[0], kind, name),
+            code="SF-STUDY-120",
         )
     timed = fields.role is Role.TIME and kind is Type.DATE
     if not named and written and fields.bounds is None and not timed:
-        raise here.error(written[0], f"'{name}' has `{written[0]}` and no `bounds`", _domain_fix(kind))
+        raise here.error(
+            written[0], f"'{name}' has `{written[0]}` and no `bounds`", _domain_fix(kind), code="SF-STUDY-121"
+        )
 
 
 def _type_fix(field: str, kind: Type, name: str) -> str:
@@ -134,7 +141,9 @@ def sets(here: _Here, bare: Attribute) -> Attribute:
     """An attribute whose values are sets of codes; a record without codes has the empty set unless it is left out."""
     fields = here.fields
     if fields.role is Role.CLASS:
-        raise here.error("role", f"'{here.name}' is a set, and a class is one value", "choose another class")
+        raise here.error(
+            "role", f"'{here.name}' is a set, and a class is one value", "choose another class", code="SF-STUDY-122"
+        )
     with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
         if fields.taxonomy is None:
             taxonomy = flat(fields.values or [])
@@ -147,12 +156,14 @@ def sets(here: _Here, bare: Attribute) -> Attribute:
     )
     if fields.missing is not None and fields.missing not in list(InvalidValuePolicy):
         raise here.error("missing", f"a record without codes has the empty set, not '{fields.missing}'",
-                         "write `keep`, `suppress` or `error`")  # fmt: skip
+                         "write `keep`, `suppress` or `error`", code="SF-STUDY-123")  # fmt: skip
     with here.places.at("attributes", here.name, "outside"):
         taxonomy, other = _with_value(taxonomy, outside, _label(fields.outside, OTHER))
     columns = tuple(fields.columns or ())
     if fields.columns is not None and len(set(columns)) != len(columns):
-        raise here.error("columns", f"'{here.name}' is joined from one column twice", "name each column once")
+        raise here.error(
+            "columns", f"'{here.name}' is joined from one column twice", "name each column once", code="SF-STUDY-124"
+        )
     single = bool(columns) and fields.separator is None  # a code a column, so no set has more than columns
     with here.places.at("attributes", here.name, "level" if fields.level is not None else "taxonomy"):
         domain = SetDomain(
@@ -176,11 +187,13 @@ def _refuse_other_values(taxonomy: Taxonomy, values: list[str] | None) -> None:
         raise TaxonomyError(
             f"the value '{value}' is no leaf of the taxonomy",
             f"write '{close[0]}'" if close else f"add '{value}' to the taxonomy, or take it out of `values`",
+            code="SF-TAXONOMY-036",
         )
     if found.extra:
         raise TaxonomyError(
             f"the leaf '{found.extra[0]}' of the taxonomy is not among the `values`",
             f"add '{found.extra[0]}' to them, or leave `values` out: the taxonomy lists them already",
+            code="SF-TAXONOMY-037",
         )
 
 
@@ -191,7 +204,9 @@ def _with_value(taxonomy: Taxonomy, policy: InvalidValuePolicy, label: str) -> t
     if label in taxonomy.leaves:
         return taxonomy, taxonomy.leaves.index(label)
     if label in taxonomy.labels:
-        raise TaxonomyError(f"'{label}' has other values below it", "name a leaf, or a new value")
+        raise TaxonomyError(
+            f"'{label}' has other values below it", "name a leaf, or a new value", code="SF-TAXONOMY-038"
+        )
     return taxonomy.with_leaf(label), taxonomy.size
 
 
@@ -199,14 +214,22 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
     fields, at = here.fields, here.places.at
     with at("attributes", here.name, "bounds"):
         if len(fields.bounds or []) != 2:  # noqa: PLR2004 - a lower and an upper one
-            raise StudyError(f"'{here.name}' has {len(fields.bounds or [])} bounds", "write two: [lower, upper]")
+            raise StudyError(
+                f"'{here.name}' has {len(fields.bounds or [])} bounds", "write two: [lower, upper]", code="SF-STUDY-125"
+            )
         lower, upper = (point(text, unit) for text in fields.bounds or [])
         if upper < lower:
-            raise StudyError(f"the lower bound of '{here.name}' is above the upper one", "swap them")
+            raise StudyError(
+                f"the lower bound of '{here.name}' is above the upper one", "swap them", code="SF-STUDY-126"
+            )
     with at("attributes", here.name, "bounds" if fields.step is None else "step"):
         step = _step(fields.step, unit)
         if (upper - lower) / step >= MOST_POINTS:
-            raise StudyError(f"'{here.name}' has more than 2^53 steps between its bounds", "choose a larger step")
+            raise StudyError(
+                f"'{here.name}' has more than 2^53 steps between its bounds",
+                "choose a larger step",
+                code="SF-STUDY-127",
+            )
     with at("attributes", here.name, "at_least"):
         narrowest = None if fields.at_least is None else positive(fields.at_least, "at_least")
     # A time only selects: without it a record is in no span, and nothing else is the matter with it.
@@ -217,6 +240,7 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
             "outside",
             f"'{here.name}' is a number, and '{fields.outside}' is none",
             "write `keep` (the nearer bound), `suppress` or `error`",
+            code="SF-STUDY-128",
         )
     grid = Grid(lower=lower, upper=upper, step=step, unit=unit, declared=fields.domain == "declared")
     if fields.format is not None:
@@ -236,13 +260,16 @@ def _with_formats(grid: Grid, written: Sequence[str | NumberFields]) -> Grid:
     numbers = tuple(form for form in written if isinstance(form, NumberFields))
     if grid.unit == "day":
         if numbers:
-            raise StudyError("a date is not written by marks of numbers", "write a format such as `%d/%m/%Y`")
+            raise StudyError(
+                "a date is not written by marks of numbers", "write a format such as `%d/%m/%Y`", code="SF-STUDY-129"
+            )
         formats_of(days)
         return replace(grid, formats=days)
     if days:
         raise StudyError(
             f"'{days[0][:40]}' does not say how a number is written",
             "write fields such as `{thousands: ',', decimal: '.', prefix: $}`",
+            code="SF-STUDY-130",
         )
     read = [NumberFormat(**form.model_dump(exclude_none=True)) for form in numbers]
     return replace(grid, number_formats=tuple(read))
@@ -251,7 +278,9 @@ def _with_formats(grid: Grid, written: Sequence[str | NumberFields]) -> Grid:
 def _step(text: str | None, unit: Unit) -> Fraction:
     if text is None:
         if unit == "number":
-            raise StudyError("a number has no step", "add its public resolution, such as `step: 0.1`")
+            raise StudyError(
+                "a number has no step", "add its public resolution, such as `step: 0.1`", code="SF-STUDY-131"
+            )
         return Fraction(1)
     return positive(text, "step", "integer" if unit == "day" else unit)
 

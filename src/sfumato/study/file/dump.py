@@ -38,7 +38,9 @@ def dump_study(study: Study, *, onto: str | None = None) -> str:
     writer().dump(document, out)
     if onto is not None and _fields(study_from_text(out.getvalue(), base=study.base)) != new:
         raise StudyError(
-            f"the file of the study '{study.name}' cannot be changed in place", "write the study to a new file"
+            f"the file of the study '{study.name}' cannot be changed in place",
+            "write the study to a new file",
+            code="SF-STUDY-132",
         )
     return out.getvalue()
 
@@ -65,7 +67,9 @@ def _fields(study: Study) -> dict[str, object]:
     where = study.source.path if isinstance(study.source, Source) else study.source
     if not isinstance(where, str | Path):
         raise StudyError(
-            f"the source of the study '{study.name}' is a table in memory", "write the table to a file and name that"
+            f"the source of the study '{study.name}' is a table in memory",
+            "write the table to a file and name that",
+            code="SF-STUDY-133",
         )
     privacy: dict[str, object] = {"unit": "record"}
     if isinstance(study.unit, PersonUnit):

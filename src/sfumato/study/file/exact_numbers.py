@@ -23,12 +23,16 @@ def point(text: str, unit: Unit) -> Fraction:
         try:
             return Fraction(dt.date.fromisoformat(text).toordinal())
         except ValueError:
-            raise StudyError(f"'{text}' is not a date", "write dates as year-month-day: 2004-01-31") from None
+            raise StudyError(
+                f"'{text}' is not a date", "write dates as year-month-day: 2004-01-31", code="SF-STUDY-134"
+            ) from None
     if not _NUMBER.fullmatch(text):
-        raise StudyError(f"'{text[:40]}' is not a number", "write a number such as 0, -5 or 0.25")
+        raise StudyError(f"'{text[:40]}' is not a number", "write a number such as 0, -5 or 0.25", code="SF-STUDY-135")
     value = Fraction(text)
     if unit == "integer" and value.denominator != 1:
-        raise StudyError(f"{text} is not a whole number", "write a whole number, or use `type: number`")
+        raise StudyError(
+            f"{text} is not a whole number", "write a whole number, or use `type: number`", code="SF-STUDY-136"
+        )
     return value
 
 
@@ -40,5 +44,5 @@ def positive(text: str, field: str, unit: Unit = "number") -> Fraction:
     """
     value = point(text, unit)
     if value <= 0:
-        raise StudyError(f"`{field}` is {text}", "write a number above 0")
+        raise StudyError(f"`{field}` is {text}", "write a number above 0", code="SF-STUDY-137")
     return value

@@ -45,11 +45,12 @@ def load_study(path: str | Path) -> Study:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise StudyError(f"the study '{path}' is not UTF-8 text", "save it as UTF-8") from None
+        raise StudyError(f"the study '{path}' is not UTF-8 text", "save it as UTF-8", code="SF-STUDY-138") from None
     except (OSError, ValueError) as error:
         raise StudyError(
             f"the study '{path}' cannot be opened ({getattr(error, 'strerror', None) or 'no reason given'})",
             "check the path, or make a study with `sfumato describe TABLE`",
+            code="SF-STUDY-139",
         ) from None
     return study_from_text(text, base=file.resolve().parent, file=file.name)
 
@@ -80,9 +81,16 @@ def study_from_mapping(fields: Mapping[str, object], base: Path | None = None) -
 
 def _study(tree: object, places: Places, base: Path) -> Study:
     if tree is None:
-        raise places.error((), "the study is empty", "write it, or make one with `sfumato describe TABLE`")
+        raise places.error(
+            (), "the study is empty", "write it, or make one with `sfumato describe TABLE`", code="SF-STUDY-140"
+        )
     if not isinstance(tree, Mapping):
-        raise places.error((), "a study is a mapping of fields", "begin with `name: …`, `source: …`, `attributes: …`")
+        raise places.error(
+            (),
+            "a study is a mapping of fields",
+            "begin with `name: …`, `source: …`, `attributes: …`",
+            code="SF-STUDY-141",
+        )
     try:
         fields = StudyFields.model_validate(tree)
     except ValidationError as error:
@@ -90,7 +98,12 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     _refuse_unsafe_names(fields, places)
     source = _source(fields.source, places)
     if not fields.attributes:
-        raise places.error(("attributes",), "the study declares no attribute", "give each column that matters a role")
+        raise places.error(
+            ("attributes",),
+            "the study declares no attribute",
+            "give each column that matters a role",
+            code="SF-STUDY-142",
+        )
 
     def load(name: str) -> Taxonomy:
         return load_taxonomy(base / name)
@@ -121,7 +134,7 @@ def _refuse_unsafe_names(fields: StudyFields, places: Places) -> None:
     if has_control_characters(fields.name) or not account_name(fields.name):
         raise places.error(
             ("name",), "the name of the study holds line ends or control characters, or nothing that can be seen",
-            "write it as one line of text",
+            "write it as one line of text", code="SF-STUDY-143",
         )  # fmt: skip
     for field, kind in (("releases", "a release"), ("purposes", "a purpose"), ("sweeps", "a sweep")):
         for name in getattr(fields, field):
@@ -133,7 +146,9 @@ def _source(written: object, places: Places) -> object:
     """The source as declared: a `Source` where a mapping says how the file is written, else what was written."""
     path = written.path if isinstance(written, SourceFields) else written
     if path is None or (isinstance(path, str) and not path.strip()):
-        raise places.error(("source",), "the study has no source", "write a path or URL: `source: visits.parquet`")
+        raise places.error(
+            ("source",), "the study has no source", "write a path or URL: `source: visits.parquet`", code="SF-STUDY-144"
+        )
     if not isinstance(written, SourceFields):
         return written
     for name in ("encoding", "delimiter", "quote"):  # one by one: an error names the line of its field
@@ -160,17 +175,21 @@ def _purpose(name: str, purpose: PurposeFields, study: StudyFields, places: Plac
         if wanted not in study.attributes:
             raise places.error(
                 place, f"purpose '{name}' asks for '{wanted}', which is no attribute of the study",
-                did_you_mean(wanted, list(study.attributes)),
+                did_you_mean(wanted, list(study.attributes)), code="SF-STUDY-145",
             )  # fmt: skip
         if study.attributes[wanted].role is Role.IDENTIFIER:
             raise places.error(
                 place, f"purpose '{name}' asks for '{wanted}', which identifies people",
-                "take it out: identifiers are never released",
+                "take it out: identifiers are never released", code="SF-STUDY-146",
             )  # fmt: skip
         if wanted in purpose.attributes[:number]:
-            raise places.error(place, f"purpose '{name}' asks for '{wanted}' twice", "write it once")
+            raise places.error(
+                place, f"purpose '{name}' asks for '{wanted}' twice", "write it once", code="SF-STUDY-147"
+            )
     if not purpose.attributes:
-        raise places.error((*here, "attributes"), f"purpose '{name}' asks for no attribute", "list at least one")
+        raise places.error(
+            (*here, "attributes"), f"purpose '{name}' asks for no attribute", "list at least one", code="SF-STUDY-148"
+        )
     return Purpose(name=name, attributes=tuple(purpose.attributes))
 
 
@@ -200,13 +219,17 @@ def _where(said: object) -> str | dict[str, list[str]]:
         return said.strip()
     if not isinstance(said, Mapping) or not said:
         raise StudyError(
-            "a filter is a query, or attributes with values", "write `where: age >= 18`, or `where: {sex: [Male]}`"
+            "a filter is a query, or attributes with values",
+            "write `where: age >= 18`, or `where: {sex: [Male]}`",
+            code="SF-STUDY-149",
         )
     wanted: dict[str, list[str]] = {}
     for name, value in said.items():
         values = list(value) if isinstance(value, (list, tuple)) else [value]
         if not values or any(one is None or isinstance(one, (Mapping, list)) for one in values):
-            raise StudyError(f"the filter gives '{name}' no value", "write a value, or a list of them")
+            raise StudyError(
+                f"the filter gives '{name}' no value", "write a value, or a list of them", code="SF-STUDY-150"
+            )
         wanted[str(name)] = [repr(one) if isinstance(one, float) else str(one) for one in values]
     return wanted
 
@@ -226,11 +249,15 @@ def _read(where: str, study: Study, *, by: str | None) -> str:
 def _release(name: str, settings: dict[str, Any], study: StudyFields, places: Places) -> dict[str, Any]:
     here = ("releases", name)
     if settings.get("method") is None:
-        raise places.error(here, f"release '{name}' names no method", "add one, such as `method: diffgen`")
+        raise places.error(
+            here, f"release '{name}' names no method", "add one, such as `method: diffgen`", code="SF-STUDY-151"
+        )
     purpose = settings.get("purpose")
     if purpose is not None and str(purpose) not in study.purposes:
         fix = did_you_mean(str(purpose), list(study.purposes)) if study.purposes else "declare it under `purposes`"
-        raise places.error((*here, "purpose"), f"release '{name}' is for '{purpose}', which is no purpose", fix)
+        raise places.error(
+            (*here, "purpose"), f"release '{name}' is for '{purpose}', which is no purpose", fix, code="SF-STUDY-152"
+        )
     return settings
 
 
@@ -239,20 +266,30 @@ def _sweep(name: str, parts: list[dict[str, Any]], places: Places) -> tuple[dict
         # One mapping, or a list of them: a path that stands nowhere in the file is passed over.
         here = ("sweeps", name, number)
         if part.get("method") is None:
-            raise places.error(here, f"sweep '{name}' names no method", "add one, such as `method: mondrian`")
+            raise places.error(
+                here, f"sweep '{name}' names no method", "add one, such as `method: mondrian`", code="SF-STUDY-153"
+            )
         if isinstance(part["method"], list):
             raise places.error(
-                (*here, "method"), f"sweep '{name}' lists methods", "give each method its own part: [{method: …}, …]"
+                (*here, "method"),
+                f"sweep '{name}' lists methods",
+                "give each method its own part: [{method: …}, …]",
+                code="SF-STUDY-154",
             )
         for field, fix in (
             ("purpose", "take it out, and name the purpose when you compare: --purpose"),
             ("chosen", "take it out: what a sweep chooses is always chosen on the raw table"),
         ):
             if field in part:
-                raise places.error((*here, field), f"sweep '{name}' has a `{field}`", fix)
+                raise places.error((*here, field), f"sweep '{name}' has a `{field}`", fix, code="SF-STUDY-155")
         empty = [parameter for parameter, values in part.items() if isinstance(values, list) and not values]
         if empty:
-            raise places.error((*here, empty[0]), f"sweep '{name}' tries no value of '{empty[0]}'", "list at least one")
+            raise places.error(
+                (*here, empty[0]),
+                f"sweep '{name}' tries no value of '{empty[0]}'",
+                "list at least one",
+                code="SF-STUDY-156",
+            )
     return tuple(parts)
 
 
@@ -275,16 +312,23 @@ def _error_of(error: ErrorDetails) -> StudyError:
     if kind == "study":
         return cast("StudyError", error["ctx"]["error"])
     if kind == "missing" and name == "role":
-        return StudyError(f"'{path[-2]}' has no role", f"give it one of: {', '.join(ROLES)}; or take '{path[-2]}' out")
+        return StudyError(
+            f"'{path[-2]}' has no role",
+            f"give it one of: {', '.join(ROLES)}; or take '{path[-2]}' out",
+            code="SF-STUDY-157",
+        )
     if kind == "missing":
-        return StudyError(f"the field '{name}' is missing{_inside(path)}", f"add `{name}: …`")
+        return StudyError(f"the field '{name}' is missing{_inside(path)}", f"add `{name}: …`", code="SF-STUDY-158")
     if kind == "extra_forbidden":
         fields = list(_model_at(path).model_fields)
         return StudyError(
             f"there is no field '{name}'{_inside(path)}",
             f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
+            code="SF-STUDY-159",
         )
-    return StudyError(f"'{name}' is invalid here ({error['msg']})", "see the documentation of the study file")
+    return StudyError(
+        f"'{name}' is invalid here ({error['msg']})", "see the documentation of the study file", code="SF-STUDY-160"
+    )
 
 
 def _inside(path: Sequence[str | int]) -> str:

@@ -25,11 +25,11 @@ def read_promise(texts: Sequence[str]) -> list[dict[str, Any]]:
             continue
         name, given, value = text.partition("=")
         if not given or not name.strip() or not value.strip():
-            raise UsageError(f"'{text[:60]}' is no privacy model", _AS)
+            raise UsageError(f"'{text[:60]}' is no privacy model", _AS, code="SF-USAGE-072")
         try:
             tree, _ = parse(f"given: {value}", "the privacy model")
         except StudyError as error:
-            raise UsageError(f"'{text[:60]}' is no privacy model ({error.problem})", _AS) from None
+            raise UsageError(f"'{text[:60]}' is no privacy model ({error.problem})", _AS, code="SF-USAGE-073") from None
         assert isinstance(tree, Mapping), "it has one field"
         found.append({name.strip(): tree["given"]})
     return found
@@ -40,10 +40,14 @@ def _from_file(path: Path) -> list[dict[str, Any]]:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageError(
-            f"the file of privacy models '{path}' cannot be opened ({error.strerror})", "check the path"
+            f"the file of privacy models '{path}' cannot be opened ({error.strerror})",
+            "check the path",
+            code="SF-USAGE-074",
         ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"the file of privacy models '{path}' is not UTF-8 text", "save it as UTF-8") from None
+        raise UsageError(
+            f"the file of privacy models '{path}' is not UTF-8 text", "save it as UTF-8", code="SF-USAGE-075"
+        ) from None
     tree, _ = parse(text, path.name)
     if isinstance(tree, Mapping) and set(tree) == {"promise"}:
         tree = tree["promise"]
@@ -51,4 +55,8 @@ def _from_file(path: Path) -> list[dict[str, Any]]:
         return [{str(name): value} for name, value in tree.items()]
     if isinstance(tree, list) and all(isinstance(part, Mapping) for part in tree):
         return [dict(part) for part in tree]
-    raise UsageError(f"'{path}' holds no privacy model", "write models with their parameters, such as `k-anonymity: 5`")
+    raise UsageError(
+        f"'{path}' holds no privacy model",
+        "write models with their parameters, such as `k-anonymity: 5`",
+        code="SF-USAGE-076",
+    )

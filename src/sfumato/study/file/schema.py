@@ -51,9 +51,9 @@ def _carried(error: StudyError) -> PydanticCustomError:
 def _text(value: object) -> str:
     """Take a scalar as the text it is typed or printed as."""
     if value is None or value == "":
-        raise _wrong("this field is empty", "write a value, or take the field out")
+        raise _wrong("this field is empty", "write a value, or take the field out", code="SF-STUDY-161")
     if isinstance(value, Mapping | Sequence | set) and not isinstance(value, str):
-        raise _wrong("a single value is expected here", "write one text or number")
+        raise _wrong("a single value is expected here", "write one text or number", code="SF-STUDY-162")
     return repr(value) if isinstance(value, float) else str(value)
 
 
@@ -61,10 +61,12 @@ def _choice(kind: str, options: Sequence[str], later: Mapping[str, str] | None =
     def check(value: object) -> str:
         text = _text(value)
         if later and text in later:
-            raise _wrong(f"the {kind} '{text}' is not supported yet", later[text])
+            raise _wrong(f"the {kind} '{text}' is not supported yet", later[text], code="SF-STUDY-163")
         if text not in options:
             raise _wrong(
-                f"there is no {kind} '{text}'", f"{did_you_mean(text, options)}; there are {', '.join(options)}"
+                f"there is no {kind} '{text}'",
+                f"{did_you_mean(text, options)}; there are {', '.join(options)}",
+                code="SF-STUDY-164",
             )
         return text
 
@@ -73,7 +75,7 @@ def _choice(kind: str, options: Sequence[str], later: Mapping[str, str] | None =
 
 def _list(value: object) -> object:
     if isinstance(value, Mapping | str) or not isinstance(value, Sequence):
-        raise _wrong("a list is expected here", "write it in brackets: [a, b]")
+        raise _wrong("a list is expected here", "write it in brackets: [a, b]", code="SF-STUDY-165")
     return list(value)
 
 
@@ -88,7 +90,11 @@ def _formats(value: object) -> object:
 def _span(value: object) -> object:
     days = _list(value)
     if not isinstance(days, list) or len(days) != 2:  # noqa: PLR2004 - where it starts and where it stops
-        raise _wrong("a span is two days", "write the first day, and the day after the last: [2004-01-01, 2010-01-01]")
+        raise _wrong(
+            "a span is two days",
+            "write the first day, and the day after the last: [2004-01-01, 2010-01-01]",
+            code="SF-STUDY-166",
+        )
     return days
 
 
@@ -111,6 +117,7 @@ def _most_invalid(value: object) -> Fraction | None:
         raise _wrong(
             f"`most_invalid` is '{text[:40]}', and it is a share of the records",
             f"write a number from 0 to 1, such as 0.1, or `{UNCHECKED}`",
+            code="SF-STUDY-167",
         )
     return share
 
@@ -118,7 +125,7 @@ def _most_invalid(value: object) -> Fraction | None:
 def _whole(value: object) -> int:
     text = _text(value)
     if not text.isascii() or not text.isdigit() or not 0 < int(text[:10]) < _BILLION:
-        raise _wrong(f"'{text}' is not a whole number above 0", "write a number such as 1 or 3")
+        raise _wrong(f"'{text}' is not a whole number above 0", "write a number such as 1 or 3", code="SF-STUDY-168")
     return int(text)
 
 
@@ -127,7 +134,7 @@ def _mapping(value: object) -> object:
     if value is None:
         return {}
     if not isinstance(value, Mapping | BaseModel):
-        raise _wrong("a mapping is expected here", "write fields below it, such as `name: value`")
+        raise _wrong("a mapping is expected here", "write fields below it, such as `name: value`", code="SF-STUDY-169")
     return value
 
 
@@ -135,7 +142,9 @@ def _releases(value: object) -> object:
     for name, settings in value.items() if isinstance(value, Mapping) else ():
         if not isinstance(settings, Mapping):
             raise _wrong(
-                f"release '{name}' has no settings", "write at least its method: {method: diffgen, epsilon: 1}"
+                f"release '{name}' has no settings",
+                "write at least its method: {method: diffgen, epsilon: 1}",
+                code="SF-STUDY-170",
             )
     return value
 
@@ -146,7 +155,9 @@ def _sweeps(value: object) -> object:
         parts = given if isinstance(given, list | tuple) else [given]
         if not parts or not all(isinstance(part, Mapping) for part in parts):
             raise _wrong(
-                f"sweep '{name}' has no settings", "write a method with values to try: {method: mondrian, k: [5, 10]}"
+                f"sweep '{name}' has no settings",
+                "write a method with values to try: {method: mondrian, k: [5, 10]}",
+                code="SF-STUDY-171",
             )
         found[name] = parts
     return found

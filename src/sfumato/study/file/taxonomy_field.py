@@ -22,12 +22,16 @@ def category_taxonomy(written: object, *, values: Sequence[str] | None, load: Ca
     rule, setting = _rule(written)
     if rule in ("intervals", "dates"):
         raise TaxonomyError(
-            f"`{rule}` needs a number or a date", "add `type: integer`, `number` or `date`, and `bounds`"
+            f"`{rule}` needs a number or a date",
+            "add `type: integer`, `number` or `date`, and `bounds`",
+            code="SF-TAXONOMY-039",
         )
     if rule is None:
         return load(written) if isinstance(written, str) else from_nested(written)
     if values is None:
-        raise TaxonomyError(f"`{rule}` needs the values it is made from", "list them: `values: [...]`")
+        raise TaxonomyError(
+            f"`{rule}` needs the values it is made from", "list them: `values: [...]`", code="SF-TAXONOMY-040"
+        )
     if rule == "flat":
         return flat(values)
     return prefixes(values, [_count(length, "prefix") for length in _several(setting, "prefix")])
@@ -38,7 +42,9 @@ def grid_taxonomy(written: object, grid: Grid, read: Callable[[str], Fraction]) 
     if isinstance(written, Taxonomy):
         if written.size != grid.size:
             raise TaxonomyError(
-                f"the taxonomy covers {written.size} codes and the grid has {grid.size}", "make it from this grid"
+                f"the taxonomy covers {written.size} codes and the grid has {grid.size}",
+                "make it from this grid",
+                code="SF-TAXONOMY-041",
             )
         return written
     rule, setting = _rule(written)
@@ -49,6 +55,7 @@ def grid_taxonomy(written: object, grid: Grid, read: Callable[[str], Fraction]) 
     raise TaxonomyError(
         "a tree of names does not go with a number" if rule is None else f"`{rule}` does not go with a number",
         "write {intervals: {width: 10}} or {dates: [year, month]}, or take `type` out to match its values as text",
+        code="SF-TAXONOMY-042",
     )
 
 
@@ -64,15 +71,20 @@ def _rule(written: object) -> tuple[str | None, object]:
 
 def _intervals(setting: object, grid: Grid, read: Callable[[str], Fraction]) -> Taxonomy:
     if not isinstance(setting, Mapping):
-        raise TaxonomyError("`intervals` has no settings", "write {width: 10} or {bounds: [18, 30, 65]}")
+        raise TaxonomyError(
+            "`intervals` has no settings", "write {width: 10} or {bounds: [18, 30, 65]}", code="SF-TAXONOMY-043"
+        )
     for name in setting:
         if name not in _INTERVALS:
-            raise TaxonomyError(f"`intervals` has no setting '{name}'", did_you_mean(str(name), _INTERVALS))
+            raise TaxonomyError(
+                f"`intervals` has no setting '{name}'", did_you_mean(str(name), _INTERVALS), code="SF-TAXONOMY-044"
+            )
     ways = [way for way in ("width", "bounds", "quantiles") if way in setting]
     if len(ways) != 1:
         raise TaxonomyError(
             "`intervals` says " + (" and ".join(f"`{way}`" for way in ways) or "neither width nor bounds"),
             "write one of `width`, `bounds` and `quantiles`",
+            code="SF-TAXONOMY-045",
         )
     if ways == ["width"]:
         return equal_width(
@@ -90,6 +102,7 @@ def _intervals(setting: object, grid: Grid, read: Callable[[str], Fraction]) -> 
         raise TaxonomyError(
             "`quantiles` has no public numbers to take them from",
             "list them: `public: [...]`; numbers from the records would disclose information about people",
+            code="SF-TAXONOMY-046",
         )
     public = [read(str(number)) for number in _several(setting["public"], "public")]
     return nested_bounds(grid, [quantile_bounds(grid, public, _count(setting["quantiles"], "quantiles"))])
@@ -97,12 +110,12 @@ def _intervals(setting: object, grid: Grid, read: Callable[[str], Fraction]) -> 
 
 def _several(value: object, name: str) -> Sequence[object]:
     if not isinstance(value, list | tuple) or not value:
-        raise TaxonomyError(f"`{name}` is not a list", f"write it in brackets: `{name}: [...]`")
+        raise TaxonomyError(f"`{name}` is not a list", f"write it in brackets: `{name}: [...]`", code="SF-TAXONOMY-047")
     return value
 
 
 def _count(value: object, name: str) -> int:
     text = str(value)
     if not (text.isascii() and text.isdigit() and int(text[:6]) > 0 and len(text) < 6):  # noqa: PLR2004 - digits
-        raise TaxonomyError(f"`{name}` is '{text[:20]}'", "write a whole number above 0")
+        raise TaxonomyError(f"`{name}` is '{text[:20]}'", "write a whole number above 0", code="SF-TAXONOMY-048")
     return int(text)

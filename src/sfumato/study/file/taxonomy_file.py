@@ -28,6 +28,7 @@ def load_taxonomy(path: str | Path) -> Taxonomy:
         raise TaxonomyError(
             f"the taxonomy '{path}' cannot be opened ({getattr(error, 'strerror', None) or 'no reason given'})",
             "check the name: it is relative to the study file",
+            code="SF-TAXONOMY-049",
         ) from None
     return parse_taxonomy(_decoded(raw), file.name)
 

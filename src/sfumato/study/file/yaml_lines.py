@@ -87,13 +87,16 @@ def _parsed(text: str, file: str, converted: frozenset[str]) -> tuple[object, Pl
         raise StudyError(
             f"{file}{line}: this is not YAML: {error.problem or error.context}",
             "look at the indentation, brackets and quotes there",
+            code="SF-STUDY-172",
         ) from None
     except YAMLError:
         raise StudyError(
-            f"{file} holds characters that YAML does not allow", "save it as UTF-8 text without control characters"
+            f"{file} holds characters that YAML does not allow",
+            "save it as UTF-8 text without control characters",
+            code="SF-STUDY-173",
         ) from None
     except RecursionError:
-        raise StudyError(f"{file} is nested too deeply", "take some levels out") from None
+        raise StudyError(f"{file} is nested too deeply", "take some levels out", code="SF-STUDY-174") from None
 
 
 class _Reader:
@@ -107,11 +110,13 @@ class _Reader:
 
     def read(self, node: Node, path: Path) -> object:
         if len(self.lines) > MOST_NODES:
-            raise StudyError(f"{self.file} stands for too many values", "write fewer aliases")
+            raise StudyError(f"{self.file} stands for too many values", "write fewer aliases", code="SF-STUDY-175")
         if isinstance(node, ScalarNode):
             return self.scalar(node, path)
         if id(node) in self.open:
-            raise self.error(node, "this contains itself (a cycle of aliases)", "write it out without the alias")
+            raise self.error(
+                node, "this contains itself (a cycle of aliases)", "write it out without the alias", code="SF-STUDY-176"
+            )
         self.open.add(id(node))
         if isinstance(node, MappingNode):
             value: object = self.mapping(node, path)
@@ -126,14 +131,19 @@ class _Reader:
         first: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                raise self.error(key, "a name is a list or a mapping", "write a plain text before the colon")
+                raise self.error(
+                    key, "a name is a list or a mapping", "write a plain text before the colon", code="SF-STUDY-177"
+                )
             line = _line(key)
             name = str(key.value)
             if not is_text(name):
-                raise self.error(key, "a name holds half a character", "write whole characters")
+                raise self.error(key, "a name holds half a character", "write whole characters", code="SF-STUDY-178")
             if name in first:
                 raise self.error(
-                    key, f"'{name}' is written twice, first in line {first[name]}", "keep one of them, or rename one"
+                    key,
+                    f"'{name}' is written twice, first in line {first[name]}",
+                    "keep one of them, or rename one",
+                    code="SF-STUDY-179",
                 )
             first[name] = line
             self.lines[(*path, name)] = line
@@ -150,7 +160,7 @@ class _Reader:
     def scalar(self, node: ScalarNode, path: Path) -> object:
         text = str(node.value)
         if not is_text(text):
-            raise self.error(node, "this holds half a character", "write whole characters")
+            raise self.error(node, "this holds half a character", "write whole characters", code="SF-STUDY-180")
         plain = node.style is None
         listed = bool(path) and isinstance(path[-1], int)
         if plain and (text == "" or (text.lower() in _NOTHING and not listed)):

@@ -29,6 +29,7 @@ def as_arrow(source: Any) -> tuple[Any, str]:
     raise SourceError(
         f"a {type(source).__name__} is not a table",
         "pass a path, a URL, or a pandas, polars, pyarrow or Ibis table",
+        code="SF-SOURCE-002",
     )
 
 

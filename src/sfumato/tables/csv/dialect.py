@@ -71,7 +71,9 @@ def inspect_private_csv(path: Path, written: Source | None = None) -> CsvFile:
     encoding, guessed = _private_encoding(path, said.encoding, found)
     text = sample.decode(encoding.removesuffix("-damaged"), errors="replace").lstrip("\ufeff\r\n")
     if not text.strip("\x00 \t\r\n"):
-        raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
+        raise SourceError(
+            f"{path} is empty", "point to a file with a line of column names and records below it", code="SF-SOURCE-005"
+        )
     quote = said.quotes if said.quotes is not None else _quote_of_names(text)
     line, line_end, marks = read_line_of_names(text, quote=quote, marks=DELIMITERS)
     if said.separates is not None:
@@ -119,6 +121,7 @@ def looks_like_record(source: Path | str) -> SourceError:
     return SourceError(
         f"the first line of {source} looks like a record, not like column names",
         "put a line with the names above it (a name that is a number needs a letter in front)",
+        code="SF-SOURCE-006",
     )
 
 
@@ -134,7 +137,9 @@ def inspect_csv(path: Path, written: Source | None = None) -> CsvFile:
         encoding = _declared(path, said.encoding, encoding)
     text = sample.decode(encoding, errors="replace")
     if not text.strip("\ufeff\x00 \t\r\n"):
-        raise SourceError(f"{path} is empty", "point to a file with a line of column names and records below it")
+        raise SourceError(
+            f"{path} is empty", "point to a file with a line of column names and records below it", code="SF-SOURCE-005"
+        )
     delimiter, quote = _dialect(text, said)
     guessed = [
         what
@@ -207,6 +212,7 @@ def _not_so(path: Path, declared: str) -> SourceError:
     return SourceError(
         f"{path} is not {declared} text, as its `encoding` says",
         "set `encoding` under `source` to how the file was saved, such as windows-1252 or utf-8",
+        code="SF-SOURCE-007",
     )
 
 
@@ -359,6 +365,7 @@ def _refuse_other_delimiter(text: str, declared: str, path: Path) -> None:
         raise SourceError(
             f"the line of names of {path} has no {declared!r} in it, the declared delimiter, but {other!r}",
             f"set `delimiter` under `source` to {'tab' if other == chr(9) else repr(other)}",
+            code="SF-SOURCE-008",
         )
 
 

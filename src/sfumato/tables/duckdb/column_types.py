@@ -33,7 +33,7 @@ def describe_source(
     view = session.look(_replacing(sql, texts), doing=doing)
     first = session.fetch(f"FROM {identifier(view)} LIMIT 1", doing=doing)
     if first.num_rows == 0:
-        raise SourceError(f"{name} holds no records", "point to a table with at least one record")
+        raise SourceError(f"{name} holds no records", "point to a table with at least one record", code="SF-SOURCE-009")
     schema = ibis.Schema.from_pyarrow(first.schema)
     return SourceTable(ibis.table(schema, name=view), session, name, dict(read_as or {}))
 

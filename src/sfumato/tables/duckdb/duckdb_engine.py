@@ -40,10 +40,15 @@ class DuckDb:
             raise SourceError(
                 "the address of a DuckDB table is not complete",
                 "write duckdb:///relative.db?table=t, or duckdb:////absolute/path.db?table=t",
+                code="SF-SOURCE-010",
             )
         path = base / unquote(parts.path[1:])
         if not path.is_file():
-            raise SourceError(f"there is no file {path}", "check the path; in a study it starts at the study's folder")
+            raise SourceError(
+                f"there is no file {path}",
+                "check the path; in a study it starts at the study's folder",
+                code="SF-SOURCE-011",
+            )
         with kept_open(DuckSession(limits=limits)) as session:
             session.run(f"ATTACH {text(str(path.absolute()))} AS source (READ_ONLY)", doing=f"opening {path}")
             session.seal([])  # what is attached stays readable
@@ -95,6 +100,7 @@ class DuckDb:
                 raise SourceError(
                     f"{file.path} does not have the same columns in the same order as {files[0].path}",
                     "give both the same first line, or read one of them",
+                    code="SF-SOURCE-012",
                 )
         read_as = {
             "format": "csv",
@@ -123,6 +129,7 @@ class DuckDb:
             raise SourceError(
                 f"Ibis tables on {backend.name} cannot be used yet",
                 "pass table.to_pyarrow(), or an Ibis table on DuckDB",
+                code="SF-SOURCE-013",
             )
         from ibis.expr import operations  # noqa: PLC0415 - only here
 
@@ -156,7 +163,9 @@ def _named(session: DuckSession, query: Mapping[str, list[str]], path: Path) -> 
         return fitting[0]
     names = ", ".join(f"{s}.{t}" if s != "main" else t for s, t in there) or "(none)"
     wanted = f"no table '{table}'" if table is not None and not fitting else f"{len(fitting)} tables to choose from"
-    raise SourceError(f"{path} has {wanted}", f"add ?table=… (and &schema=…) with one of: {names}")
+    raise SourceError(
+        f"{path} has {wanted}", f"add ?table=… (and &schema=…) with one of: {names}", code="SF-SOURCE-014"
+    )
 
 
 def _prepare(file: CsvFile, session: DuckSession, place: int, *, private: bool) -> tuple[Path, str]:

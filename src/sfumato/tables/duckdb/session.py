@@ -141,6 +141,7 @@ def _connect(folder: Path, limits: Limits) -> duckdb.DuckDBPyConnection:
         raise UsageError(
             f"DuckDB does not take the limits: memory {limits.memory}, threads {limits.threads}",
             "write memory such as 500MB or 4GB, and at least one thread",
+            code="SF-USAGE-077",
         )
     connection.execute("SET TimeZone = 'UTC'").fetchall()  # days do not depend on where the machine stands
     return connection

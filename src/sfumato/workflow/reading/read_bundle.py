@@ -36,6 +36,7 @@ def open_release(given: Given) -> Release:
     raise UsageError(
         f"a release is required, and this is a value of the type '{type(given).__name__}'",
         "give the folder of its bundle, the result of `release`, or an opened `Release`",
+        code="SF-USAGE-085",
     )
 
 
@@ -85,6 +86,7 @@ def _refuse_name(study: Study, stated: str, was: str | None) -> None:
             f"those of '{study.name}'",
             f"if '{study.name}' was called '{stated}' when the release was made, say so with --was {stated} (in Python "
             f"was='{stated}'); if not, measure it against the study that it was made from",
+            code="SF-STUDY-215",
         )
 
 
@@ -102,17 +104,20 @@ def _match_attributes(study: Study, domains: Mapping[str, Domain], roles: Mappin
             raise StudyError(
                 f"the bundle publishes '{name}', and the study '{study.name}' declares no such attribute with a domain",
                 "measure it against the study that it was made from",
+                code="SF-STUDY-216",
             )
         if not _same_domain(declared.domain, domain):
             raise StudyError(
                 f"the domain of '{name}' in the bundle is not the one that the study '{study.name}' declares",
                 "measure it against the study as it was when the bundle was made, or publish again",
+                code="SF-STUDY-217",
             )
         if name in roles and declared.role.value != roles[name]:
             raise StudyError(
                 f"the bundle publishes '{name}' as {_words(roles[name])}, and the study '{study.name}' declares it as "
                 f"{_words(declared.role.value)}",
                 "measure it against the study as it was when the bundle was made, or publish again",
+                code="SF-STUDY-218",
             )
     return attributes_by_role(study, domains)
 

@@ -68,15 +68,25 @@ def _read_shares(table: SourceTable) -> dict[str, dict[str, str]]:
     texts = rows.select(**{name: rows[name].cast("string") for name in _COLUMNS})
     found = table.fetch(texts.limit(_MOST + 1))
     if len(found) > _MOST:
-        raise SourceError(f"{table.name} has more than {_MOST:,} lines", "give shares of nodes or intervals instead")
+        raise SourceError(
+            f"{table.name} has more than {_MOST:,} lines",
+            "give shares of nodes or intervals instead",
+            code="SF-SOURCE-042",
+        )
     shares: dict[str, dict[str, str]] = {}
     for name, value, share in zip(*(found[column].to_pylist() for column in _COLUMNS), strict=True):
         if name is None or value is None or share is None:
             raise SourceError(
-                f"{table.name} has a line without attribute, value or share", "complete the line, or delete it"
+                f"{table.name} has a line without attribute, value or share",
+                "complete the line, or delete it",
+                code="SF-SOURCE-043",
             )
         if value in shares.setdefault(name, {}):
-            raise StudyError(f"{table.name} gives the share of '{value[:60]}' of '{name[:60]}' twice", "give it once")
+            raise StudyError(
+                f"{table.name} gives the share of '{value[:60]}' of '{name[:60]}' twice",
+                "give it once",
+                code="SF-STUDY-219",
+            )
         shares[name][value] = share
     return shares
 
@@ -89,6 +99,7 @@ def _count_shares(table: SourceTable, view: View, asked: Sequence[Attribute]) ->
             f"{table.name} has no column of the release",
             f"name a table with some of: {', '.join(a.name for a in asked)}; or one with "
             f"the columns {', '.join(_COLUMNS)}",
+            code="SF-SOURCE-044",
         )
     counter = CodedTable(table, both)
     found = {}
@@ -96,7 +107,9 @@ def _count_shares(table: SourceTable, view: View, asked: Sequence[Attribute]) ->
         cells = counter.full_cells([attribute.name])
         if not len(cells):
             raise SourceError(
-                f"{table.name} has no record within the study's domains", "check its values and the domains"
+                f"{table.name} has no record within the study's domains",
+                "check its values and the domains",
+                code="SF-SOURCE-045",
             )
         found[attribute.name] = shares_of_counts(
             view.domain(attribute.name), np.asarray(cells.codes[:, 0]), cells.counts

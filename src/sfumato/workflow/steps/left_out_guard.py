@@ -67,6 +67,7 @@ def refuse_above(study: Study, found: LeftOut) -> None:
             f"{FOR_THE_OWNER}: {'; '.join(said)}. At most {show(study.most_invalid)} may be {what}, so nothing was "
             "released and nothing was spent",
             _FIX,
+            code="SF-SOURCE-046",
         )
 
 

@@ -104,7 +104,11 @@ def adopt_releases(
 ) -> list[Entry]:
     """Enter the releases that the ledger lacks, and what else was spent, with the reason; gives what was entered."""
     if not reason.strip():
-        raise UsageError("adopting entries needs a reason", "say what happened: a backup was restored, a folder moved")
+        raise UsageError(
+            "adopting entries needs a reason",
+            "say what happened: a backup was restored, a folder moved",
+            code="SF-USAGE-087",
+        )
     releases = find_releases(study, folders=folders)
     known = ledger.hashes()
     found = [_adoption(one, study, now()) for one in releases if one.ledger not in known]
@@ -181,6 +185,7 @@ def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
         raise VerifyError(
             f"the release in '{found.folder}' cannot be adopted: {error.problem}",
             "restore its manifest.json from the published bundle; without it the cost of the release is unknown",
+            code="SF-VERIFY-116",
         ) from None
     privacy, method = content["privacy"], content["method"]
     private = privacy["kind"] == DpGuarantee.kind

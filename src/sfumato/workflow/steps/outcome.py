@@ -151,6 +151,7 @@ def ledger_of(study: Study) -> Ledger:
                 "the study file names a ledger in memory, which would lose the record of the spent budget when "
                 "the command ends",
                 "give `ledger:` a path, or omit it: the ledger is then a file beside the study",
+                code="SF-STUDY-220",
             )
         # In whatever folder a program runs, its studies in memory may be others of the same name.
         apart = study.base == Path() and not study.ledger.startswith("postgres")
@@ -176,6 +177,7 @@ def _default_ledger(study: Study, folder: Path) -> Path:
             f"there are {len(found)} ledgers of the study '{study.name}' in '{folder}', of names that differ by case, "
             f"blanks, invisible characters or Unicode form alone: {', '.join(path.name for path in found)}",
             "move one of them away and record its releases in the other with `sfumato ledger STUDY adopt`",
+            code="SF-STUDY-221",
         )
     return found[0]
 

@@ -39,6 +39,7 @@ def find_guess(table: SourceTable) -> SourceError | None:
         f"the {', '.join(guessed)} of {table.name} had to be guessed from its records, so one record could change how "
         "all the others are read, and no ε would cover that",
         f"declare {it} in the study: `source: {{path: …, {fields}}}`, if that is right, or save the table as Parquet",
+        code="SF-SOURCE-047",
     )
 
 

@@ -49,12 +49,14 @@ def refuse_invalid_values(counter: CodedTable, view: View, cells: Cells, rows: i
                 + ", ".join(repr(name) for name in wrong),
                 "inspect them with `sfumato check`, then declare how they are written (`format`), widen the domain, or "
                 "declare `keep` or `suppress` for `missing` or `outside`",
+                code="SF-SOURCE-048",
             )
     if not len(cells):
         raise InfeasibleError(
             "no record of the table is used in the release",
             "check the table with `sfumato check`: how values are written (`format`), their `bounds` or `values`, and "
             "`missing` and `outside` in the study",
+            code="SF-INFEASIBLE-016",
         )
 
 

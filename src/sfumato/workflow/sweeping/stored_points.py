@@ -107,7 +107,9 @@ class PointFiles:
             os.replace(file.name, self._place(what))  # noqa: PTH105 - replaces a file in one step
         except OSError as error:
             raise PublishError(
-                f"'{self.folder}' cannot be written ({error.strerror})", "name a folder you may write to with --out"
+                f"'{self.folder}' cannot be written ({error.strerror})",
+                "name a folder you may write to with --out",
+                code="SF-PUBLISH-022",
             ) from None
 
     def _place(self, what: Mapping[str, Any]) -> Path:

@@ -43,20 +43,20 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     targeted = content["class_column"] is not None
     declared = roles.count("class") == 1 and roles[-1] == "class" and names[-1] == content["class_column"] != ""
     if (targeted and not declared) or (not targeted and "class" in roles):
-        raise broken_bundle("the manifest does not declare its class last among the attributes")
+        raise broken_bundle("the manifest does not declare its class last among the attributes", code="SF-VERIFY-049")
     if len({*names, content["count_column"]}) != len(names) + 1:
-        raise broken_bundle("two columns of the manifest have the same name")
+        raise broken_bundle("two columns of the manifest have the same name", code="SF-VERIFY-050")
     domains = tuple(domain_from_json(entry["domain"]) for entry in entries)
     cuts = tuple(cut_from_json(entry["cut"]) for entry in entries)
     for name, domain, cut in zip(names, domains, cuts, strict=True):
         if cut.attribute != name or cut.size != domain.size:
-            raise broken_bundle(f"the cut of '{name}' is not one of its domain")
+            raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
         if isinstance(domain, SetDomain) != isinstance(cut, SetCut):
-            raise broken_bundle(f"the cut of '{name}' is not one of its domain")
+            raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
         if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
-            raise broken_bundle(f"the cut of '{name}' is of sets of another size")
+            raise broken_bundle(f"the cut of '{name}' is of sets of another size", code="SF-VERIFY-052")
         if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
-            raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy")
+            raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy", code="SF-VERIFY-053")
     if not targeted:
         assert NO_TARGET.domain is not None, "it has one value"
         return Layout(
@@ -64,7 +64,7 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
             count=content["count_column"],
         )  # fmt: skip
     if not cuts[-1].is_finest:
-        raise broken_bundle("the class is cut into groups of values")
+        raise broken_bundle("the class is cut into groups of values", code="SF-VERIFY-054")
     return Layout(
         names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
         count=content["count_column"],

@@ -76,7 +76,11 @@ class RegionEncoder(RawRecordEncoder):
         """The names of the columns that come out."""
         names = [name for name, _, _ in self.attributes]
         if input_features is not None and list(input_features) != names:
-            raise InputError("the input features are not the predictors of the release", "leave `input_features` out")
+            raise InputError(
+                "the input features are not the predictors of the release",
+                "leave `input_features` out",
+                code="SF-USAGE-051",
+            )
         return np.array(self._features.names, dtype=object)
 
     @property
@@ -91,7 +95,7 @@ class RegionEncoder(RawRecordEncoder):
     def _columns(self, X: Any) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
         """The raw values of each predictor."""
         if not self.attributes:
-            raise InputError("this encoder has no attributes", "get one from `release.encoder()`")
+            raise InputError("this encoder has no attributes", "get one from `release.encoder()`", code="SF-USAGE-052")
         return set_columns(X, [(name, domain) for name, domain, _ in self.attributes], type(self).__name__)
 
 
@@ -121,7 +125,11 @@ def _lacks(X: Any, name: str) -> bool:  # noqa: N803 - scikit-learn's name
 def raw_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool = False) -> list[Sequence[object]]:  # noqa: N803 - scikit-learn's name
     """The raw values of each wanted column, from whatever people hold their records in; those of sets may be lists."""
     if hasattr(X, "toarray"):
-        raise InputError("the records are a sparse matrix, and raw records are not", "give a table or a dense array")
+        raise InputError(
+            "the records are a sparse matrix, and raw records are not",
+            "give a table or a dense array",
+            code="SF-USAGE-053",
+        )
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         return _named_columns([str(name) for name in X.columns], wanted, lambda place: _pandas_values(X.iloc[:, place]))
     if hasattr(X, "__arrow_c_stream__"):
@@ -133,7 +141,9 @@ def raw_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool = False) 
 def _named_columns(found: list[str], wanted: list[str], values: Any) -> list[Sequence[object]]:
     missing = [name for name in wanted if name not in found]
     if missing:
-        raise InputError(f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}")
+        raise InputError(
+            f"the records have no column '{missing[0]}'", f"give the columns: {', '.join(wanted)}", code="SF-USAGE-047"
+        )
     return [values(found.index(name)) for name in wanted]
 
 
@@ -144,13 +154,15 @@ def _positional_columns(X: Any, wanted: list[str], encoder: str, *, sets: bool) 
         raise InputError(
             f"the records are an array of {array.ndim} dimensions. Reshape your data: a row a record",
             "give a table, or a two-dimensional array",
+            code="SF-USAGE-054",
         )
     if np.iscomplexobj(array):
-        raise InputError("Complex data not supported", "give raw records")
+        raise InputError("Complex data not supported", "give raw records", code="SF-USAGE-055")
     if array.shape[1] != len(wanted):
         raise InputError(
             f"X has {array.shape[1]} features, but {encoder} is expecting {len(wanted)} features as input",
             f"give the columns in this order: {', '.join(wanted)}",
+            code="SF-USAGE-056",
         )
     return [list(array[:, place]) for place in range(array.shape[1])]
 

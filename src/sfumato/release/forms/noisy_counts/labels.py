@@ -68,6 +68,7 @@ class Labels:
             raise PublishError(
                 f"two regions of '{self.cut.attribute}' read alike, so a receiver could not tell them apart",
                 "give the values different names, or numbers a coarser step",
+                code="SF-PUBLISH-018",
             )
         return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), texts)
 
@@ -82,7 +83,9 @@ class Labels:
             numbers = self._search(texts)
         if (numbers < 0).any():
             raise VerifyError(
-                f"'{self.cut.attribute}' has a value that is no region of its cut", "get the bundle again"
+                f"'{self.cut.attribute}' has a value that is no region of its cut",
+                "get the bundle again",
+                code="SF-VERIFY-055",
             )
         return numbers
 

@@ -75,6 +75,7 @@ class CountsRelease(Release):
             raise UsageError(
                 "the release has no class, so there is nothing to train on",
                 "use `to_arrow()` for the counts, or `sample()` for synthetic records with columns to choose from",
+                code="SF-USAGE-057",
             )
         X = self.features.matrix(self.groups.regions)  # noqa: N806 - what scikit-learn calls it
         y: NDArray[np.object_] = np.array(self.classes, dtype=object)[self.groups.classes]

@@ -80,12 +80,16 @@ class Layout:
     def groups(self, table: pa.Table) -> Groups:
         """The groups of a table; what does not fit the columns, the cuts or the classes is a `VerifyError`."""
         if tuple(table.column_names) != self.columns:
-            raise VerifyError("the columns are not the declared ones", "get the bundle again")
+            raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
         counts = table.column(self.count)
         if counts.type != pa.int64() or any(table.column(name).null_count for name in self.columns):
-            raise VerifyError("a count is not a whole number, or a value is empty", "get the bundle again")
+            raise VerifyError(
+                "a count is not a whole number, or a value is empty", "get the bundle again", code="SF-VERIFY-057"
+            )
         if len(table) and (pc.min(counts).as_py() < 1 or pc.max(counts).as_py() > _MOST_COUNTED // len(table)):
-            raise VerifyError("a count is below 1, or too large to be added up", "get the bundle again")
+            raise VerifyError(
+                "a count is below 1, or too large to be added up", "get the bundle again", code="SF-VERIFY-058"
+            )
         numbers = [_numbers(label, table.column(place)) for place, label in enumerate(self.labels)]
         classes = numbers.pop() if self.targeted else np.zeros(len(table), dtype=np.int64)
         regions = np.stack(numbers, axis=1) if self.names else np.empty((len(table), 0), dtype=np.int64)
@@ -157,7 +161,9 @@ def _numbers(labels: Labels, column: pa.ChunkedArray) -> NDArray[np.int64]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if column.type.value_type != pa.string():
-        raise VerifyError(f"'{labels.cut.attribute}' is not a column of text", "get the bundle again")
+        raise VerifyError(
+            f"'{labels.cut.attribute}' is not a column of text", "get the bundle again", code="SF-VERIFY-059"
+        )
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # no rows: nothing to combine
         return np.empty(0, dtype=np.int64)

@@ -58,7 +58,10 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     for entry in content["attributes"]:
         regions = entry["published"] == "regions"
         if regions != (entry["role"] == "quasi_identifier" and shape == "generalised"):
-            raise broken_bundle(f"'{entry['name']}' is published in a way that a release of this shape does not have")
+            raise broken_bundle(
+                f"'{entry['name']}' is published in a way that a release of this shape does not have",
+                code="SF-VERIFY-060",
+            )
         columns.append(
             Column(entry["name"], entry["role"], domain_from_json(entry["domain"]), regions, _sets_from(entry))
         )
@@ -66,21 +69,24 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     order = {"quasi_identifier": 0, "sensitive": 1}
     roles = [column.role for column in columns]
     if sorted(roles, key=lambda role: order.get(role, 2)) != roles or "quasi_identifier" not in roles:
-        raise broken_bundle("the manifest does not declare its quasi-identifiers first, then its sensitive attributes")
+        raise broken_bundle(
+            "the manifest does not declare its quasi-identifiers first, then its sensitive attributes",
+            code="SF-VERIFY-061",
+        )
     if roles.count("class") > 1 or any(c.role == "class" and not isinstance(c.domain, Categories) for c in columns):
-        raise broken_bundle("the manifest declares two classes, or one without values")
+        raise broken_bundle("the manifest declares two classes, or one without values", code="SF-VERIFY-062")
     buckets = shape in _SHUFFLED
     if (content["group_column"] is None) == buckets or (content["count_column"] is None) == (shape == "anatomy"):
-        raise broken_bundle("the manifest does not name the columns of its shape")
+        raise broken_bundle("the manifest does not name the columns of its shape", code="SF-VERIFY-063")
     layout = RecordLayout(
         shape, tuple(columns), content["group_column"], content["suppressed_column"], content["count_column"]
     )
     extra = [name for name in (layout.group, layout.suppressed, layout.count) if name is not None]
     names = [*(column.name for column in columns), *extra]
     if len(set(names)) != len(names):
-        raise broken_bundle("two columns of the manifest have the same name")
+        raise broken_bundle("two columns of the manifest have the same name", code="SF-VERIFY-050")
     if buckets and not layout.sensitive:
-        raise broken_bundle("the manifest declares buckets and no sensitive attribute")
+        raise broken_bundle("the manifest declares buckets and no sensitive attribute", code="SF-VERIFY-064")
     return layout
 
 
@@ -98,7 +104,7 @@ def sampled_share(content: Mapping[str, Any]) -> Fraction:
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share <= 1:
-        raise broken_bundle("'sampled' in the manifest is no share of the records")
+        raise broken_bundle("'sampled' in the manifest is no share of the records", code="SF-VERIFY-065")
     return share
 
 
@@ -108,5 +114,5 @@ def _sets_from(entry: Mapping[str, Any]) -> SetDomain | None:
         return None
     found = domain_from_json(entry["sets"])
     if not isinstance(found, SetDomain) or found.level is None:
-        raise broken_bundle(f"the codes of '{entry['name']}' are not those of sets with a level")
+        raise broken_bundle(f"the codes of '{entry['name']}' are not those of sets with a level", code="SF-VERIFY-066")
     return found

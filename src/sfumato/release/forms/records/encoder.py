@@ -36,7 +36,7 @@ class RecordEncoder(RawRecordEncoder):
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """The columns of `to_training`, a row a record."""
         if self.features is None or self.regions is None:
-            raise InputError("this encoder has no release", "get one from `release.encoder()`")
+            raise InputError("this encoder has no release", "get one from `release.encoder()`", code="SF-USAGE-058")
         columns = self.features.columns
         codes = {c.name: _codes(c, values) for c, values in zip(columns, self._raw(X), strict=True)}
         quasi = [c.name for c in columns if c.role == "quasi_identifier"]

@@ -39,6 +39,7 @@ class RangeTexts:
             raise PublishError(
                 f"two regions of '{self.name}' read alike, so a receiver could not tell them apart",
                 "give the values different names, or numbers a coarser step",
+                code="SF-PUBLISH-018",
             )
         return texts
 
@@ -51,12 +52,17 @@ class RangeTexts:
                     "another way there",
                     f"rename the values and nodes of '{self.name}' that have '{TO}' in their names, or leave it out "
                     "of `ordered`",
+                    code="SF-PUBLISH-019",
                 )
 
     def ranges(self, texts: Sequence[str]) -> tuple[Integers, Integers]:
         """The ranges that texts stand for; a text that is none of them is an error."""
         found = ranges_of(self.domain, texts)
         if None in found:
-            raise VerifyError(f"'{self.name}' has a value that is no region of its domain", "get the bundle again")
+            raise VerifyError(
+                f"'{self.name}' has a value that is no region of its domain",
+                "get the bundle again",
+                code="SF-VERIFY-067",
+            )
         pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]

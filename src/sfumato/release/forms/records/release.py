@@ -123,7 +123,7 @@ class RecordsRelease(Release):
         rng = random_numbers(len(self.records) if n is None else n, seed)
         rows = np.arange(len(self.records)) if n is None else rng.integers(0, max(len(self.records), 1), n)
         if n and not len(self.records):
-            raise UsageError("all records of the release are suppressed", "ask for 0 records")
+            raise UsageError("all records of the release are suppressed", "ask for 0 records", code="SF-USAGE-059")
         columns = []
         for column in self.layout.in_rows:
             spans = self.records.columns[column.name]
@@ -179,13 +179,21 @@ class RecordsRelease(Release):
 
     def _target(self, name: str | None) -> Column:
         if name is None and self.layout.target is None:
-            raise UsageError("the release has no class", "name an attribute to predict with `target=`")
+            raise UsageError(
+                "the release has no class", "name an attribute to predict with `target=`", code="SF-USAGE-060"
+            )
         for column in self.layout.in_rows:
             if column.name == name or (name is None and column.role == "class"):
                 if column.regions:
-                    raise UsageError(f"'{name}' is generalised, so it has no labels to predict", "name an exact one")
+                    raise UsageError(
+                        f"'{name}' is generalised, so it has no labels to predict",
+                        "name an exact one",
+                        code="SF-USAGE-061",
+                    )
                 return column
-        raise UsageError(f"the release has no attribute '{name}' in its rows", "name one of its columns")
+        raise UsageError(
+            f"the release has no attribute '{name}' in its rows", "name one of its columns", code="SF-USAGE-062"
+        )
 
     @property
     def _asked(self) -> dict[str, "RangeColumn | PooledColumn | SetsColumn"]:

@@ -46,11 +46,15 @@ class Column:
         if self.sets is None:
             return None
         if not isinstance(self.domain, Categories):
-            raise _invalid_column(self.name, "has sets of codes, and is not published by their names")
+            raise _invalid_column(
+                self.name, "has sets of codes, and is not published by their names", code="SF-VERIFY-068"
+            )
         try:
             return PublishedSets.by_tree(self.sets, self.domain.taxonomy)
         except VerifyError:
-            raise _invalid_column(self.name, "has names of sets that are none of its declared codes") from None
+            raise _invalid_column(
+                self.name, "has names of sets that are none of its declared codes", code="SF-VERIFY-069"
+            ) from None
 
     @property
     def texts(self) -> bool:
@@ -77,15 +81,17 @@ class Column:
         if not self.texts:
             return Spans.of_codes(self._codes(column), self.domain.size)
         if not pa.types.is_dictionary(column.type) or column.type.value_type != pa.string():
-            raise _invalid_column(self.name, "is not a column of text")
+            raise _invalid_column(self.name, "is not a column of text", code="SF-VERIFY-059")
         if column.null_count:
-            raise _invalid_column(self.name, "has no value in some record that is not suppressed")
+            raise _invalid_column(self.name, "has no value in some record that is not suppressed", code="SF-VERIFY-070")
         whole = column.unify_dictionaries().combine_chunks()
         if isinstance(whole, pa.ChunkedArray):  # no rows: nothing to combine
             return Spans.of_codes(np.empty(0, np.int64), 1)
         starts, stops = RangeTexts(self.name, self.domain).ranges(whole.dictionary.to_pylist())
         if not self.regions and bool((stops - starts != 1).any()):
-            raise _invalid_column(self.name, "is published exactly and has a value that stands for several")
+            raise _invalid_column(
+                self.name, "is published exactly and has a value that stands for several", code="SF-VERIFY-071"
+            )
         places = whole.indices.to_numpy(zero_copy_only=False)
         distinct = Spans.of_ranges(starts, stops)
         return Spans(distinct.starts, distinct.stops, distinct.places[places]).compact()
@@ -100,10 +106,10 @@ class Column:
         grid = self.domain
         assert isinstance(grid, Grid), "see `texts`"
         if column.type != self.type:
-            raise _invalid_column(self.name, f"is not a column of type {self.type}")
+            raise _invalid_column(self.name, f"is not a column of type {self.type}", code="SF-VERIFY-072")
         lost = column.is_null().to_numpy()
         if lost.any() and grid.missing is None:
-            raise _invalid_column(self.name, "has no value in some record that is not suppressed")
+            raise _invalid_column(self.name, "has no value in some record that is not suppressed", code="SF-VERIFY-070")
         if pa.types.is_floating(column.type):
             numbers = column.fill_null(float(grid.lower)).to_numpy()
             with np.errstate(invalid="ignore", over="ignore"):
@@ -118,7 +124,7 @@ class Column:
             found = offset // int(grid.step)
             inside = (offset % int(grid.step) == 0) & (found >= 0) & (found < grid.points)
         if not bool(inside.all()):
-            raise _invalid_column(self.name, "has a number that is no point of its domain")
+            raise _invalid_column(self.name, "has a number that is no point of its domain", code="SF-VERIFY-073")
         if lost.any():
             found = np.where(lost, grid.points, found)
         codes64: Integers = found.astype(np.int64)
@@ -211,7 +217,7 @@ class RecordLayout:
         """The records of tables, folded; what does not fit the columns or their domains is a `VerifyError`."""
         for name, kinds in self.tables.items():
             if tables[name].table.column_names != [column for column, _ in kinds]:
-                raise VerifyError("the columns are not the declared ones", "get the bundle again")
+                raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
         first, *others = tables.values()
         kept = self._kept(first.table)
         rows = first.table.slice(0, kept)
@@ -230,7 +236,7 @@ class RecordLayout:
         most = int(first.times[:kept].sum())
         if self.count is not None and any((tally.counts > most).any() for tally in tallies.values()):
             raise _invalid_column(
-                self.count, "has a count above the number of records"
+                self.count, "has a count above the number of records", code="SF-VERIFY-074"
             )  # added up, such counts could wrap around
         return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).fold()
 
@@ -244,11 +250,13 @@ class RecordLayout:
             return len(table)
         marks = table.column(self.suppressed)
         if marks.type != pa.bool_() or marks.null_count:
-            raise _invalid_column(self.suppressed, "does not say of every record whether it is suppressed")
+            raise _invalid_column(
+                self.suppressed, "does not say of every record whether it is suppressed", code="SF-VERIFY-075"
+            )
         lost = marks.to_numpy().astype(bool)
         kept = len(lost) - int(lost.sum())
         if lost[:kept].any():
-            raise _invalid_column(self.suppressed, "has suppressed records between others")
+            raise _invalid_column(self.suppressed, "has suppressed records between others", code="SF-VERIFY-076")
         return kept
 
 
@@ -278,7 +286,7 @@ def _whole(table: pa.Table, name: str) -> Integers:
         or column.null_count
         or (pc.min(column).as_py() is not None and pc.min(column).as_py() < 1)
     ):
-        raise _invalid_column(name, "is not a column of whole numbers from 1 on")
+        raise _invalid_column(name, "is not a column of whole numbers from 1 on", code="SF-VERIFY-077")
     numbers: Integers = column.to_numpy().astype(np.int64)
     return numbers
 
@@ -293,7 +301,7 @@ def _refuse_told(rows: pa.Table, suppressed: str | None) -> None:
     """A suppressed record says nothing but that it is one."""
     for name in rows.column_names:
         if name != suppressed and rows.column(name).null_count != len(rows):
-            raise _invalid_column(name, "has a value in a suppressed record")
+            raise _invalid_column(name, "has a value in a suppressed record", code="SF-VERIFY-078")
 
 
 def _invalid_column(name: str, problem: str, *, code: str = "") -> VerifyError:
