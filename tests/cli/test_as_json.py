@@ -73,7 +73,7 @@ def test_domain_violations_and_accuracies_print_themselves(study, run, results):
     seen = results(Study, "check")
     found = run("check", study, "--json").json
     assert found == plain([{**one.as_json(), "error": False} for one in seen[-1]])
-    seen = results(Study, "worths")
+    seen = results(Study, "accuracies")
     found = run("evaluate", "accuracy", study, "table", "--runs", "2", "--workers", "1", "--json").json
     assert found["accuracy"] == plain({name: one.as_json() for name, one in seen[-1].items()})
 

@@ -122,10 +122,10 @@ def lines_of(width, monkeypatch):
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=width is not None, width=width or 80, highlight=False, soft_wrap=True)
     monkeypatch.setattr(show, "out", console)
-    from sfumato.cli.evaluate.measures import _listed
+    from sfumato.cli.evaluate.measures import _list_measures
     from sfumato.workflow.evaluate import chosen_measures
 
-    _listed(chosen_measures(None), json=False)
+    _list_measures(chosen_measures(None), json=False)
     return re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
 
 

@@ -80,7 +80,7 @@ def test_a_plan_says_what_happens_to_each_column(study, run):
     assert "age (to intervals), job (to nodes of its taxonomy)" in sentences[1]
     assert sentences[1].startswith("these columns are generalised within equivalence classes: ")
     exact = (
-        "these columns are published exactly beside the generalised ones: ill (sensitive), pay (class), town (insensit"
+        "these columns are published exactly beside the generalised ones: ill (sensitive), town (insensitive), pay (cla"
     )
     assert any(said.startswith(exact) and "can single out rows" in said for said in sentences)
     assert "every group of records that look alike has at least 5 of them (k-anonymity)" in sentences

@@ -172,4 +172,4 @@ def test_the_owners_report_shows_measures(clinic, run):
     published(run, "dp.yaml", "dp")
     report = (clinic / "dp" / "owner" / "report.html").read_text(encoding="utf-8")
     assert "codes, before and after" in report and "For the record with the largest loss" in report
-    assert "An average count query" in report and "do not work with sets" not in report
+    assert "A random count query" in report and "do not work with sets" not in report

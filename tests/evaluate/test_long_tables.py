@@ -16,8 +16,8 @@ from sfumato.evaluate.measures import MEASURES, large_populations, suffixes
 from sfumato.evaluate.measures.utility_loss import Amounts, each_population, spread, true_amounts
 from sfumato.release.shown import Shown, Values
 from sfumato.study.attribute import Attribute, Role
-from sfumato.study.partition_view import PartitionView
 from sfumato.study.unit import RecordUnit
+from sfumato.study.view import View
 
 SIZES = (40, 30, 9, 16, 7)
 ILL = 30
@@ -39,7 +39,7 @@ def table(records=RECORDS, width=4):
     ill = Attribute(name="ill", role=Role.SENSITIVE, domain=grids[-1])
     yes = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("no"), Node("yes")))))
     dead = Attribute(name="dead", role=Role.CLASS, domain=yes)
-    view = PartitionView(quasi=quasi, sensitive=(ill,), others=(dead,), unit=RecordUnit())
+    view = View(quasi=quasi, sensitive=(ill,), others=(dead,), unit=RecordUnit())
     regions, row = np.unique(codes[:, : len(SIZES)] // width, axis=0, return_inverse=True)
     starts, stops = regions * width, np.minimum(regions * width + width, np.array(SIZES))
     own = np.arange(len(regions))

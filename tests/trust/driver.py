@@ -56,7 +56,7 @@ WATCHED = (
     (sparse, "with_laplace"),
     (noisy_groups, "noisy_counts"),
     (making, "write_bundle"),
-    (learning, "_put"),
+    (learning, "_write_model"),
     (bundle, "write_file"),
     (bundle, "sync_folder"),
     (learning, "sync_folder"),

@@ -175,7 +175,7 @@ def test_a_wide_sensitive_attribute_takes_no_memory(records):
 )
 def test_parameters_of_a_wrong_type_are_no_promise(records, parameters):
     def forged(content):
-        content["privacy"]["promises"] = [{"model": "t-closeness", "parameters": parameters, "sentence": ""}]
+        content["privacy"]["models"] = [{"model": "t-closeness", "parameters": parameters, "sentence": ""}]
 
     forge(records, forged)
     refused(records, opens=True)

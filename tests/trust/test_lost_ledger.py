@@ -188,7 +188,7 @@ def test_a_second_study_beside_one_that_has_spent_is_warned_of(study, shared):
         for head in study.parent.glob("*.head"):
             head.unlink()
     [warning] = [warning for warning in spend(study).warnings if said in warning]
-    assert "'other'" in warning and "'clinic'" not in warning and "add up" in warning
+    assert "'other'" in warning and "'clinic'" not in warning and "adds up" in warning
     assert any(f"{said} here: 'clinic'" in warning for warning in spend(other).warnings)
 
 
@@ -295,7 +295,7 @@ def test_a_raised_budget_is_told_of(study):
     assert said in opened(study).plan(sf.ContingencyTable(epsilon=1)).sentences[0]
     assert said in spend(study).warnings[0]
     ask(study)
-    assert not any("raised" in said for said in opened(study).plan(sf.ContingencyTable(epsilon=1)).sentences)
+    assert not any("was raised" in said for said in opened(study).plan(sf.ContingencyTable(epsilon=1)).sentences)
     assert [entry.budget for entry in opened(study).ledger.entries("clinic")] == [total, total + 2, total + 2]
 
 

@@ -19,7 +19,6 @@ from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.storage.seal import render, seal
 from sfumato.study.unit import PersonUnit
 from sfumato.tables.arrays.array_counter import ArrayCounter
-from sfumato.workflow.steps.outcome import unit_words
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -126,4 +125,4 @@ def test_verify_sees_that_more_was_drawn_than_the_cap_rests_on(tmp_path):
 
 
 def test_one_record_a_person_is_still_a_promise_about_persons():
-    assert unit_words(PersonUnit("who", 1)) == "one person with at most 1 record"
+    assert PersonUnit("who", 1).words == "one person with at most 1 record"

@@ -105,7 +105,7 @@ def test_it_is_measured_and_reported(done):
     opened = study()
     found = opened.measure(done.bundle, only=["marginals-1", "query-error", "classification-loss", "ploss"])
     assert found["marginals-1"].value == pytest.approx(0)
-    assert "no class" in found["classification-loss"].reason
+    assert "no target (class attribute)" in found["classification-loss"].reason
     report = (done.folder / "owner" / "report.html").read_text(encoding="utf-8")
     assert "region per attribute and a class" not in report and "Regions by attribute" in report
 

@@ -78,7 +78,7 @@ def rows_of(release, beside):
     tables = [table.to_pylist() for table in getattr(release, "to_tables", lambda: {"": release.to_arrow()})().values()]
     lines = [line for line in tables[0] if not line.get("suppressed")]
     weight = "count" if release.private else None
-    shape = release.manifest.get("shape")
+    shape = release.form
     if shape in ("bucketized", "anatomy"):
         pools = defaultdict(Counter)
         if shape == "anatomy":

@@ -30,7 +30,7 @@ def test_a_plan_says_what_a_model_costs_and_what_is_left_and_touches_nothing(cli
     told = " ".join(found.sentences)
     assert (found.epsilon, found.budget, found.left, found.fits) == (Fraction(1, 2), 2, 2, True)
     assert found.numbers["share"] == "1/22"  # (2 + one number) questions a level, three levels, and two
-    assert "a share is ε' = 1/22: each level takes one for the sizes of its nodes, 1 for split points" in told
+    assert "a share is ε' = 1/22: each level spends one on the sizes of its nodes, 1 on split points" in told
     assert (
         "depth at most 3 that predicts 'ill' is released, and nothing else; learning another tree spends budget again"
         in told

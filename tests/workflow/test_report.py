@@ -12,7 +12,6 @@ from sfumato.errors import UsageError
 from sfumato.release.partition import SUPPRESSED
 from sfumato.workflow import report as owner_report
 from sfumato.workflow.reading.read_bundle import read_bundle
-from sfumato.workflow.report import published_partition
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -75,7 +74,7 @@ def test_a_report_that_is_made_later_is_the_same(tmp_path, name):
 def assert_read_back(study, done):
     """The groups of a bundle are those of the draft."""
     read = read_bundle(study.declared, done)
-    found, made = published_partition(read.release, read.view), done.draft
+    found, made = read.release.to_draft(read.view), done.draft
     assert found.partition.suppressed == made.partition.suppressed
     assert found.form == made.form and found.rate == made.rate
     assert [m.name for m in found.models] == [m.name for m in made.models]

@@ -272,7 +272,7 @@ def test_the_owners_report_of_sets_alone(folder):
     )
     alone.release(sf.DiffGen(epsilon=1, h=1), out="out")
     report = next((folder / "out").rglob("report.html")).read_text()
-    assert "The share of records that have a code under each node" in report and "An average count query" in report
+    assert "The share of records that have a code under each node" in report and "A random count query" in report
 
 
 def test_the_owners_report_of_groups_measures_sets_as_categories(folder):

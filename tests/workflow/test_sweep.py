@@ -152,7 +152,7 @@ def test_a_failure_is_kept_apart_and_says_why(made, tmp_path):
 
 
 def test_an_unexpected_error_tells_no_value_and_is_tried_again(made, monkeypatch, tmp_path):
-    def broken(self, view, cells, *, progress=None):
+    def broken(self, view, counts, context=None):
         raise ValueError("the record of Ada, 36")
 
     with monkeypatch.context() as patch:
@@ -197,7 +197,7 @@ def test_people_with_several_records():
     study = declared(people, privacy={"unit": {"person": "id", "at_most": 2}, "budget": 1})
     found = sf.frontier(study, sf.sweep("mondrian", k=[5]) + sf.sweep("diffgen", epsilon="1", h=2), workers=1)
     assert [p.label for p in found.points] == ["diffgen, ε = 1, h = 2"]
-    assert "may then hold fewer than k people" in found.failures[0][1]
+    assert "may hold fewer than k people" in found.failures[0][1]
 
 
 def test_declared_sweeps_are_found_by_name():
@@ -213,7 +213,7 @@ def test_declared_sweeps_are_found_by_name():
         sf.frontier(study, "c")
     with pytest.raises(UsageError, match="no measure called 'plos'"):
         sf.frontier(study, "a", x="plos")
-    with pytest.raises(UsageError, match="0 workers"):
+    with pytest.raises(UsageError, match="0 is not a valid number of workers"):
         sf.frontier(study, "a", workers=0)
     assert len(sf.frontier(declared(sweeps={"a": sweeps["a"]}), workers=1).tried) == 2
 

@@ -164,7 +164,7 @@ def test_processes_give_what_one_process_gives(view, make, protocol):
         view, people(), make, private=view is OF, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4]
     )
     shared = classifications(
-        view, people(), make, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4], workers=2
+        view, people(), make, private=view is OF, runs=3, protocol=protocol, classifiers=FIVE[:1] + FIVE[3:4], workers=2
     )
     assert alone == shared
     assert alone == classifications(
@@ -252,9 +252,9 @@ def test_a_class_that_follows_the_regions_is_learnt_and_one_that_does_not_is_not
     def make(of, cells):
         return Mondrian(k=20, ranges="partition").draft(of, cells)
 
-    sharp = classification(view, {"age": age, "class": (age >= 50) * 1}, make, runs=3)
+    sharp = classification(view, {"age": age, "class": (age >= 50) * 1}, make, private=False, runs=3)
     assert sharp.ca.mean > 0.9, "only regions across 50 can be wrong, and k = 20 leaves them narrow"
-    blind = classification(view, {"age": age, "class": age % 2}, make, runs=3)
+    blind = classification(view, {"age": age, "class": age % 2}, make, private=False, runs=3)
     assert blind.ca.mean < 0.65, "neighbours of both classes share a region"
 
 

@@ -22,6 +22,7 @@ from sfumato.release.bundle.owner_folder import write_owner
 from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Groups
 from sfumato.release.forms.noisy_counts.table import in_order, put_in_order, same
+from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.release import Release
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.verify import verify_bundle
@@ -97,8 +98,8 @@ def test_an_existing_bundle_is_never_overwritten(tmp_path):
 def test_a_bundle_that_appears_meanwhile_is_not_overwritten(tmp_path, monkeypatch):
     check = bundle_module._check
 
-    def slow(partial, groups):
-        check(partial, groups)
+    def slow(*what):
+        check(*what)
         (tmp_path / "bundle").mkdir()
 
     monkeypatch.setattr(bundle_module, "_check", slow)
@@ -209,9 +210,12 @@ def test_a_group_that_stands_twice_is_not_published(tmp_path):
         publish(draft_of({"age": AGE}, [Cut("age", (0, 5), 101)], [(0, 0, 4), (0, 0, 4)]), tmp_path)
 
 
-def test_a_promise_without_a_checker_is_not_published(tmp_path):
+def test_a_guarantee_without_a_checker_is_not_published(tmp_path, monkeypatch):
+    stated = DpGuarantee.as_json
+    wrong = {"epsilon": None, "model": "k-anonymity"}
+    monkeypatch.setattr(DpGuarantee, "as_json", lambda self, **how: {**stated(self, **how), **wrong})
     with pytest.raises(PublishError, match="no checker for 'k-anonymity'"):
-        publish(small_draft(), tmp_path, epsilon=None, model="k-anonymity")
+        publish(small_draft(), tmp_path)
 
 
 def test_regions_that_read_alike_are_not_published(tmp_path):

@@ -116,7 +116,7 @@ def test_nothing_that_fails_here_takes_the_release_back(clinic, monkeypatch):
     monkeypatch.setattr(placing, "fingerprint", broken)
     made = clinic.release("groups")
     words, marks = section(made)
-    assert "could not be looked at (ValueError)" in words and "Ada" not in words and not marks
+    assert "could not be read (ValueError)" in words and "Ada" not in words and not marks
     assert sf.verify_bundle(made.bundle).ok
 
 

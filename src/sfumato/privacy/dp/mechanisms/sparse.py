@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from sfumato.errors import InternalError
 from sfumato.privacy.dp.geometric import NO_END, Rational, TailRate, geometric
 from sfumato.privacy.dp.grant import Grant
-from sfumato.privacy.dp.mechanisms.laplace import scale_for, with_laplace
+from sfumato.privacy.dp.mechanisms._noise import with_laplace
+from sfumato.privacy.dp.mechanisms.laplace import scale_for
 from sfumato.privacy.dp.sampling import RandomSource
 
 _BATCH: Final = 1_000_000
