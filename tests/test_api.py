@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.api import next_folder
 from sfumato.errors import BudgetError, StudyError, UsageError
 from sfumato.study.recipe import Chosen, Recipe
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -71,10 +72,10 @@ def test_the_next_folder_is_a_free_one():
 @pytest.mark.parametrize("name", ["../../x", "/abs", "a:b", ".."])
 def test_a_name_is_not_a_path_in_python_either(name, folder):
     declared = study().declared
-    with pytest.raises(StudyError, match="cannot be the name of a folder"):
+    with raises_code(StudyError, "SF-STUDY-023", match="cannot be the name of a folder"):
         next_folder(declared, Recipe(name=name, method="diffgen"))
     swept = replace(declared, base=folder, sweeps={name: ({"method": "mondrian", "k": [2]},)})
-    with pytest.raises(StudyError, match="the sweep is called"):
+    with raises_code(StudyError, "SF-STUDY-023", match="the sweep is called"):
         sf.frontier(swept, name)
     assert list(folder.iterdir()) == []
 
@@ -83,18 +84,18 @@ def test_budgets_hold_in_python_too():
     people = study()
     people.release("dp", out="first", report=False)
     assert not people.plan(sf.DiffGen(epsilon="0.6")).fits
-    with pytest.raises(BudgetError, match=r"0\.5 is left of the study's 1"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match=r"0\.5 is left of the study's 1"):
         people.release(sf.DiffGen(epsilon="0.6"), out="second", report=False)
     assert not Path("second").exists()
 
 
 def test_a_declared_release_keeps_its_own_purpose():
     people = study()
-    with pytest.raises(UsageError, match="its own `purpose`"):
+    with raises_code(UsageError, "SF-USAGE-001"):
         people.release("dp", purpose="few")
-    with pytest.raises(UsageError, match="its own `purpose`"):
+    with raises_code(UsageError, "SF-USAGE-001"):
         people.release("dp", chosen=Chosen.ON_RAW)
-    with pytest.raises(StudyError, match="no purpose 'many'"):
+    with raises_code(StudyError, "SF-STUDY-182", match="no purpose 'many'"):
         people.plan(sf.DiffGen(epsilon=1), purpose="many")
 
 
@@ -103,7 +104,7 @@ def test_how_parameters_were_chosen_is_in_the_guarantee():
         sf.DiffGen(epsilon=1, h=1), chosen="chosen on the raw table", purpose="few", report=False
     )
     assert "ε does not cover that choice" in published.open().guarantee
-    with pytest.raises(UsageError, match="use one of: fixed in advance"):
+    with raises_code(UsageError, "SF-USAGE-002", match="use one of: fixed in advance"):
         study().recipe(sf.DiffGen(epsilon=1), chosen="by magic")
 
 

@@ -13,6 +13,7 @@ from sfumato.errors import BudgetError, StudyError, UsageError
 from sfumato.ledger import open_ledger
 from sfumato.workflow import Question
 from sfumato.workflow.ask_table import error_bound
+from tests.raising import raises_code
 from tests.statistical.fit import ALARM, p_value_of_size
 from tests.trust.purposes import study, table
 
@@ -113,23 +114,23 @@ def test_no_noise_is_drawn_without_an_entry(monkeypatch):
 
 def test_what_cannot_be_asked():
     opened = study()
-    with pytest.raises(UsageError, match="the study has no attribute 'height'"):
+    with raises_code(UsageError, "SF-USAGE-020", match="the study has no attribute 'height'"):
         opened.ask("height > 3", epsilon=1)
-    with pytest.raises(StudyError, match="has no attribute 'height'"):
+    with raises_code(StudyError, "SF-STUDY-198", match="has no attribute 'height'"):
         opened.ask(epsilon=1, by="height")
-    with pytest.raises(StudyError, match=r"'day' has 3,652,059 values, and noise would be added to each"):
+    with raises_code(StudyError, "SF-STUDY-212", match=r"'day' has 3,652,059 values, and noise would be added to each"):
         opened.ask(epsilon=1, by="day")
-    with pytest.raises(StudyError, match="is no span of time"):
+    with raises_code(StudyError, "SF-STUDY-197"):
         opened.ask(epsilon=1, span="2013")
-    with pytest.raises(StudyError, match="not positive"):
+    with raises_code(StudyError, "SF-STUDY-114"):
         opened.ask(epsilon=0)
     job = opened.declared.attributes["job"]
     looked = replace(job, domain=replace(job.domain, declared=False))
     declared = replace(opened.declared, attributes={**opened.declared.attributes, "job": looked})
     for question in (Question(text="job = Lawyer", epsilon=Fraction(1)), Question(by="job", epsilon=Fraction(1))):
-        with pytest.raises(StudyError, match="the domain of 'job' was read from the data"):
+        with raises_code(StudyError, "SF-STUDY-213", match="the domain of 'job' was read from the data"):
             workflow.ask(declared, question, ledger=opened.ledger)
-    with pytest.raises(StudyError, match="no ledger was given"):
+    with raises_code(StudyError, "SF-STUDY-209"):
         workflow.ask(opened.declared, Question(epsilon=Fraction(1)))
     assert opened.ledger.entries("clinic") == ()
 

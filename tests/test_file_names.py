@@ -15,6 +15,7 @@ from sfumato.file_names import (
     has_control_characters,
     is_file_name,
 )
+from tests.raising import raises_code
 
 UNSAFE = [
     "", ".", "..", "../../x", "/abs", "a/b", "a\\b", "a:b", "C:", "a\0b", "a\nb", "a\tb", "\x7f", " x", "x ", "x.",
@@ -26,7 +27,9 @@ UNSAFE = [
 @pytest.mark.parametrize("name", UNSAFE)
 def test_what_a_file_system_reads_otherwise_is_no_file_name(name):
     assert not is_file_name(name)
-    with pytest.raises(StudyError, match=r"the release is called .*cannot be the name of a folder.*use letters"):
+    with raises_code(
+        StudyError, "SF-STUDY-023", match=r"the release is called .*cannot be the name of a folder.*use letters"
+    ):
         checked_file_name("the release", name)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SourceError, StudyError, UsageError
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -118,15 +119,15 @@ def test_a_sweep_counts_people_too_and_notices_others(folder):
 
 def test_what_is_refused(folder):
     made = sf.Study.load(study(folder))
-    with pytest.raises(StudyError, match="none is named"):
+    with raises_code(StudyError, "SF-STUDY-097"):
         made.plan(sf.Mondrian(promise={"delta-presence": "0.3"}))
     pc.write_csv(pc.read_csv("people.csv").drop_columns(["town"]), "ages.csv")
-    with pytest.raises(SourceError, match="has no column 'town'"):
+    with raises_code(SourceError, "SF-SOURCE-036", match="has no column 'town'"):
         made.release(
             sf.Mondrian(promise={"delta-presence": {"maximum": "0.3", "population": "ages.csv"}}), out=folder / "no"
         )
     assert not (folder / "no").exists()
-    with pytest.raises(UsageError, match="does not state its regions"):
+    with raises_code(UsageError, "SF-USAGE-081"):
         sf.verify_table("patients.csv", promise={"delta-presence": "0.3"}, quasi=["age", "town"])
 
 

@@ -22,6 +22,7 @@ from sfumato.release.storage.seal import as_json_value
 from sfumato.study.file import study_from_text
 from sfumato.study.recipe import Recipe
 from sfumato.study.unit import PersonUnit
+from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
 PRIVATE = [kind for kind in METHODS.values() if kind.needs.private]
@@ -117,7 +118,7 @@ def test_an_observed_domain_is_refused_before_anything_is_looked_at(kind):
                 v, Untouchable(), Context(accountant=a, source=SecureSource())
             ),
         ):
-            with pytest.raises(StudyError, match=r"was read off the data.*`domain: declared`"):
+            with raises_code(StudyError, "SF-STUDY-064"):
                 attempt()
         assert accountant.spent == 0
 
@@ -126,7 +127,7 @@ def test_an_observed_domain_is_refused_before_anything_is_looked_at(kind):
 def test_an_observed_class_is_refused_too(kind):
     of = view(job=JOB)
     target = type(of.target)(name="class", role=of.target.role, domain=flat("N", "Y", declared=False))
-    with pytest.raises(StudyError, match="the domain of 'class' was read off the data"):
+    with raises_code(StudyError, "SF-STUDY-064", match="the domain of 'class' was read off the data"):
         kind(epsilon=1).check(replace(of, others=(target,)))
 
 
@@ -176,7 +177,7 @@ def test_a_recipe_can_be_made_from_it_and_it_from_the_recipe(kind, epsilon):
 def test_only_epsilon_has_to_be_given(kind):
     required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     assert required == ["epsilon"]
-    with pytest.raises(StudyError, match=r"has no epsilon\. To fix: add `epsilon: …` to it"):
+    with raises_code(StudyError, "SF-STUDY-036", match=r"has no epsilon\. To fix: add `epsilon: …` to it"):
         build(Recipe(name="dp", method=kind.name))
     assert kind.summary and kind.summary[0].islower() and not kind.summary.endswith(".")
     assert kind.__doc__

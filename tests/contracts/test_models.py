@@ -24,6 +24,7 @@ from sfumato.privacy.models import (
 )
 from sfumato.privacy.models.example import PATIENTS
 from tests.privacy.models.records import UNEVEN, table_of, tables, totals, view
+from tests.raising import raises_code
 from tests.small_domains import flat
 
 # Parameters as a study gives them, from mild to strict.
@@ -133,15 +134,15 @@ def test_delta_presence_is_not_monotone():
 @pytest.mark.parametrize("name", ABOUT_VALUES)
 def test_a_model_about_values_refuses_a_view_that_has_none(name):
     (model,) = parse_models({name: EXAMPLES[name][0]})
-    with pytest.raises(StudyError, match=r"none is declared.*role: sensitive"):
+    with raises_code(StudyError, "SF-STUDY-079"):
         model.check(view({}))
     nothing = Statistics.of(np.zeros(3, np.int64), np.ones(3, np.int64), {}, {}, groups=1)
-    with pytest.raises(StudyError, match="none is declared"):
+    with raises_code(StudyError, "SF-STUDY-079"):
         model.holds(nothing)
     given_one = EXAMPLES[name][0] if isinstance(EXAMPLES[name][0], dict) else {_required(name): EXAMPLES[name][0]}
     (about,) = parse_models({name: {**given_one, "attribute": "pay"}})
     assert about.needs() == ("pay",)
-    with pytest.raises(StudyError, match=r"'pay', which is no sensitive attribute.*name one of: job"):
+    with raises_code(StudyError, "SF-STUDY-080", match=r"'pay', which is no sensitive attribute.*name one of: job"):
         about.check(view({"job": flat("a", "b")}))
     about.check(view({"job": flat("a", "b"), "pay": flat("a", "b")}))
 
@@ -171,7 +172,7 @@ def test_an_infeasible_promise_is_refused_and_no_partition_keeps_it(table):
         if model.holds(whole)[0]:
             refuse_infeasible([model], whole)
             continue
-        with pytest.raises(InfeasibleError, match="not even with all its records in one group") as caught:
+        with raises_code(InfeasibleError, "SF-INFEASIBLE-013") as caught:
             refuse_infeasible([model], whole)
         assert caught.value.fix
         assert not model.monotone or not all_hold([model], found).all(), title(model)

@@ -22,6 +22,7 @@ from sfumato.privacy.dp.mechanisms import noisy_counts
 from sfumato.privacy.dp.mechanisms.sparse import noisy_sparse
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, random_below
 from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.raising import raises_code
 from tests.small_domains import flat, grid, view
 
 ONE = Fraction(1)
@@ -228,7 +229,7 @@ def test_the_bound_holds_as_often_as_stated():
 
 
 def test_too_few_runs_are_refused():
-    with pytest.raises(UsageError, match=r"399 runs are too few for an audit\. To fix: use at least 400"):
+    with raises_code(UsageError, "SF-USAGE-025", match=r"399 runs are too few for an audit\. To fix: use at least 400"):
         audit(randomized_response(InsecureSource(7)), epsilon=ONE, runs=399)
 
 

@@ -14,6 +14,7 @@ from sfumato.release.shown import shown_records
 from tests.evaluate.evidences import adult, evidences, rows_of
 from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of, partition_view
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 
@@ -88,9 +89,9 @@ def test_a_release_with_itself_tells_nothing_new():
 def test_what_cannot_be_intersected_is_refused():
     view, cells = adult()
     shown = shown_records(Mondrian(k=5000).draft(view, cells))
-    with pytest.raises(UsageError, match="noisy counts"):
+    with raises_code(UsageError, "SF-USAGE-027"):
         intersect(shown, replace(shown, form="noisy-counts", noisy=True), cells, attribute="occupation")
-    with pytest.raises(StudyError, match="does not publish"):
+    with raises_code(StudyError, "SF-STUDY-020"):
         intersect(shown, replace(shown, values={}), cells, attribute="occupation")
-    with pytest.raises(UsageError, match="k = 0 is below 1"):
+    with raises_code(UsageError, "SF-USAGE-026", match="k = 0 is below 1"):
         intersect(shown, shown, cells, attribute="occupation", k=0)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sfumato.errors import InfeasibleError, UsageError
 from sfumato.frontier import choose, efficient, parse_rule
 from tests.frontier.points import X, Y, at, clouds, failed, numbers, ways
+from tests.raising import raises_code
 
 
 @given(clouds, numbers, ways, ways)
@@ -17,7 +18,7 @@ def test_within_a_limit_no_other_is_better(cloud, limit, across, upwards):
     for word, limited, other in (("privacy", x, y), ("utility", y, x)):
         allowed = [p for p in points if limited.cost(p.numbers[limited.name]) <= limited.cost(limit)]
         if not allowed:
-            with pytest.raises(InfeasibleError, match="no release of the sweep has"):
+            with raises_code(InfeasibleError, "SF-INFEASIBLE-005"):
                 choose(points, x, y, **{word: limit})
             continue
         found = choose(points, x, y, **{word: limit}).point
@@ -63,9 +64,9 @@ def test_the_sentence_says_what_is_chosen_and_what_it_costs():
 
 
 def test_what_cannot_be_had_names_what_can():
-    with pytest.raises(InfeasibleError, match=r"ploss of at most 0.05.*allow 0.1, which k = 50 has"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-005", match=r"ploss of at most 0.05.*allow 0.1, which k = 50 has"):
         choose([at(0.1, 0.03, "k = 50")], X, Y, privacy=0.05)
-    with pytest.raises(InfeasibleError, match="so none can be chosen"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-004", match="so none can be chosen"):
         choose([failed("tds")], X, Y, "knee")
 
 
@@ -73,7 +74,7 @@ def test_what_cannot_be_had_names_what_can():
     "rules", [{}, {"rule": "knee", "privacy": 1.0}, {"privacy": 1.0, "utility": 1.0}, {"rule": "q"}]
 )
 def test_a_choice_follows_one_rule(rules):
-    with pytest.raises(UsageError, match="exactly one rule"):
+    with raises_code(UsageError, "SF-USAGE-039"):
         choose([at(1.0, 1.0)], X, Y, **rules)
 
 
@@ -81,5 +82,5 @@ def test_rules_as_they_are_typed():
     assert parse_rule("knee") == ("knee", None, None)
     assert parse_rule("utility=2e-2") == (None, None, 0.02)
     for text in ("kneel", "privacy", "privacy=", "privacy=low", "privacy=nan", "knee=1", ""):
-        with pytest.raises(UsageError, match="is not a rule for choosing a release"):
+        with raises_code(UsageError, "SF-USAGE-038"):
             parse_rule(text)

@@ -6,6 +6,7 @@ from sfumato.frontier import default_sweep, families, label, sweep, sweep_from_s
 from sfumato.methods import build
 from sfumato.study.file import study_from_mapping
 from sfumato.study.recipe import Chosen
+from tests.raising import raises_code
 
 
 def labels(found):
@@ -92,7 +93,7 @@ def test_the_default_follows_the_roles():
         ("mondrian",), ("mondrian", "probabilistic-l-diversity"), ("mondrian", "t-closeness"),
         ("bucketization", "probabilistic-l-diversity"), ("bucketization", "t-closeness"),
     }  # fmt: skip
-    with pytest.raises(StudyError, match="there is no default sweep for the study"):
+    with raises_code(StudyError, "SF-STUDY-024"):
         default_sweep(study(s=SENSITIVE))
 
 

@@ -12,6 +12,7 @@ import pytest
 from sfumato.errors import PublishError, UsageError
 from sfumato.frontier.plot import COLOURS, ENDS, INK, SHAPES
 from tests.frontier.points import X, Y, at, failed, frontier
+from tests.raising import raises_code
 
 POINTS = (
     at(0.1, 0.03, "k = 50"), at(0.3, 0.01, "k <5> & more"), at(0.4, 0.02, "k = 4"),
@@ -116,9 +117,9 @@ def test_the_table_comes_back_as_it_was(found, tmp_path):
 
 
 def test_what_cannot_be_saved(found, tmp_path):
-    with pytest.raises(UsageError, match=r"not saved as '\.xlsx'"):
+    with raises_code(UsageError, "SF-USAGE-041", match=r"not saved as '\.xlsx'"):
         found.save(tmp_path / "f.xlsx")
-    with pytest.raises(PublishError, match="cannot be written"):
+    with raises_code(PublishError, "SF-PUBLISH-004"):
         found.save(tmp_path / "none" / "f.csv")
 
 
@@ -132,7 +133,7 @@ def test_other_measures_and_failures(found):
     turned = found.over(x="uloss", y="ploss")
     assert (turned.x.name, turned.y.name) == ("uloss", "ploss")
     assert {p.label for p in turned.efficient} == {p.label for p in found.efficient}
-    with pytest.raises(UsageError, match="'ncp' was not measured"):
+    with raises_code(UsageError, "SF-USAGE-040", match="'ncp' was not measured"):
         found.over(x="ncp")
     refused = replace(POINTS[0], numbers={"ploss": 0.1}, refused={"uloss": "there is no class"})
     [(_, why)] = frontier(refused, POINTS[1]).failures

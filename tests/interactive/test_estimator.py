@@ -17,6 +17,7 @@ import sfumato as sf
 from sfumato.errors import BudgetError, InternalError, PublishError, StudyError, UsageError, VerifyError
 from sfumato.interactive import DiffPC45, growing
 from sfumato.workflow import learn
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -62,7 +63,7 @@ def test_parameters_go_in_and_out():
 
 def test_wrong_parameters_are_found_when_it_learns_and_cost_nothing():
     opened = study()
-    with pytest.raises(StudyError, match="no score called 'luck'"):
+    with raises_code(StudyError, "SF-STUDY-109", match="no score called 'luck'"):
         opened.learn(DiffPC45(criterion="luck"))
     assert opened.ledger.spent("people") == 0
 
@@ -74,7 +75,7 @@ def test_before_it_has_learnt_it_says_so():
 
 
 def test_it_learns_from_a_study_and_from_nothing_else():
-    with pytest.raises(UsageError, match="learns from a study"):
+    with raises_code(UsageError, "SF-USAGE-045"):
         DiffPC45().fit(pd.DataFrame(RAW))
     with pytest.raises(ValueError, match="learns from a study"):
         DiffPC45().fit(study(), RAW["income"])
@@ -110,13 +111,13 @@ def test_values_that_are_missing_or_unknown_are_judged_all_the_same(fitted):
 
 
 def test_records_it_cannot_take_are_refused(fitted):
-    with pytest.raises(UsageError, match="no column 'job'"):
+    with raises_code(UsageError, "SF-USAGE-047", match="no column 'job'"):
         fitted.predict({"age": [1]})
-    with pytest.raises(UsageError, match="no column 'job'"):
+    with raises_code(UsageError, "SF-USAGE-047", match="no column 'job'"):
         fitted.predict(pd.DataFrame({"age": [1]}))
-    with pytest.raises(UsageError, match="not of one length"):
+    with raises_code(UsageError, "SF-USAGE-048"):
         fitted.predict({"age": [1], "job": []})
-    with pytest.raises(UsageError, match="expecting 2 features"):
+    with raises_code(UsageError, "SF-USAGE-056", match="expecting 2 features"):
         fitted.predict([[1, "Lawyer", 3]])
 
 
@@ -127,10 +128,10 @@ def test_it_survives_pickling_and_a_file(fitted, tmp_path):
     assert again.get_params() == fitted.get_params()
     assert again.to_json() == fitted.to_json()
     assert again.predict(RAW).tolist() == fitted.predict(RAW).tolist()
-    with pytest.raises(UsageError, match="exists already"):
+    with raises_code(UsageError, "SF-USAGE-046"):
         fitted.save(path)
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(VerifyError, match="is not JSON"):
+    with raises_code(VerifyError, "SF-VERIFY-110"):
         DiffPC45.load(path)
 
 
@@ -163,9 +164,9 @@ def test_the_ledger_knows_the_model_and_the_file(tmp_path):
 def test_one_model_and_its_budget_is_gone():
     opened = study(privacy={"unit": "record", "budget": 1})
     opened.learn(DiffPC45("1"))
-    with pytest.raises(BudgetError, match="0 is left"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match="0 is left"):
         opened.learn(DiffPC45("0.01"))
-    with pytest.raises(BudgetError, match="0 is left"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match="0 is left"):
         opened.release(sf.DiffGen(epsilon="0.01", h=1))
 
 
@@ -180,9 +181,9 @@ def test_what_does_not_fit_leaves_no_entry_and_no_file(tmp_path):
 def test_a_file_that_is_there_is_not_touched_and_costs_nothing(tmp_path):
     opened, out = study(), tmp_path / "model.json"
     out.write_text("mine", encoding="utf-8")
-    with pytest.raises(PublishError, match="never overwritten"):
+    with raises_code(PublishError, "SF-PUBLISH-020"):
         opened.learn(DiffPC45(), out=out)
-    with pytest.raises(PublishError, match="cannot be written"):
+    with raises_code(PublishError, "SF-PUBLISH-004"):
         opened.learn(DiffPC45(), out=tmp_path / "no" / "model.json")
     assert out.read_text(encoding="utf-8") == "mine"
     assert opened.ledger.spent("people") == 0
@@ -232,15 +233,15 @@ def test_observed_domains_and_missing_budgets_are_refused():
         "income": {"role": "class", "values": ["<=50K", ">50K"]},
     }
     opened = study(attributes=attributes)
-    with pytest.raises(StudyError, match="read off the data"):
+    with raises_code(StudyError, "SF-STUDY-064"):
         opened.learn(DiffPC45())
     assert opened.ledger.entries("people") == ()
-    with pytest.raises(StudyError, match="no privacy budget"):
+    with raises_code(StudyError, "SF-STUDY-214"):
         study(privacy={"unit": "record"}).learn(DiffPC45())
 
 
 def test_a_study_in_memory_needs_its_ledger():
-    with pytest.raises(StudyError, match="would not be recorded"):
+    with raises_code(StudyError, "SF-STUDY-209"):
         learn(study().declared, DiffPC45())
 
 

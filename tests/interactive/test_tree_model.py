@@ -12,6 +12,7 @@ from sfumato.domains.domain import DROP
 from sfumato.errors import InternalError, VerifyError
 from sfumato.interactive import Model, Node, Tree
 from sfumato.interactive.pruning import CONFIDENCE, _errors, prune
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid
 
 TREE = Tree(
@@ -115,7 +116,7 @@ def test_a_changed_model_is_refused(change):
 
 def test_what_is_no_model_is_refused():
     for nothing in (None, [], 3, {}):
-        with pytest.raises(VerifyError, match="not a sfumato-tree"):
+        with raises_code(VerifyError, "SF-VERIFY-031"):
             Model.from_json(nothing)
 
 

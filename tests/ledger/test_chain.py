@@ -10,6 +10,7 @@ from sfumato.ledger import chain
 from sfumato.ledger.memory import MemoryLedger
 from sfumato.study.span import Span
 from tests.ledger.drafts import WHEN, draft
+from tests.raising import raises_code
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_rows_of_a_later_version_are_not_added_to(ledger):
     row = replace(ledger._rows[0], body=ledger._rows[0].body.replace('"version":3', '"version":4'))
     ledger._rows[:] = [replace(row, hash=row.digest())]
     assert ledger.verify() == ("row 1 was written by a later version of Sfumato, which this one cannot read",)
-    with pytest.raises(VerifyError, match="a later version"):
+    with raises_code(VerifyError, "SF-VERIFY-042", match="a later version"):
         ledger.reserve(draft("0.1"), budget=Fraction(1))
 
 
@@ -131,7 +132,9 @@ def test_a_row_that_makes_no_sense_is_found(ledger, changes, problem):
 
 def test_nothing_is_added_to_a_broken_ledger(ledger):
     ledger._rows[0] = replace(ledger._rows[0], epsilon="1/100")
-    with pytest.raises(VerifyError, match=r"the ledger does not verify: row 1 was changed.*restore it from a backup"):
+    with raises_code(
+        VerifyError, "SF-VERIFY-042", match=r"the ledger does not verify: row 1 was changed.*restore it from a backup"
+    ):
         ledger.reserve(draft("0.1"), budget=Fraction(1))
 
 
@@ -141,5 +144,5 @@ def test_nothing_is_added_to_a_broken_ledger(ledger):
 )
 def test_a_row_that_cannot_be_read_is_told(ledger, changes):
     ledger._rows[0] = replace(ledger._rows[0], **changes)
-    with pytest.raises(VerifyError, match="a row cannot be read"):
+    with raises_code(VerifyError, "SF-VERIFY-041", match="a row cannot be read"):
         ledger.spent("adult")

@@ -12,6 +12,7 @@ from sfumato.errors import BudgetError, InternalError
 from sfumato.ledger import NewEntry, open_ledger
 from sfumato.study.span import Span
 from tests.ledger.drafts import WHEN, draft
+from tests.raising import raises_code
 
 ONE = Fraction(1)
 
@@ -89,16 +90,18 @@ def test_a_refusal_says_asked_left_who_spent_it_and_what_would_fit(ledger):
 def test_a_refusal_when_nothing_is_left(ledger):
     for _ in range(10):
         ledger.reserve(draft("0.1"), budget=ONE)
-    with pytest.raises(
-        BudgetError, match=r"0 is left.*2 earlier entries .ε = 0.2.; entry 3 .*To fix: the budget is spent"
+    with raises_code(
+        BudgetError,
+        "SF-BUDGET-003",
+        match=r"0 is left.*2 earlier entries .ε = 0.2.; entry 3 .*To fix: the budget is spent",
     ):
         ledger.reserve(draft("0.1"), budget=ONE)
-    with pytest.raises(BudgetError, match=r"0 is left of the study's 0.5"):  # the owner lowered it since
+    with raises_code(BudgetError, "SF-BUDGET-003", match=r"0 is left of the study's 0.5"):  # the owner lowered it since
         ledger.reserve(draft("0.1"), budget=Fraction(1, 2))
 
 
 def test_without_a_declared_budget_nothing_private_is_spent(ledger):
-    with pytest.raises(BudgetError, match=r"declares no budget.*`budget:`"):
+    with raises_code(BudgetError, "SF-BUDGET-001"):
         ledger.reserve(draft("0.1"), budget=None)
     assert ledger.entries("adult") == ()
 

@@ -11,6 +11,7 @@ import pytest
 from sfumato.errors import PublishError, VerifyError
 from sfumato.ledger import Adoption, heads, open_ledger, sqlite
 from tests.ledger.drafts import WHEN, draft
+from tests.raising import raises_code
 
 ONE, TEN = Fraction(1), Fraction(10)
 
@@ -47,7 +48,7 @@ def test_a_lost_ledger_is_noticed_and_adopted(lose):
     drop()
     assert len(opened().verify()) >= 2, "of both accounts"
     assert "had 3 rows for the study 'adult' (ε = 5/6 in all)" in opened().lost("ADULT")[0]
-    with pytest.raises(VerifyError, match="has lost entries"):
+    with raises_code(VerifyError, "SF-VERIFY-043"):
         opened().reserve(draft("1/3"), budget=TEN)
     lost = draft(None, purpose="lost")
     found = [Adoption(draft=draft("1/3"), hash=first.hash, bundle="b" * 64)]
@@ -184,7 +185,9 @@ def test_a_head_that_cannot_be_written_stops_the_entry_before_it_is_made(tmp_pat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(heads.os, "fsync", full)
-    with pytest.raises(PublishError, match=r"the head of the ledger cannot be kept in '.*book.db.head'"):
+    with raises_code(
+        PublishError, "SF-PUBLISH-005", match=r"the head of the ledger cannot be kept in '.*book.db.head'"
+    ):
         ledger.reserve(draft("1"), budget=TEN)
     assert ledger.spent("adult") == 0
     assert {path.name for path in tmp_path.iterdir()} <= {"book.db"}

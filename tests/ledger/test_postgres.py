@@ -7,6 +7,7 @@ from sfumato.ledger import open_ledger, sql
 from sfumato.study.file import study_from_mapping
 from sfumato.workflow import ledger_of
 from tests.ledger.drafts import WHEN, draft
+from tests.raising import raises_code
 
 ONE = Fraction(1)
 
@@ -52,7 +53,7 @@ def test_whoever_removes_the_triggers_breaks_the_chain(database, statement, prob
     ledger.reserve(draft("1/10"), budget=ONE)
     raw(database, "DROP TRIGGER ledger_no_change ON ledger", *statement.split("; "))
     assert problem in ledger.verify()
-    with pytest.raises(VerifyError, match="does not verify"):
+    with raises_code(VerifyError, "SF-VERIFY-042"):
         ledger.reserve(draft("1/10"), budget=ONE)
 
 
@@ -60,7 +61,10 @@ def test_a_ledger_that_another_program_holds(database, monkeypatch):
     monkeypatch.setattr(sql, "WAIT", 0.1)
     ledger = open_ledger(database)
     ledger.reserve(draft("1/10"), budget=ONE)
-    with open_ledger(database).writing(), pytest.raises(PublishError, match=r"lock timeout.*no other program holds"):
+    with (
+        open_ledger(database).writing(),
+        raises_code(PublishError, "SF-PUBLISH-006", match=r"lock timeout.*no other program holds"),
+    ):
         ledger.reserve(draft("1/10"), budget=ONE)
     assert ledger.spent("adult") == Fraction(1, 10)
 
@@ -80,7 +84,7 @@ def test_a_role_that_may_only_look_and_add(database, postgres):
         clerk.reserve(draft("1/10"), budget=ONE)
         assert clerk.spent("adult") == Fraction(2, 10)
         empty = open_ledger(f"{postgres.replace('owner@', 'clerk@')}/postgres")
-        with pytest.raises(PublishError, match=r"permission denied.*let the role create a table"):
+        with raises_code(PublishError, "SF-PUBLISH-007", match=r"permission denied.*let the role create a table"):
             empty.reserve(draft("1/10"), budget=ONE)
     finally:
         raw(database, "DROP OWNED BY clerk", "DROP ROLE clerk")
@@ -88,21 +92,23 @@ def test_a_role_that_may_only_look_and_add(database, postgres):
 
 def test_a_server_that_is_not_there_is_told_without_the_password(postgres):
     ledger = open_ledger("postgresql://owner:secret@127.0.0.1:1/book")
-    with pytest.raises(PublishError, match=r"'postgresql://owner:\*\*\*@127.0.0.1:1/book' cannot be used") as told:
+    with raises_code(
+        PublishError, "SF-PUBLISH-006", match=r"'postgresql://owner:\*\*\*@127.0.0.1:1/book' cannot be used"
+    ) as told:
         ledger.entries("adult")
     assert "secret" not in str(told.value)
 
 
 def test_an_address_without_a_database_is_refused():
     for address in ("postgresql://host", "postgresql:book", "postgres://u:secret@h:notaport/b"):
-        with pytest.raises(StudyError, match="not complete") as told:
+        with raises_code(StudyError, "SF-STUDY-030") as told:
             open_ledger(address)
         assert "secret" not in str(told.value)
 
 
 def test_without_the_driver_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(StudyError, match=r"needs psycopg.*pip install sfumato\[postgres\]"):
+    with raises_code(StudyError, "SF-STUDY-031", match=r"needs psycopg.*pip install sfumato\[postgres\]"):
         open_ledger("postgresql://host/book")
 
 
@@ -114,5 +120,5 @@ def test_the_head_of_a_ledger_in_postgresql_lies_beside_the_study(database, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["adult.ledger.head"]
     raw(database, "DROP TABLE ledger")
     assert "adult.ledger.head' says that the ledger had 1 rows" in ledger_of(declared).lost("Adult")[0]
-    with pytest.raises(VerifyError, match="has lost entries"):
+    with raises_code(VerifyError, "SF-VERIFY-043"):
         ledger_of(declared).reserve(draft("1/10"), budget=ONE)

@@ -12,6 +12,7 @@ from sfumato.errors import BudgetError, StudyError
 from sfumato.ledger import open_ledger, stretches, total_spent
 from sfumato.study.span import Span, atoms
 from tests.ledger.drafts import draft
+from tests.raising import raises_code
 
 DAY = dt.date(2013, 1, 1)
 DAYS = 12
@@ -123,9 +124,11 @@ def test_a_refusal_names_what_is_left_over_the_span_who_spent_it_and_what_would_
         "To fix: ask for ε = 0.25 or less; or keep to [2013-01-05, 2013-01-07), where it fits."
     )
     ledger.reserve(draft("0.25", span=span(2, 6)), budget=ONE)
-    with pytest.raises(BudgetError, match=r"To fix: keep to \[2013-01-05, 2013-01-07\), where it fits"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match=r"To fix: keep to \[2013-01-05, 2013-01-07\), where it fits"):
         ledger.reserve(draft("0.25", span=span(2, 6)), budget=ONE)
-    with pytest.raises(BudgetError, match=r"and 0 is left of the study's 1; spent by: entry 1 .*; entry 2 .*; entry 3"):
+    with raises_code(
+        BudgetError, "SF-BUDGET-003", match=r"and 0 is left of the study's 1; spent by: entry 1 .*; entry 2 .*; entry 3"
+    ):
         ledger.reserve(draft("0.25"), budget=ONE)
 
 
@@ -165,13 +168,13 @@ def test_a_question_that_does_not_fit_is_told_the_days_where_it_does():
     ledger.reserve(draft("0.25", span=span(4, 8)), budget=ONE)
     question = replace(draft("0.5"), method="ask")
     told = r"the question asks for ε = 0.5, .*To fix: keep to days with `--span 2013-01-05..2013-01-09`, where it fits"
-    with pytest.raises(BudgetError, match=told):
+    with raises_code(BudgetError, "SF-BUDGET-003", match=told):
         ledger.reserve(question, budget=ONE)
     told = r"the question asks for .* with `--span 2013-01-05..2013-01-07`, where it fits"
-    with pytest.raises(BudgetError, match=told):
+    with raises_code(BudgetError, "SF-BUDGET-003", match=told):
         ledger.reserve(replace(question, span=span(2, 6)), budget=ONE)
     ledger.reserve(replace(question, span=span(4, 8)), budget=ONE)
-    with pytest.raises(BudgetError, match="the budget is spent"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match="the budget is spent"):
         ledger.reserve(question, budget=ONE)
-    with pytest.raises(StudyError, match=r"write two days, .*: 2004-01-01..2010-01-01 or"):
+    with raises_code(StudyError, "SF-STUDY-197", match=r"write two days, .*: 2004-01-01..2010-01-01 or"):
         Span.read("t", "2013")

@@ -9,6 +9,7 @@ import pytest
 from sfumato.errors import BudgetError, PublishError, VerifyError
 from sfumato.ledger import open_ledger, sqlite
 from tests.ledger.drafts import WHEN, draft
+from tests.raising import raises_code
 
 ONE = Fraction(1)
 
@@ -55,7 +56,7 @@ def test_whoever_removes_the_triggers_breaks_the_chain(tmp_path):
     ledger.complete(ledger.reserve(draft("1/10"), budget=ONE).id, "sha256:abc", at=WHEN)
     raw(path, "DROP TRIGGER ledger_no_update", "UPDATE ledger SET epsilon = '1/1000' WHERE seq = 1")
     assert ledger.verify() == ("row 1 was changed: its hash does not match",)
-    with pytest.raises(VerifyError, match="does not verify"):
+    with raises_code(VerifyError, "SF-VERIFY-042"):
         ledger.reserve(draft("1/10"), budget=ONE)
 
 
@@ -81,15 +82,13 @@ def test_a_file_that_is_no_ledger(tmp_path):
     path = tmp_path / "ledger.db"
     path.write_text("age,job\n" * 1000)
     for act in (lambda ledger: ledger.entries("adult"), lambda ledger: ledger.reserve(draft("1"), budget=ONE)):
-        with pytest.raises(
-            VerifyError, match=r"damaged or no ledger at all.*restore it from a backup, or name another"
-        ):
+        with raises_code(VerifyError, "SF-VERIFY-046"):
             act(open_ledger(path))
     assert path.read_text() == "age,job\n" * 1000
 
 
 def test_a_folder_that_does_not_exist(tmp_path):
-    with pytest.raises(PublishError, match=r"cannot be used.*check that its folder exists and is writable"):
+    with raises_code(PublishError, "SF-PUBLISH-008"):
         open_ledger(tmp_path / "no" / "ledger.db").reserve(draft("1"), budget=ONE)
 
 
@@ -108,7 +107,7 @@ def test_a_ledger_that_another_program_holds(tmp_path, monkeypatch):
     open_ledger(path).reserve(draft("1/10"), budget=ONE)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(PublishError, match=r"locked.*no other program holds it"):
+        with raises_code(PublishError, "SF-PUBLISH-008", match=r"locked.*no other program holds it"):
             open_ledger(path).reserve(draft("1/10"), budget=ONE)
     assert open_ledger(path).spent("adult") == Fraction(1, 10)
 

@@ -14,6 +14,7 @@ from sfumato.methods.anatomy import anatomize
 from sfumato.methods.method import Context
 from sfumato.privacy.dp.sampling import InsecureSource
 from tests.methods.partition_tables import cells_of, groups_of, partition_tables, partition_view
+from tests.raising import raises_code
 from tests.small_domains import grid
 
 SEEDS = st.integers(0, 2**32)
@@ -26,8 +27,10 @@ def test_a_bucket_has_l_records_or_more_and_no_value_twice(table, l, seed):  # n
     most = max(Counter(r[ill] for r in records).values())
     method, cells = Anatomy(l=l), cells_of(view, records)
     if most * l > len(records):
-        with pytest.raises(
-            InfeasibleError, match=rf"so some bucket would have it twice.*set l to {len(records) // most}"
+        with raises_code(
+            InfeasibleError,
+            "SF-INFEASIBLE-006",
+            match=rf"so some bucket would have it twice.*set l to {len(records) // most}",
         ):
             method.draft(view, cells, Context(source=InsecureSource(seed)))
         return
@@ -96,15 +99,15 @@ def test_a_hundred_thousand_records_take_no_time(shares):
 
 def test_what_cannot_be_is_refused():
     view = partition_view(age=grid(0, 9))
-    with pytest.raises(StudyError, match="and none is declared"):
+    with raises_code(StudyError, "SF-STUDY-079"):
         Anatomy(l=2).check(partition_view(age=grid(0, 9), sensitive=()))
-    with pytest.raises(StudyError, match="protects one sensitive attribute, and the release has 2"):
+    with raises_code(StudyError, "SF-STUDY-033", match="protects one sensitive attribute, and the release has 2"):
         Anatomy(l=2).check(partition_view(age=grid(0, 9), sensitive=("ill", "worse")))
-    with pytest.raises(StudyError, match="l is 0"):
+    with raises_code(StudyError, "SF-STUDY-076", match="l is 0"):
         Anatomy(l=0)
-    with pytest.raises(StudyError, match="publish 1 table or 2"):
+    with raises_code(StudyError, "SF-STUDY-032"):
         Anatomy(l=2, tables="both")
-    with pytest.raises(InfeasibleError, match="no record is left to release"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-011"):
         Anatomy(l=2).draft(view, cells_of(view, []), Context(source=InsecureSource(0)))
 
 

@@ -7,6 +7,7 @@ import pytest
 from sfumato.errors import StudyError
 from sfumato.methods import METHODS, build
 from sfumato.study.recipe import Recipe
+from tests.raising import raises_code
 
 LEAST = {  # the least that each method needs; a new method without a line here fails
     "anatomy": {"l": 2},
@@ -59,5 +60,5 @@ def test_a_value_of_the_wrong_kind_is_named(method, given, says):
 
 
 def test_what_is_lacking_is_named():
-    with pytest.raises(StudyError, match=r"release 'bare' has no l\. To fix: add `l: …` to it"):
+    with raises_code(StudyError, "SF-STUDY-036", match=r"release 'bare' has no l\. To fix: add `l: …` to it"):
         build(Recipe(name="bare", method="anatomy", parameters={}))

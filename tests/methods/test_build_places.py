@@ -7,6 +7,7 @@ from sfumato.errors import StudyError
 from sfumato.methods import METHODS, build
 from sfumato.study.file import study_from_text
 from sfumato.study.recipe import Recipe, recipe_from_study
+from tests.raising import raises_code
 
 STUDY = """name: a
 source: a.csv
@@ -64,12 +65,14 @@ def test_plan_and_release_say_it_too(tmp_path):
     (tmp_path / "study.yaml").write_text(f"{STUDY}    method: mondrian\n    k: 0\n", encoding="utf-8")
     study = sf.Study.load(tmp_path / "study.yaml")
     for ask in (study.plan, study.release):
-        with pytest.raises(StudyError, match=r"study\.yaml, line 11: k is 0\. To fix: use a whole number from 1 on"):
+        with raises_code(
+            StudyError, "SF-STUDY-076", match=r"study\.yaml, line 11: k is 0\. To fix: use a whole number from 1 on"
+        ):
             ask("mine")
 
 
 def test_where_there_is_no_file_there_is_no_line():
-    with pytest.raises(StudyError, match=r"^k is 0"):
+    with raises_code(StudyError, "SF-STUDY-076", match=r"^k is 0"):
         build(Recipe(name="x", method="mondrian", parameters={"k": 0}))
 
 

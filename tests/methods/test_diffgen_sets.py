@@ -18,6 +18,7 @@ from sfumato.methods.specialization.scores import SCORES
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
 from tests.domains.sets.test_domain import DEEP, WIDE
+from tests.raising import raises_code
 from tests.small_domains import JOB, counter, view
 
 CODES = SetDomain(taxonomy=DEEP, separator=";")
@@ -136,7 +137,7 @@ def test_a_contingency_table_of_too_many_codes_is_refused():
         Node("Any", tuple(Node(f"{a}", tuple(Node(f"{a}.{b}", tuple(Node(f"{a}.{b}.{c}") for c in range(20)))
                                              for b in range(20))) for a in range(20)))
     )  # fmt: skip
-    with pytest.raises(StudyError, match="8,000 codes"):
+    with raises_code(StudyError, "SF-STUDY-045", match="8,000 codes"):
         ContingencyTable(epsilon=1).check(view(codes=SetDomain(taxonomy=tree)))
     ContingencyTable(epsilon=1).check(view(codes=SetDomain(taxonomy=tree, level=2)))
     ContingencyTable(epsilon=1).check(view(codes=SetDomain(taxonomy=tree, most=5)))

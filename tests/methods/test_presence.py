@@ -17,6 +17,7 @@ from sfumato.study.attribute import InvalidValuePolicy
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.partition_tables import DECADES, partition_tables, partition_view
 from tests.methods.small_views import cells_of, tables
+from tests.raising import raises_code
 from tests.small_domains import grid
 
 SHARES = st.sampled_from(["0", "0.1", "1/4", "1/3", "0.5", "3/4", "0.9", "1"])
@@ -120,13 +121,13 @@ def test_who_cannot_count_people_says_so(method, words):
 @pytest.mark.parametrize("given", [{"strict": False}, {"ranges": "partition"}])
 def test_mondrian_counts_people_in_tight_regions_that_do_not_overlap(given):
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
-    with pytest.raises(StudyError, match="do not overlap"):
+    with raises_code(StudyError, "SF-STUDY-067"):
         Mondrian(promise=promise, **given).check(partition_view(age=grid(0, 9)))
 
 
 def test_one_release_compares_with_one_population():
     promise = [{"delta-presence": {"maximum": "0.5", "population": name}} for name in ("a.csv", "b.csv")]
-    with pytest.raises(StudyError, match="two populations"):
+    with raises_code(StudyError, "SF-STUDY-060"):
         FullDomain(promise=promise).check(partition_view(age=grid(0, 9)))
 
 
@@ -134,7 +135,7 @@ def test_one_release_compares_with_one_population():
 def test_suppressed_records_would_tell_of_those_who_live_nowhere(method):
     """Were 20 records suppressed and 20 people in no published region, all of them would be known to be patients."""
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
-    with pytest.raises(StudyError, match="live in no published region"):
+    with raises_code(StudyError, "SF-STUDY-061", match="live in no published region"):
         method(promise=promise, suppress="0.1").check(partition_view(age=DECADES))
 
 
@@ -143,5 +144,5 @@ def test_nobody_is_moved_to_a_bound(method):
     view = partition_view(age=DECADES)
     view = replace(view, quasi=tuple(replace(a, outside=InvalidValuePolicy.KEEP) for a in view.quasi))
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
-    with pytest.raises(StudyError, match="`outside: keep`"):
+    with raises_code(StudyError, "SF-STUDY-098"):
         method(promise=promise).check(view)

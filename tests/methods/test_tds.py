@@ -15,6 +15,7 @@ from sfumato.methods import Tds, build, recipe_of
 from sfumato.study.attribute import Attribute, Role
 from tests.methods.full_domain.test_full_domain import close, distinct, probabilistic
 from tests.methods.small_views import SHAPES, cells_of, tables, view_of
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid
 
 FREE = (*SHAPES, grid(0, 5), grid(0, 40))
@@ -118,7 +119,7 @@ def test_it_takes_the_same_steps_as_the_slow_one(table, k, promise):
 def test_every_record_is_in_one_group_and_every_group_keeps_k(table, k):
     view, records = table
     if len(records) < k:
-        with pytest.raises(InfeasibleError, match=f"set k to {len(records)} or less"):
+        with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match=f"set k to {len(records)} or less"):
             Tds(k=k).draft(view, cells_of(view, records))
         return
     partition = Tds(k=k).draft(view, cells_of(view, records)).partition
@@ -161,7 +162,7 @@ def test_without_a_class_there_is_nothing_to_tell():
             Tds(k=2).check(view_of({"job": JOB}, target=target))
     others = view_of({"job": JOB})
     others = replace(others, others=(Attribute(name="x", role=Role.INSENSITIVE, domain=flat("a", "b")),))
-    with pytest.raises(StudyError, match="role: class"):
+    with raises_code(StudyError, "SF-STUDY-063", match="role: class"):
         Tds(k=2).check(others)
 
 
@@ -170,7 +171,7 @@ def test_constant_columns_and_one_record_stay_whole():
     for records in ([(1, 3, 0)], [(1, 3, 0)] * 9 + [(1, 3, 1)] * 9):
         draft = Tds(k=1).draft(view, cells_of(view, records))
         assert (draft.facts["groups"], draft.facts["specializations"]) == (1, [])
-    with pytest.raises(InfeasibleError, match="no record is left to release"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-011"):
         Tds(k=1).draft(view, cells_of(view, []))
 
 
@@ -181,7 +182,7 @@ def test_a_recipe_and_a_forecast():
     found = method.forecast(view)
     assert "'job', 'age' start fully generalised" in found.sentences[0]
     assert "'age' are split" in found.sentences[1]
-    with pytest.raises(StudyError, match="no privacy model is specified"):
+    with raises_code(StudyError, "SF-STUDY-055"):
         Tds()
     assert method.spends is None
 

@@ -18,6 +18,7 @@ import sfumato as sf
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 from tests.release.forms.noisy_counts.test_encoder import CANNOT_PASS
 from tests.workflow import plain_sets as plain
 
@@ -251,7 +252,7 @@ def test_queries_ask_what_sets_contain(method):
         assert release.query(text).count == pytest.approx(guess, abs=1e-6), text
         here = sum(weight * plain.chance(nodes, wish) * _in(ward, "a") for weight, ward, nodes in rows)
         assert release.query(f"{text} and ward = a").count == pytest.approx(here, abs=1e-6), text
-    with pytest.raises(UsageError, match="no value '33'"):
+    with raises_code(UsageError, "SF-USAGE-017", match="no value '33'"):
         release.query("codes contains 33")
 
 
@@ -298,6 +299,6 @@ def test_names_of_sets_that_are_none_of_the_codes_are_found(folder):
 
     content["seal"] = seal({key: value for key, value in content.items() if key != "seal"})
     path.write_bytes(render(content))
-    with pytest.raises(VerifyError, match="none of its declared codes"):
+    with raises_code(VerifyError, "SF-VERIFY-069", match="none of its declared codes"):
         Release.open("out")
     assert not verify_bundle("out").ok

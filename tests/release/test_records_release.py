@@ -10,6 +10,7 @@ from sfumato.errors import UsageError, VerifyError
 from sfumato.privacy.models import DistinctLDiversity
 from sfumato.release.forms.records.release import RecordsRelease
 from sfumato.release.release import Release
+from tests.raising import raises_code
 from tests.release.partitions import VIEW, draft_of, drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -40,7 +41,7 @@ def test_tables_hold_suppressed_records_too(release):
 def test_a_changed_data_file_is_refused(release):
     path = release.path / "data.parquet"
     path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(VerifyError, match=r"data\.parquet is not the file"):
+    with raises_code(VerifyError, "SF-VERIFY-091", match=r"data\.parquet is not the file"):
         Release.open(release.path)
 
 
@@ -60,9 +61,9 @@ def test_training_data_are_middles_labels_and_ones(release):
 def test_another_attribute_can_be_the_target(release):
     x, y, _ = release.to_training(target="ill")
     assert set(y) == {"flu", "asthma", "none"} and x.shape[0] == 6
-    with pytest.raises(UsageError, match="'age' is generalised"):
+    with raises_code(UsageError, "SF-USAGE-061", match="'age' is generalised"):
         release.to_training(target="age")
-    with pytest.raises(UsageError, match="no attribute 'height'"):
+    with raises_code(UsageError, "SF-USAGE-062", match="no attribute 'height'"):
         release.to_training(target="height")
     frame, labels, _ = release.to_training(as_frame=True)
     assert list(frame.columns) == list(release.features.names) and labels.name == "income"
@@ -121,7 +122,7 @@ def test_samples_lie_in_the_regions(release):
     assert all(20 <= age < 30 for age in ages[:3]) and all(40 <= age < 50 for age in ages[3:])
     assert len(release.sample(50, seed=2)) == 50
     assert release.sample(5, seed=3).equals(release.sample(5, seed=3))
-    with pytest.raises(UsageError, match="a sample of -1"):
+    with raises_code(UsageError, "SF-USAGE-065", match="a sample of -1"):
         release.sample(-1)
 
 
@@ -147,7 +148,7 @@ def test_a_release_without_a_class_needs_a_target(tmp_path):
 
     view = replace(VIEW, others=VIEW.others[1:])
     release = opened(draft_of([(20, 0, 0, 0, 0, 3)], [0], [((20, 21), (0, 1))], view=view), tmp_path)
-    with pytest.raises(UsageError, match="the release has no class"):
+    with raises_code(UsageError, "SF-USAGE-060"):
         release.to_training()
     assert release.to_training(target="ill")[1].tolist() == ["flu"] * 3
 

@@ -16,6 +16,7 @@ from sfumato.errors import UsageError
 from sfumato.release.forms.noisy_counts.declared_layout import layout_of
 from sfumato.release.release import Release
 from sfumato.release.sample import sample
+from tests.raising import raises_code
 from tests.release.conftest import AGE, CUTS, DAY, INCOME, JOB, PAY, draft_of, drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -70,7 +71,7 @@ def test_an_attribute_in_one_region_is_left_out(tmp_path):
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_a_library_that_is_not_there_is_named(release, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UsageError, match=f"{package} is not installed"):
+    with raises_code(UsageError, "SF-USAGE-063", match=f"{package} is not installed"):
         getattr(release, f"to_{package}")()
 
 
@@ -98,7 +99,7 @@ def test_a_sample_depends_on_its_seed_alone(release):
 def test_a_sampled_record_lies_in_its_group(draft, seed, n):
     layout = layout_of(draft)
     if n and not len(draft.groups):
-        with pytest.raises(UsageError, match="nothing to sample from"):
+        with raises_code(UsageError, "SF-USAGE-068"):
             sample(layout, draft.groups, n=n, seed=seed)
         return
     table = sample(layout, draft.groups, n=n, seed=seed)
@@ -131,7 +132,7 @@ def test_decimal_steps_sample_to_decimals():
 
 
 def test_a_sample_of_fewer_than_none_is_refused(release):
-    with pytest.raises(UsageError, match="a sample of -1 records"):
+    with raises_code(UsageError, "SF-USAGE-065", match="a sample of -1 records"):
         release.sample(-1)
     assert release.sample(0).num_rows == 0
     assert isinstance(release.sample(0), pa.Table)

@@ -16,6 +16,7 @@ from sfumato.release.bundle.files import file_facts
 from sfumato.release.release import Release
 from sfumato.release.storage.seal import render, seal
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 from tests.release.conftest import publish, small_draft
 
 NAMES = ["data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"]
@@ -61,9 +62,9 @@ def test_the_folder_above_will_do(bundle):
 
 
 def test_no_bundle_at_all_is_an_error(tmp_path):
-    with pytest.raises(VerifyError, match="there is no bundle in"):
+    with raises_code(VerifyError, "SF-VERIFY-048"):
         verify_bundle(tmp_path)
-    with pytest.raises(UsageError, match="there is no folder"):
+    with raises_code(UsageError, "SF-USAGE-050"):
         Release.open(tmp_path / "nowhere")
 
 
@@ -146,7 +147,7 @@ def test_a_file_that_is_no_table_is_found(bundle):
     (bundle / "data.parquet").write_bytes(b"PAR1 no")
     reseal(bundle)
     assert "values" in failed(bundle)
-    with pytest.raises(VerifyError, match="cannot be read"):
+    with raises_code(VerifyError, "SF-VERIFY-096"):
         Release.open(bundle)
 
 

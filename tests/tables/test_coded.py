@@ -10,6 +10,7 @@ from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError, SourceError
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
 TABLE = pa.table(
@@ -29,9 +30,9 @@ def test_columns_that_are_not_there_are_named_with_what_is_close():
             CodedTable(source, [AGE, attribute("sexx", categories("f")), attribute("income", categories("f"))])
         assert "has no column 'sexx', 'income'" in caught.value.problem
         assert "'sexx' may be 'sex'" in caught.value.fix
-        with pytest.raises(SourceError, match="no column 'patient'"):
+        with raises_code(SourceError, "SF-SOURCE-003", match="no column 'patient'"):
             CodedTable(source, [AGE], unit=PersonUnit("patient", 1))
-        with pytest.raises(SourceError, match="no column 'Age'"):
+        with raises_code(SourceError, "SF-SOURCE-003", match="no column 'Age'"):
             CodedTable(source, [attribute("Age", grid(0, 1))])
 
 

@@ -12,6 +12,7 @@ from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import SourceError
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.tables import CodedTable, open_source
+from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
 NUMBER_GRIDS = [
@@ -165,7 +166,7 @@ def test_a_value_outside_a_grid_can_be_suppressed():
     ],
 )
 def test_a_type_that_can_never_fit_is_refused(column, domain, message):
-    with open_source(pa.table({"x": column})) as source, pytest.raises(SourceError, match="To fix: convert") as caught:
+    with open_source(pa.table({"x": column})) as source, raises_code(SourceError, "SF-SOURCE-004") as caught:
         CodedTable(source, [attribute("x", domain)])
     assert message in caught.value.problem
 

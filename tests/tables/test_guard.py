@@ -4,6 +4,7 @@ import pytest
 
 from sfumato.errors import PublishError, SourceError
 from sfumato.tables.guard import classify, run_guarded
+from tests.raising import raises_code
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_writing_fails_with_its_own_error():
     def fail():
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(PublishError, match="the disk is full"):
+    with raises_code(PublishError, "SF-SOURCE-017"):
         run_guarded(fail, doing="writing x", error=PublishError)
 
 

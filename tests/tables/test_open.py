@@ -13,6 +13,7 @@ from pyarrow import parquet
 from sfumato.errors import SourceError, UsageError
 from sfumato.tables import ENGINES, open_source
 from sfumato.tables.csv.dialect import inspect_csv
+from tests.raising import raises_code
 
 SECRET = "Zaphod-4711"
 
@@ -257,7 +258,7 @@ def test_engines_that_are_not_there_are_refused_without_the_address():
 
 
 def test_limits_that_are_none():
-    with pytest.raises(UsageError, match="memory such as 500MB"):
+    with raises_code(UsageError, "SF-USAGE-077"):
         open_source(pa.table({"a": [1]}), memory_limit="plenty")
 
 

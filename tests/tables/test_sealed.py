@@ -8,6 +8,7 @@ from pyarrow import parquet
 from sfumato.errors import SourceError
 from sfumato.study.source import Source
 from sfumato.tables import open_source
+from tests.raising import raises_code
 
 SECRET = "Zaphod-4711"
 
@@ -54,7 +55,7 @@ def test_only_the_source_is_a_pattern_and_not_the_folder_it_starts_at(tmp_path):
         (tmp_path / folder / "v1.csv").write_text(f"a\n{value}\n", encoding="utf-8")
     with open_source("v*.csv", base=tmp_path / "study [1]") as table:
         assert table.fetch(table.table).to_pylist() == [{"a": "own"}]
-    with pytest.raises(SourceError, match="there is no file"):
+    with raises_code(SourceError, "SF-SOURCE-034", match="there is no file"):
         open_source("v2.csv", base=tmp_path / "study [1]")
 
 

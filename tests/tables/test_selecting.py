@@ -14,6 +14,7 @@ from sfumato.study.selection import Selection, may_overlap, parse_selection
 from sfumato.study.span import Span
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
 AGE = attribute("age", grid(0, 99, unit="integer"))
@@ -92,9 +93,9 @@ def test_what_is_not_selected_is_not_looked_at():
 
 def test_the_columns_of_a_selection_must_be_there():
     with open_source(pa.table({"sex": ["f"]})) as source:
-        with pytest.raises(SourceError, match="has no column 'day'"):
+        with raises_code(SourceError, "SF-SOURCE-003", match="has no column 'day'"):
             CodedTable(source, [SEX], selection=Selection(span=SPAN, time=DAY))
-        with pytest.raises(SourceError, match="has no column 'age'"):
+        with raises_code(SourceError, "SF-SOURCE-003", match="has no column 'age'"):
             CodedTable(source, [SEX], selection=parse_selection("age > 3", ALL))
 
 

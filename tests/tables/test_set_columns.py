@@ -13,6 +13,7 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
 from tests.domains.sets.test_domain import DEEP
+from tests.raising import raises_code
 from tests.small_domains import flat
 
 TREE = DEEP.with_leaf("(other)")
@@ -117,7 +118,7 @@ def test_a_persons_records_are_bounded_by_their_own_sets_alone():
 
 
 def test_columns_that_hold_no_codes_are_refused():
-    with open_source(pa.table({"x": [True, False]})) as source, pytest.raises(SourceError, match="sets of codes"):
+    with open_source(pa.table({"x": [True, False]})) as source, raises_code(SourceError, "SF-SOURCE-038"):
         CodedTable(source, [sets("x", DOMAINS[0])])
-    with open_source(table()) as source, pytest.raises(SourceError, match="no column 'diag'"):
+    with open_source(table()) as source, raises_code(SourceError, "SF-SOURCE-003", match="no column 'diag'"):
         CodedTable(source, [sets("x", SetDomain(taxonomy=DEEP, columns=("x", "diag")))])

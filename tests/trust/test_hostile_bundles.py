@@ -19,6 +19,7 @@ from sfumato.release.storage.parquet_file import ParquetLimits, read_parquet
 from sfumato.release.storage.parquet_pages import read_footer, refuse_large_pages
 from sfumato.release.storage.untrusted import MOST_JSON_BYTES, open_regular, parse_json, refuse_unexpected
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 from tests.trust.forged import FORMS, copy, files_of, forge, manifest, receive, write_manifest, write_sound
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -210,7 +211,7 @@ def test_a_regular_file_is_opened_and_nothing_else(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with alarm():
         for name in ("link", "fifo", "."):
-            with pytest.raises(VerifyError, match="not a regular file"):
+            with raises_code(VerifyError, "SF-VERIFY-114"):
                 open_regular(tmp_path / name)
 
 
@@ -284,7 +285,7 @@ def test_a_page_that_says_it_unpacks_to_two_gigabytes_is_not_unpacked(tmp_path):
     with open_regular(path) as file:
         chunk = read_footer(file, ["x"], ["x"]).chunks[0][0]
         assert refuse_large_pages(file, chunk, most=10_000) > 0
-    with pytest.raises(VerifyError, match="unpacks to more"):
+    with raises_code(VerifyError, "SF-VERIFY-099", match="unpacks to more"):
         refuse_large_pages(io.BytesIO(forged), replace(chunk, stop=chunk.stop + shifted), most=1 << 20)
 
 
@@ -303,14 +304,14 @@ def test_encodings_that_unpack_without_bound_are_refused(tmp_path):
     path = tmp_path / "x.parquet"
     table = pa.table({"x": pa.array(["a" * n for n in range(100)])})
     pq.write_table(table, path, store_schema=False, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY")
-    with pytest.raises(VerifyError, match="encoding"):
+    with raises_code(VerifyError, "SF-VERIFY-105"):
         read_parquet(path, {"x": pa.dictionary(pa.int32(), pa.string())}, ParquetLimits(rows=100, text_bytes=1 << 20))
 
 
 def test_nested_columns_are_refused(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"x": pa.array([[1] * 1000])}), path)
-    with pytest.raises(VerifyError, match="columns"):
+    with raises_code(VerifyError, "SF-VERIFY-056"):
         read_parquet(path, {"x": pa.int64()}, ParquetLimits(rows=1, text_bytes=1 << 20))
 
 
@@ -396,7 +397,7 @@ def test_a_sample_of_more_records_than_fit_is_refused(counts):
     pq.write_table(changed, counts / "data.parquet", store_schema=False)
     pa.csv.write_csv(changed, counts / "data.csv")
     forge(counts)
-    with pytest.raises(UsageError, match="ask for fewer"):
+    with raises_code(UsageError, "SF-USAGE-066"):
         Release.open(counts).sample()
     assert len(Release.open(counts).sample(5, seed=1)) == 5
 

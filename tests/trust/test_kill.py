@@ -21,6 +21,7 @@ from sfumato.release.bundle import files
 from sfumato.release.bundle import write as writing
 from sfumato.release.verify import verify_bundle
 from sfumato.study.file import load_study
+from tests.raising import raises_code
 from tests.trust import driver
 from tests.trust.studies import declared, everything, on_disk, recipe, released, spanned
 
@@ -143,7 +144,7 @@ def test_killed_at_any_moment(tmp_path, kills):
 
 LEARNING = (
     "after open_study_table", "before _claim", "after _claim", "before reserve", "after reserve", "before cells",
-    "before noisy_counts", "after noisy_counts", "after split_point", "after noisy_max", "before _put",
+    "before noisy_counts", "after noisy_counts", "after split_point", "after noisy_max", "before _write_model",
     "before replace", "after replace", "after sync_folder", "before complete", "after complete",
 )  # fmt: skip
 DRAWN = {"before noisy_counts", "before split_point", "before noisy_max"}
@@ -301,7 +302,9 @@ def test_a_disk_that_fails_in_the_middle(tmp_path, monkeypatch, number, says, wh
 def test_an_unwritable_folder_costs_nothing(tmp_path, monkeypatch, number):
     study = on_disk(tmp_path)
     monkeypatch.setattr(Path, "mkdir", broken(number))
-    with pytest.raises(PublishError, match=r"'.*out' cannot be written to\. To fix: choose a folder you may write to"):
+    with raises_code(
+        PublishError, "SF-PUBLISH-011", match=r"'.*out' cannot be written to\. To fix: choose a folder you may write to"
+    ):
         workflow.release(load_study(study), recipe(h=3), folder=tmp_path / "out")
     assert not (tmp_path / "clinic.ledger.sqlite").exists()
 
@@ -310,7 +313,7 @@ def test_a_ledger_that_cannot_be_written_stops_the_release(tmp_path):
     """Without an entry no noise is drawn, and the folder is given back."""
     study = on_disk(tmp_path)
     study.write_text(study.read_text(encoding="utf-8") + "ledger: no/such/folder/book.sqlite\n", encoding="utf-8")
-    with pytest.raises(PublishError, match=r"the ledger '.*' cannot be used"):
+    with raises_code(PublishError, "SF-PUBLISH-008"):
         released(study, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

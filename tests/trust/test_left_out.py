@@ -12,6 +12,7 @@ from sfumato import workflow
 from sfumato.errors import SourceError
 from sfumato.interactive import DiffPC45
 from sfumato.privacy.dp.sampling import InsecureSource
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -89,7 +90,7 @@ def test_a_run_makes_the_other_releases(tmp_path):
 def test_the_study_sets_the_limit(tmp_path, limit, refused):
     opened = study(most_invalid=limit)
     if refused:
-        with pytest.raises(SourceError, match=r"At most 0\.98 may be left out"):
+        with raises_code(SourceError, "SF-SOURCE-046", match=r"At most 0\.98 may be left out"):
             opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
     else:
         done = opened.release(sf.DiffGen(epsilon=1, h=2), out=tmp_path / "out", report=False)
@@ -115,7 +116,7 @@ def test_what_a_filter_or_a_span_cannot_read_counts():
     opened = study(table(days=20))
     plan = opened.plan(sf.DiffGen(epsilon=1, h=2), purpose="then")
     assert plan.left_out.attributes == {"seen": 0.9}
-    with pytest.raises(SourceError, match="too many records"):
+    with raises_code(SourceError, "SF-SOURCE-039"):
         opened.ask("sex = f", epsilon=1, span="[2004-01-01, 2005-01-01)")
 
 
@@ -125,7 +126,7 @@ def test_records_without_a_person_count():
     opened = study(source, privacy={"unit": {"person": "who", "at_most": 1}, "budget": 10}, paid={"missing": "keep"})
     plan = opened.plan(sf.DiffGen(epsilon=1, h=2))
     assert plan.left_out.attributes == {"who": 0.75}, "records beyond the first of a person are not left out"
-    with pytest.raises(SourceError, match="too many records"):
+    with raises_code(SourceError, "SF-SOURCE-039"):
         opened.ask(epsilon=1)
 
 
@@ -249,5 +250,5 @@ def test_a_few_replaced_values_are_told_and_fewer_are_not(tmp_path):
 
 def test_a_release_of_groups_names_the_format_of_numbers_it_cannot_read(tmp_path):
     opened = study(paid={"missing": "error"})
-    with pytest.raises(SourceError, match=r"declare how they are written \(`format`\)"):
+    with raises_code(SourceError, "SF-SOURCE-048", match=r"declare how they are written \(`format`\)"):
         opened.release(sf.Mondrian(k=2, suppress=0), out=tmp_path / "out", report=False)

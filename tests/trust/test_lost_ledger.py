@@ -17,6 +17,7 @@ from sfumato.ledger.sqlite import SqliteLedger
 from sfumato.study.file import study_from_mapping
 from sfumato.workflow.steps.lost_entries import budget_words
 from tests.ledger.drafts import draft
+from tests.raising import raises_code
 from tests.trust.studies import on_disk, spanned
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -55,7 +56,9 @@ def test_a_deleted_ledger_is_not_a_new_budget(study):
     spend(study)
     (study.parent / LEDGER).unlink()
     assert any("does not know 1 release of 'clinic'" in problem for problem in opened(study).verify_ledger())
-    with pytest.raises(VerifyError, match=r"has lost entries.*contingency-1.*restore the ledger.*adopt --reason"):
+    with raises_code(
+        VerifyError, "SF-VERIFY-043", match=r"has lost entries.*contingency-1.*restore the ledger.*adopt --reason"
+    ):
         spend(study)
     assert not (study.parent / LEDGER).exists()
     assert [folder.name for folder in (study.parent / "releases").iterdir()] == ["contingency-1"]
@@ -65,11 +68,11 @@ def test_without_its_head_the_bundles_notice(study):
     spend(study)
     for name in (LEDGER, HEAD):
         (study.parent / name).unlink()
-    with pytest.raises(VerifyError, match=r"does not know 1 release of 'clinic': .*contingency-1"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match=r"does not know 1 release of 'clinic': .*contingency-1"):
         spend(study)
-    with pytest.raises(VerifyError, match="does not know 1 release"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match="does not know 1 release"):
         ask(study)
-    with pytest.raises(VerifyError, match="does not know 1 release"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match="does not know 1 release"):
         opened(study).release("groups", report=False)
     assert "THE LEDGER HAS LOST ENTRIES" in opened(study).plan(sf.ContingencyTable(epsilon=1)).sentences[0]
     assert "THE LEDGER HAS LOST ENTRIES" in opened(study).plan("groups").sentences[0]
@@ -81,7 +84,7 @@ def test_a_restored_backup_is_noticed_by_the_head_where_there_is_no_bundle(study
     ask(study, 2)
     shutil.copy(tmp_path / "backup", study.parent / LEDGER)
     assert any(HEAD in problem for problem in opened(study).verify_ledger())
-    with pytest.raises(VerifyError, match=r"had 4 rows for the study 'clinic' .ε = 3 in all."):
+    with raises_code(VerifyError, "SF-VERIFY-043", match=r"had 4 rows for the study 'clinic' .ε = 3 in all."):
         ask(study)
     [entry] = opened(study).adopt_releases("restored the backup of May")
     assert (entry.state, entry.epsilon, entry.adopts, entry.reason) == (
@@ -101,7 +104,7 @@ def test_a_ledger_of_another_branch_does_not_hide_what_was_spent(study, tmp_path
     for _ in range(2):
         ask(study)
     shutil.copy(tmp_path / "archive" / LEDGER, study.parent / LEDGER)
-    with pytest.raises(VerifyError, match="has lost entries"):
+    with raises_code(VerifyError, "SF-VERIFY-043"):
         ask(study)
     [entry] = opened(study).adopt_releases("copied the archive back")
     assert entry.epsilon == 2
@@ -113,7 +116,7 @@ def test_another_ledger_in_the_study_is_another_account_and_is_noticed(study):
     ask(study)
     text = study.read_text(encoding="utf-8")
     study.write_text(f"{text}ledger: other.sqlite\n", encoding="utf-8")
-    with pytest.raises(VerifyError, match="has lost entries"):
+    with raises_code(VerifyError, "SF-VERIFY-043"):
         ask(study)
     (study.parent / LEDGER).rename(study.parent / "other.sqlite")  # the same ledger at another place is none lost
     ask(study)
@@ -156,7 +159,7 @@ def test_a_release_elsewhere_is_noticed_by_the_next_one_beside_it(study, tmp_pat
     opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "one", report=False)
     for name in (LEDGER, HEAD):
         (study.parent / name).unlink()
-    with pytest.raises(VerifyError, match="does not know 1 release"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match="does not know 1 release"):
         opened(study).release(sf.ContingencyTable(epsilon=1), out=tmp_path / "elsewhere" / "two", report=False)
     assert not (tmp_path / "elsewhere" / "two").exists()
     assert len(opened(study).adopt_releases("moved", folders=[tmp_path / "elsewhere"])) == 1
@@ -197,7 +200,7 @@ def test_a_broken_manifest_is_not_adopted(study):
     for name in (LEDGER, HEAD):
         (study.parent / name).unlink()
     manifest.write_text(manifest.read_text(encoding="utf-8").replace('"epsilon": "1"', '"epsilon": "0.1"'))
-    with pytest.raises(VerifyError, match=r"contingency-1' cannot be adopted: "):
+    with raises_code(VerifyError, "SF-VERIFY-116", match=r"contingency-1' cannot be adopted: "):
         opened(study).adopt_releases("lost")
 
 
@@ -212,14 +215,14 @@ def test_a_folder_of_any_name_has_a_ledger(tmp_path):
 
 
 def test_a_reason_is_needed(study):
-    with pytest.raises(UsageError, match="needs a reason"):
+    with raises_code(UsageError, "SF-USAGE-087"):
         opened(study).adopt_releases("  ")
 
 
 def test_a_head_that_cannot_be_read_is_not_passed_over(study):
     ask(study)
     (study.parent / HEAD).write_text("{}", encoding="utf-8")
-    with pytest.raises(VerifyError, match=r"head of the ledger in '.*' cannot be read"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match=r"head of the ledger in '.*' cannot be read"):
         ask(study)
     [entry] = opened(study).adopt_releases("an editor wrote into it")
     assert entry.epsilon is None
@@ -271,7 +274,7 @@ def test_a_ledger_that_an_earlier_version_named_with_an_invisible_character_is_s
     renamed(study, "clinic\u200b")
     assert opened(study).ledger.spent("clinic") == 1
     (study.parent / f"{stem}.ledger.sqlite").unlink()
-    with pytest.raises(VerifyError, match="has lost entries"):
+    with raises_code(VerifyError, "SF-VERIFY-043", match="has lost entries"):
         ask(study)
     assert [entry.epsilon for entry in opened(study).adopt_releases("lost")] == [1]
     assert opened(study).verify_ledger() == ()
@@ -280,7 +283,7 @@ def test_a_ledger_that_an_earlier_version_named_with_an_invisible_character_is_s
 def test_two_ledgers_of_one_account_are_refused(study):
     ask(study)
     shutil.copy(study.parent / LEDGER, study.parent / "CLINIC.ledger.sqlite")
-    with pytest.raises(StudyError, match=r"there are 2 ledgers of the study 'clinic'"):
+    with raises_code(StudyError, "SF-STUDY-221", match=r"there are 2 ledgers of the study 'clinic'"):
         ask(study)
 
 
@@ -327,7 +330,7 @@ def test_a_study_of_a_table_in_memory_keeps_its_account(study, tmp_path, monkeyp
     [said] = budget_words(sf.Study.from_mapping(fields).declared, open_ledger("memory:"))
     assert said.startswith("the ledger is in memory")
     sf.Study.from_mapping(fields).ask("", epsilon="0.6")
-    with pytest.raises(BudgetError, match=r"0.4 is left"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match=r"0.4 is left"):
         sf.Study.from_mapping(fields).ask("", epsilon="0.6")
     names = sorted(path.name for path in (tmp_path / "here").iterdir())
     assert len(names) == 2 and all(name.startswith("people-a-b-") for name in names)

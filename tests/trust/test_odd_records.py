@@ -4,6 +4,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SourceError
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
 
@@ -59,7 +60,7 @@ def test_names_that_are_numbers_are_told_by_the_study_and_not_by_the_records(tmp
 def test_a_file_without_names_is_refused_by_its_first_line_alone(tmp_path):
     for content in (RECORDS, "30,y\n" + "word,n\n" * 9):
         study = study_of(tmp_path, content)
-        with pytest.raises(SourceError, match="looks like a record, not like column names"):
+        with raises_code(SourceError, "SF-SOURCE-006", match="looks like a record, not like column names"):
             study.ask(epsilon="1")
         assert not study.ledger.entries("odd"), "nothing is spent"
 
@@ -67,7 +68,7 @@ def test_a_file_without_names_is_refused_by_its_first_line_alone(tmp_path):
 def test_a_byte_that_is_not_utf_8_is_refused_before_anything_is_spent_unless_utf_8_is_declared(tmp_path):
     content = (HEADER + RECORDS).encode() + b"30,\xff\n"
     study = study_of(tmp_path, content)
-    with pytest.raises(SourceError, match="declare it in the study"):
+    with raises_code(SourceError, "SF-SOURCE-047", match="declare it in the study"):
         study.ask(epsilon="1")
     assert not study.ledger.entries("odd")
     assert study_of(tmp_path, content, encoding="utf-8").ask("ill in (y, n)", epsilon="1000000").count == 40

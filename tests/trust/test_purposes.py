@@ -12,6 +12,7 @@ from sfumato.errors import BudgetError, StudyError
 from sfumato.release.verify import verify_bundle
 from sfumato.study.file import dump_study, study_from_text
 from sfumato.study.span import Span
+from tests.raising import raises_code
 from tests.trust.purposes import SPANS, study, table
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -103,9 +104,11 @@ def test_persons_get_no_discount(tmp_path):
 
 def test_a_request_over_what_is_left_fails_before_anything_is_read(tmp_path):
     opened = study(source="there/is/no/such/table.csv")
-    with pytest.raises(BudgetError, match=r"asks for ε = 3 over \[2012-01-01, 2013-01-01\), and 2 is left"):
+    with raises_code(
+        BudgetError, "SF-BUDGET-003", match=r"asks for ε = 3 over \[2012-01-01, 2013-01-01\), and 2 is left"
+    ):
         opened.release(sf.ContingencyTable(epsilon=3), out=tmp_path / "a", purpose="twelve", report=False)
-    with pytest.raises(BudgetError, match="asks for ε = 3, and 2 is left"):
+    with raises_code(BudgetError, "SF-BUDGET-003", match="asks for ε = 3, and 2 is left"):
         opened.ask("age > 30", epsilon=3)
     assert list(tmp_path.iterdir()) == []
 
@@ -165,11 +168,11 @@ def test_a_filter_on_a_domain_read_off_the_data_is_refused(tmp_path):
         "purposes": {"old": {"attributes": ["job", "ill"], "where": "age > 50"}},
     }  # fmt: skip
     opened = sf.Study.from_mapping(fields)
-    with pytest.raises(StudyError, match="the domain of 'age' was read off the data"):
+    with raises_code(StudyError, "SF-STUDY-064", match="the domain of 'age' was read off the data"):
         opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old", report=False)
     fields["attributes"]["age"] = {"role": "sensitive", "type": "integer", "bounds": [0, 99]}
     opened = sf.Study.from_mapping(fields)
-    with pytest.raises(StudyError, match=r"selects records by the sensitive 'age'"):
+    with raises_code(StudyError, "SF-STUDY-187", match=r"selects records by the sensitive 'age'"):
         opened.release(sf.Mondrian(k=2), out=tmp_path / "a", purpose="old", report=False)
     opened.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "a", purpose="old", report=False)
 
@@ -219,20 +222,20 @@ def test_what_is_wrong_with_a_purpose_is_told_with_its_line(purpose, says):
 def test_what_is_wrong_with_a_format_is_told(day, says):
     with pytest.raises(StudyError, match=says):
         study_from_text(TEXT.format(day=day, purpose="span: [2012-01-01, 2013-01-01]"))
-    with pytest.raises(StudyError, match="`format` is for dates and numbers, and 'job' has none"):
+    with raises_code(StudyError, "SF-STUDY-119", match="`format` is for dates and numbers, and 'job' has none"):
         study_from_text(TEXT.format(day="", purpose="").replace("[Lawyer, Dancer]", "[Lawyer], format: '%Y'"))
 
 
 def test_a_span_needs_one_time_with_dates():
     text = TEXT.format(day="", purpose="span: [2012-01-01, 2013-01-01]")
-    with pytest.raises(StudyError, match="declares no attribute with the role `time`"):
+    with raises_code(StudyError, "SF-STUDY-199", match="declares no attribute with the role `time`"):
         study_from_text(text.replace("role: time, type: date", "role: insensitive"))
     two = re.sub(r"(?m)^( *)day:( *)(\{.*)$", r"\1day:\2\3\n\1night: {role: time, type: date}", text)
-    with pytest.raises(
-        StudyError, match=r"declares 2 attributes with the role `time`.*keep the role on one of: day, n"
+    with raises_code(
+        StudyError, "SF-STUDY-199", match=r"declares 2 attributes with the role `time`.*keep the role on one of: day, n"
     ):
         study_from_text(two)
-    with pytest.raises(StudyError, match="the time 'day' has no dates"):
+    with raises_code(StudyError, "SF-STUDY-200", match="the time 'day' has no dates"):
         study_from_text(text.replace(", type: date", ""))
 
 

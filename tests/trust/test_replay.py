@@ -48,6 +48,7 @@ from sfumato.privacy.dp.mechanisms import _opendp, interval_choice, sparse
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.study.file import load_study, study_from_mapping
 from sfumato.workflow import make_release
+from tests.raising import raises_code
 from tests.small_domains import coded_tables, counter
 from tests.trust.studies import JOBS, everything, manifest, on_disk, recipe, records, released
 
@@ -213,7 +214,9 @@ def test_an_observed_domain_stops_before_the_ledger(tmp_path):
     text = path.read_text(encoding="utf-8").replace("bounds: [0, 99]", "bounds: [20, 79], domain: observed")
     path.write_text(text, encoding="utf-8")
     for what in (recipe(h=3), recipe("contingency")):
-        with pytest.raises(StudyError, match=r"the domain of 'age' was read off the data.*`domain: declared`"):
+        with raises_code(
+            StudyError, "SF-STUDY-064", match=r"the domain of 'age' was read off the data.*`domain: declared`"
+        ):
             released(path, tmp_path / "out", what=what)
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "clinic.ledger.sqlite").exists(), "nothing was spent"
@@ -297,7 +300,9 @@ def test_ten_releases_of_a_tenth_spend_one(tmp_path):
     for number in range(10):
         done = released(study, tmp_path / f"out{number}", what=recipe(h=1, epsilon="0.1"))
     assert done.left == 0
-    with pytest.raises(BudgetError, match=r"ε = 0\.000001, and 0 is left of the study's 1; spent by: 2 earlier"):
+    with raises_code(
+        BudgetError, "SF-BUDGET-003", match=r"ε = 0\.000001, and 0 is left of the study's 1; spent by: 2 earlier"
+    ):
         released(study, tmp_path / "more", what=recipe(h=1, epsilon="1/1000000"))
     assert not (tmp_path / "more").exists()
 
@@ -665,13 +670,13 @@ def test_without_budget_or_epsilon_nothing_is_released(tmp_path):
     path = on_disk(tmp_path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(", budget: 100", ""), encoding="utf-8")
-    with pytest.raises(StudyError, match="declares no privacy budget"):
+    with raises_code(StudyError, "SF-STUDY-214"):
         released(path, tmp_path / "out")
     path.write_text(text.replace(", bounds: [0, 99]", ""), encoding="utf-8")
-    with pytest.raises(StudyError, match="declare its bounds from public knowledge"):
+    with raises_code(StudyError, "SF-STUDY-117", match="declare its bounds from public knowledge"):
         released(path, tmp_path / "out")
     path.write_text(text, encoding="utf-8")
     bare = recipe(h=3)
-    with pytest.raises(StudyError, match="has no epsilon"):
+    with raises_code(StudyError, "SF-STUDY-036", match="has no epsilon"):
         released(path, tmp_path / "out", what=type(bare)(name="dp", method="diffgen", parameters={"h": 3}))
     assert not (tmp_path / "out").exists()

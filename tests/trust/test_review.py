@@ -12,6 +12,7 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.file import study_from_mapping, study_from_text
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -31,7 +32,7 @@ def test_one_stray_byte_does_not_change_how_others_are_read(tmp_path):
     rows = "town,ill\n" + "Zürich,y\nBern,n\n" * 50
     (tmp_path / "t.csv").write_bytes(rows.encode() + b"Bern\xff,n\n")
     study = study_from_mapping({**FIELDS, "source": str(tmp_path / "t.csv")})
-    with pytest.raises(SourceError, match=r"the encoding of .* had to be guessed from its records"):
+    with raises_code(SourceError, "SF-SOURCE-047", match=r"the encoding of .* had to be guessed from its records"):
         workflow.release(study, RECIPE, folder=tmp_path / "out", ledger=open_ledger("memory:"))
     assert not (tmp_path / "out").exists()
 
@@ -63,13 +64,13 @@ def test_a_ledger_lies_with_the_study_wherever_the_command_runs(tmp_path, monkey
 
 def test_a_study_file_cannot_keep_its_account_in_memory(tmp_path):
     text = 'name: s\nsource: t.csv\nledger: "memory:"\nattributes: {sex: {role: quasi_identifier, values: [f]}}'
-    with pytest.raises(StudyError, match="would lose the record of the spent budget"):
+    with raises_code(StudyError, "SF-STUDY-220"):
         workflow.ledger_of(study_from_text(text, base=tmp_path))
 
 
 def test_a_study_in_memory_without_a_ledger_is_not_released(tmp_path):
     study = study_from_mapping({**FIELDS, "source": pd.DataFrame({"town": ["Bern"], "ill": ["y"]})})
-    with pytest.raises(StudyError, match="its spending would not be recorded"):
+    with raises_code(StudyError, "SF-STUDY-209"):
         workflow.release(study, RECIPE, folder=tmp_path / "out")
 
 
@@ -80,7 +81,9 @@ def test_units_are_not_mixed_in_one_account(tmp_path):
     persons = {**FIELDS["privacy"], "unit": {"person": "who", "at_most": 2}}
     by_person = study_from_mapping({**FIELDS, "source": frame, "privacy": persons})
     workflow.release(by_person, RECIPE, folder=tmp_path / "one", ledger=book)
-    with pytest.raises(BudgetError, match=r"'person by who, at most 2', and this release has the unit 'record'"):
+    with raises_code(
+        BudgetError, "SF-BUDGET-002", match=r"'person by who, at most 2', and this release has the unit 'record'"
+    ):
         workflow.release(by_record, RECIPE, folder=tmp_path / "two", ledger=book)
 
 
@@ -97,7 +100,7 @@ def test_an_owners_least_width_is_not_dropped_in_silence(tmp_path):
         "source": pd.DataFrame({"age": [1, 2, 3, 4]}),
         "attributes": {"age": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 9], "at_least": 5}},
     }
-    with pytest.raises(StudyError, match="'mondrian' cannot guarantee the `at_least` of 'age'"):
+    with raises_code(StudyError, "SF-STUDY-062", match="'mondrian' cannot guarantee the `at_least` of 'age'"):
         workflow.release(
             study_from_mapping(fields),
             recipe_of(Mondrian(k=2), name="k"),

@@ -19,6 +19,7 @@ from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.storage.seal import render, seal
 from sfumato.study.unit import PersonUnit
 from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -41,7 +42,7 @@ def of_sets(values):
 
 def test_a_private_tree_refuses_sets_before_anything_is_spent():
     study = of_sets(["31", "15;16"] * 20)
-    with pytest.raises(StudyError, match="cannot split on sets of codes"):
+    with raises_code(StudyError, "SF-STUDY-028"):
         study.learn(sf.DiffPC45(epsilon="1", depth=1))
     assert not study.ledger.entries(study.name)
 

@@ -9,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import StudyError, UsageError
 from sfumato.release.release import Release
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
 
@@ -78,7 +79,7 @@ def test_it_is_asked_and_sampled_and_not_trained_on(done):
     sample = release.sample(100, seed=1)
     assert sample.column_names == ["age", "job", "ill"] and sample.num_rows == 100
     assert release.encoder().n_features_in_ == 3
-    with pytest.raises(UsageError, match=r"no class, so there is nothing to train on\. To fix: use `to_arrow\(\)`"):
+    with raises_code(UsageError, "SF-USAGE-057"):
         release.to_training()
 
 
@@ -127,15 +128,17 @@ def test_a_purpose_may_leave_the_class_out(tmp_path):
     opened = study(target=True, purposes={"few": {"attributes": ["age", "job"]}})
     done = opened.release(sf.ContingencyTable(epsilon=SURE), purpose="few", out=tmp_path / "out")
     assert Release.open(done.bundle).to_arrow().column_names == ["age", "job", "count"]
-    with pytest.raises(StudyError, match="leaves out the class 'ill'"):
+    with raises_code(StudyError, "SF-STUDY-181", match="leaves out the class 'ill'"):
         opened.plan(sf.DiffGen(epsilon=1), purpose="few")
 
 
 def test_other_methods_still_need_one():
-    with pytest.raises(StudyError, match="declares 0 class attributes"):
+    with raises_code(StudyError, "SF-STUDY-201", match="declares 0 class attributes"):
         study().plan(sf.DiffGen(epsilon=1))
-    with pytest.raises(
-        StudyError, match=r"accuracy needs exactly one target \(class attribute\).*'clinic' has no class"
+    with raises_code(
+        StudyError,
+        "SF-STUDY-208",
+        match=r"accuracy needs exactly one target \(class attribute\).*'clinic' has no class",
     ):
         study().accuracy(sf.ContingencyTable(epsilon=1), runs=1)
 

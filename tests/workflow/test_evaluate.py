@@ -11,6 +11,7 @@ from sfumato.evaluate.measures import MEASURES, Reading, Refused, UtilityLoss
 from sfumato.study.attribute import Role
 from sfumato.workflow import evidence_of_bundle, evidence_of_draft, measure
 from sfumato.workflow.evaluate import chosen_measures, measuring_view
+from tests.raising import raises_code
 
 JOBS, ILLS = ("Engineer", "Lawyer", "Dancer", "Writer"), ("flu", "asthma", "none")
 RECORDS = 240
@@ -97,7 +98,7 @@ def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
     assert list(clinic.measure(made, only="ploss")) == ["ploss"]
     few = clinic.measure(str(made.bundle), only=[UtilityLoss(min_sup=0.4)])["uloss"]
     assert few.details["populations"] < clinic.measure(made)["uloss"].details["populations"]
-    with pytest.raises(SfumatoError, match=r"no measure called 'glory'.*ploss"):
+    with raises_code(SfumatoError, "SF-STUDY-109", match=r"no measure called 'glory'.*ploss"):
         clinic.measure("nowhere", only=["glory"])
 
 
@@ -109,7 +110,7 @@ def test_a_release_is_given_as_a_folder_as_it_was_published_or_opened(tmp_path):
     assert clinic.attack_link(opened) == clinic.attack_link(made)
     assert clinic.attack_intersect(opened, made) == clinic.attack_intersect(made, str(made.bundle))
     for asking in (clinic.measure, clinic.attack_link, lambda one: clinic.attack_intersect(made, one)):
-        with pytest.raises(UsageError, match=r"the type 'int'.*the folder of its bundle"):
+        with raises_code(UsageError, "SF-USAGE-085", match=r"the type 'int'.*the folder of its bundle"):
             asking(7)
 
 
@@ -140,9 +141,11 @@ def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
     made = study().release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     ward = study(name="ward")
     for asking in (ward.measure, ward.attack_link, lambda one: ward.attack_intersect(one, made)):
-        with pytest.raises(StudyError, match=r"the bundle is of the study 'clinic', not of 'ward'; .*--was clinic"):
+        with raises_code(
+            StudyError, "SF-STUDY-215", match=r"the bundle is of the study 'clinic', not of 'ward'; .*--was clinic"
+        ):
             asking(made)
-    with pytest.raises(StudyError, match="of the study 'clinic', not of 'hospital'"):
+    with raises_code(StudyError, "SF-STUDY-215", match="of the study 'clinic', not of 'hospital'"):
         ward.measure(made, was="hospital")
 
 
@@ -155,7 +158,7 @@ def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
     assert ward.attack_intersect(made, new, was="clinic").people == RECORDS, "one of each name"
     assert ward.measure(new, was="clinic", only="ploss"), "its own name will do"
     wide = {**FIELDS["attributes"], "age": {**FIELDS["attributes"]["age"], "bounds": [0, 120]}}
-    with pytest.raises(StudyError, match="domain of 'age'"):
+    with raises_code(StudyError, "SF-STUDY-217", match="domain of 'age'"):
         study(name="ward", attributes=wide).measure(made, was="clinic")
 
 

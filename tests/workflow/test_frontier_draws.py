@@ -9,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UsageError
 from sfumato.workflow import sweep as running
+from tests.raising import raises_code
 from tests.workflow.test_sweep import declared, table
 
 NOISE = sf.sweep("diffgen", epsilon=["0.5", "2"], h=2)
@@ -57,7 +58,7 @@ def test_five_by_default_and_progress_counts_draws():
     making = [(done, total) for what, done, total in told if what.startswith("making")]
     assert making == [(n, 12) for n in range(13)]
     for wrong in (0, 1_001):
-        with pytest.raises(UsageError, match=f"{wrong} is not a valid number of repeats"):
+        with raises_code(UsageError, "SF-USAGE-089", match=f"{wrong} is not a valid number of repeats"):
             sf.frontier(declared(), BOTH, repeats=wrong)
 
 
@@ -122,7 +123,7 @@ def test_a_population_file_that_changed_makes_its_points_again(folder, made):
     swept(folder, "sizes")
     assert len(made) == 3, "others do not look at it"
     (folder / "shares.csv").unlink()
-    with pytest.raises(sf.SfumatoError, match=r"shares\.csv"):
+    with raises_code(sf.SfumatoError, "SF-INFEASIBLE-017", match=r"shares\.csv"):
         swept(folder, "capped")
     write(folder, share="0.05")
     assert swept(folder, "capped").failures == (), "a file that was missing is looked for again"
@@ -144,7 +145,7 @@ def test_what_stopped_all_groups_is_looked_at_again(folder, made):
     rows = table().to_pylist()
     rows[0]["job"] = "Astronaut"
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "clinic.parquet")
-    with pytest.raises(sf.SfumatoError, match="there are such values in 'job'"):
+    with raises_code(sf.SfumatoError, "SF-INFEASIBLE-017", match="there are such values in 'job'"):
         swept(folder, "sizes")
     write(folder, outside=", outside: suppress")
     assert swept(folder, "sizes").failures == ()

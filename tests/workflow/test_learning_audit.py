@@ -12,6 +12,7 @@ from sfumato.interactive.audit_events import events_of_tree
 from sfumato.interactive.decision_tree import Node, Tree
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms import noisy_counts
+from tests.raising import raises_code
 from tests.trust.studies import on_disk, spanned
 
 
@@ -67,7 +68,7 @@ def test_persons_have_smaller_shares(tmp_path):
 
 
 def test_a_plan_refuses_what_learning_would(clinic):
-    with pytest.raises(StudyError, match="the depth is 0"):
+    with raises_code(StudyError, "SF-STUDY-025", match="the depth is 0"):
         clinic.plan(sf.DiffPC45("1", depth=0))
 
 

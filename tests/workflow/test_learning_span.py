@@ -6,6 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.study.span import Span
+from tests.raising import raises_code
 from tests.trust.studies import spanned
 
 
@@ -24,5 +25,5 @@ def test_a_tree_for_a_span_costs_the_span(tmp_path):
 def test_more_than_the_span_has_left_is_refused_before_anything_is_read(tmp_path):
     study = sf.Study.load(spanned(tmp_path))
     (tmp_path / "clinic.csv").unlink()
-    with pytest.raises(sf.SfumatoError, match="ε = 1000"):
+    with raises_code(sf.SfumatoError, "SF-BUDGET-003", match="ε = 1000"):
         study.learn(sf.DiffPC45(epsilon="1000", depth=2), purpose="some")

@@ -12,6 +12,7 @@ from sfumato.errors import UsageError
 from sfumato.release.partition import SUPPRESSED
 from sfumato.workflow import report as owner_report
 from sfumato.workflow.reading.read_bundle import read_bundle
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -141,6 +142,6 @@ def test_a_bundle_outside_its_release_has_no_place_for_a_report(tmp_path):
     study = a_study()
     done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", report=False)
     shutil.copytree(done.bundle, tmp_path / "copy")
-    with pytest.raises(UsageError, match="not in the folder of its release"):
+    with raises_code(UsageError, "SF-USAGE-086", match="not in the folder of its release"):
         study.report(tmp_path / "copy")
     assert not (tmp_path / "owner").exists()

@@ -9,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import BudgetError, StudyError
 from tests.cli.conftest import run  # noqa: F401 - the command
+from tests.raising import raises_code
 
 STUDY = """
 name: clinic
@@ -55,9 +56,9 @@ def test_every_release_is_made_and_disjoint_purposes_share_the_budget(study):
 
 def test_what_can_be_seen_beforehand_stops_all(study):
     opened = study("1/2")
-    with pytest.raises(BudgetError, match="'first' needs more ε than remains, so no release was made"):
+    with raises_code(BudgetError, "SF-BUDGET-007", match="'first' needs more ε than remains, so no release was made"):
         opened.run(runs=2)
-    with pytest.raises(StudyError, match="declares no release 'third'"):
+    with raises_code(StudyError, "SF-STUDY-190", match="declares no release 'third'"):
         opened.run(["groups", "third"])
     assert not opened.ledger.entries("clinic")
 

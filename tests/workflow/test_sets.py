@@ -10,6 +10,7 @@ import sfumato as sf
 from sfumato.errors import StudyError, UsageError, VerifyError
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(1e-30, reason="any noise at all, at an ε of 100 or more")
 
@@ -214,9 +215,9 @@ def test_buckets_hold_sets_of_nodes_at_the_level(method):
 
 
 def test_methods_on_groups_need_a_level():
-    with pytest.raises(StudyError, match="declare it: `level: 1`"):
+    with raises_code(StudyError, "SF-STUDY-017"):
         study().plan(sf.Mondrian(k=5))
-    with pytest.raises(StudyError, match="declare it: `level: 1`"):
+    with raises_code(StudyError, "SF-STUDY-017"):
         study().release(sf.Mondrian(k=5), out="out", report=False)
 
 
@@ -286,9 +287,9 @@ def test_questions_and_filters_do_not_look_at_sets():
     assert clinic.ask("age < 40", epsilon=100).count == pytest.approx((AGES < 40).sum(), abs=3)
     assert clinic.ask("", epsilon=100).count == pytest.approx(SIZE, abs=3)
     for text in ("codes contains 31", "codes = 31", "not codes in (31, 51)"):
-        with pytest.raises(UsageError, match="'codes' has sets of codes"):
+        with raises_code(UsageError, "SF-USAGE-019", match="'codes' has sets of codes"):
             clinic.ask(text, epsilon=1)
-    with pytest.raises(StudyError, match="'codes' has sets of codes"):
+    with raises_code(StudyError, "SF-STUDY-211", match="'codes' has sets of codes"):
         clinic.ask("", by="codes", epsilon=1)
 
 
@@ -320,5 +321,5 @@ def test_a_release_of_some_records_counts_their_sets():
     groups = clinic.release(sf.Mondrian(k=5), purpose="young", out="groups", report=False).open()
     assert len(groups.to_arrow()) == young.sum()
     mapping["purposes"] = {"ones": {"attributes": ["age", "sick"], "where": {"codes": ["1*"]}}}
-    with pytest.raises((StudyError, UsageError), match="'codes' has sets of codes"):
+    with raises_code((StudyError, UsageError), "SF-USAGE-019", match="'codes' has sets of codes"):
         sf.Study.from_mapping(mapping).plan(sf.DiffGen(epsilon=1), purpose="ones")

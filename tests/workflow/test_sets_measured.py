@@ -18,6 +18,7 @@ from sfumato.workflow import evidence_of_bundle, evidence_of_draft, measure
 from sfumato.workflow import sweep as running
 from sfumato.workflow.evaluate import measuring_view, raw_records
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
+from tests.raising import raises_code
 from tests.workflow import plain_sets as plain
 from tests.workflow.plain_sets import ILLS, LEAVES, TREE, WARDS
 
@@ -345,15 +346,15 @@ def test_another_taxonomy_is_noticed(tmp_path):
     )
     other = {"Any": {"1*": ["15", "16", "17"], "3*": ["31", "32", "33"], "5*": ["51", "HIV"]}}
     for release, role in ((groups, "sensitive"), (counts, "class")):
-        with pytest.raises(StudyError, match="'codes'"):
+        with raises_code(StudyError, "SF-STUDY-217", match="'codes'"):
             study(records, 2, role, taxonomy=other).measure(release)
-    with pytest.raises(StudyError, match="'codes'"):
+    with raises_code(StudyError, "SF-STUDY-217", match="'codes'"):
         study(records, 1, "class").measure(counts)
     # Codes that were read off the table are not in the bundle: its names of sets alone have to do.
     read_off = made(study(records, 2, domain="observed"), sf.Mondrian(k=5))
     assert isinstance(study(records, 2, domain="observed").measure(read_off)["uloss"], Reading)
     for level, tree in ((1, TREE), (2, {"Any": {"1*": ["5", "6"], "3*": ["3", "2"]}})):
-        with pytest.raises(StudyError, match="'codes' is published with sets that do not match"):
+        with raises_code(StudyError, "SF-STUDY-111", match="'codes' is published with sets that do not match"):
             study(records, level, taxonomy=tree, outside="keep").measure(read_off)
 
 

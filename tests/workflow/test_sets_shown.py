@@ -12,6 +12,7 @@ import sfumato as sf
 from sfumato.domains.json_form import domain_to_json
 from sfumato.errors import StudyError
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -219,10 +220,10 @@ def test_all_names_are_shown_in_tables_drawn_at_random(seed):
 def test_a_set_is_not_put_in_order_and_has_no_given_shares(folder):
     for ordered in ("all", ("codes",)):
         for doing in ("plan", "release"):
-            with pytest.raises(StudyError, match="sets of codes have no order"):
+            with raises_code(StudyError, "SF-STUDY-052"):
                 getattr(study(RARE), doing)(sf.Mondrian(k=5, ordered=ordered))
     (folder / "people.csv").write_text('attribute,value,share\ncodes,"31, HIV",0.1\n')
-    with pytest.raises(StudyError, match="shares are given for 'codes'"):
+    with raises_code(StudyError, "SF-STUDY-053", match="shares are given for 'codes'"):
         study(RARE).release(
             sf.ConfidenceCap(rate="0.5", attribute="sick", population="people.csv"), out="out", report=False
         )

@@ -22,6 +22,7 @@ from sfumato.release.shown import shown_records
 from sfumato.workflow import sweep as running
 from sfumato.workflow.evaluate import measuring_view, raw_cells
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
+from tests.raising import raises_code
 
 ROOT = Path(__file__).parents[2]
 
@@ -166,7 +167,7 @@ def test_an_unexpected_error_tells_no_value_and_is_tried_again(made, monkeypatch
 
 
 def test_a_sweep_of_which_nothing_can_be_made():
-    with pytest.raises(InfeasibleError, match="none of the 1 releases of the sweep could be made"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-017", match="none of the 1 releases of the sweep could be made"):
         sf.frontier(declared(), sf.sweep("mondrian", k=[10_000]))
 
 
@@ -207,13 +208,13 @@ def test_declared_sweeps_are_found_by_name():
     }
     study = declared(sweeps=sweeps)
     assert [p.label for p in sf.frontier(study, "b", workers=1).tried] == ["mondrian, k = 3", "tds, k = 4"]
-    with pytest.raises(StudyError, match=r"declares 2 sweeps. To fix: name one: a, b"):
+    with raises_code(StudyError, "SF-STUDY-222", match=r"declares 2 sweeps. To fix: name one: a, b"):
         sf.frontier(study)
-    with pytest.raises(StudyError, match=r"no sweep 'c'. To fix: use one of: a, b"):
+    with raises_code(StudyError, "SF-STUDY-223", match=r"no sweep 'c'. To fix: use one of: a, b"):
         sf.frontier(study, "c")
-    with pytest.raises(UsageError, match="no measure called 'plos'"):
+    with raises_code(UsageError, "SF-STUDY-109", match="no measure called 'plos'"):
         sf.frontier(study, "a", x="plos")
-    with pytest.raises(UsageError, match="0 is not a valid number of workers"):
+    with raises_code(UsageError, "SF-USAGE-090", match="0 is not a valid number of workers"):
         sf.frontier(study, "a", workers=0)
     assert len(sf.frontier(declared(sweeps={"a": sweeps["a"]}), workers=1).tried) == 2
 
@@ -280,7 +281,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path, made, monkeypatc
 def test_a_worker_that_dies_stops_no_other_and_is_told(monkeypatch):
     monkeypatch.setattr(running, "_SMALL", 0)
     monkeypatch.setattr(running, "_placed", _die)
-    with pytest.raises(InfeasibleError, match="a worker process was ended"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-017", match="a worker process was ended"):
         sf.frontier(declared(), SMALL, workers=2)
 
 

@@ -6,6 +6,7 @@ from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.query.condition import condition_text, exclude_each_other, read_condition
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import UsageError
+from tests.raising import raises_code
 
 AGE = Grid(lower=Fraction(0), upper=Fraction(99), step=Fraction(1), unit="integer")
 SEX = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("Female"), Node("Male"), Node("O'Neil")))))
@@ -41,5 +42,5 @@ def test_conditions_that_exclude_each_other(first, second, apart):
 
 
 def test_unknown_attributes_are_told_whose_they_are_not():
-    with pytest.raises(UsageError, match=r"the study has no attribute 'sexx'.*write 'sex'"):
+    with raises_code(UsageError, "SF-USAGE-020", match=r"the study has no attribute 'sexx'.*write 'sex'"):
         read_condition("sexx = Male", DOMAINS)

@@ -15,6 +15,7 @@ from sfumato.domains.sets.regions import SetRegions, possible_sets
 from sfumato.domains.taxonomy.prune import ShownTree
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError, VerifyError
+from tests.raising import raises_code
 
 TREE = Taxonomy.of(
     Node(
@@ -141,7 +142,7 @@ def test_names_of_other_codes_and_of_deeper_levels_are_refused():
         PublishedSets.by_tree(domain(1), tree)
     with pytest.raises(VerifyError):
         PublishedSets.by_tree(domain(2), Taxonomy.of(Node("Any", (Node("7*"), Node("3*")))))
-    with pytest.raises(StudyError, match="stands for sets that are not published by their names"):
+    with raises_code(StudyError, "SF-STUDY-016", match="stands for sets that are not published by their names"):
         SetDomain(taxonomy=Taxonomy.of(Node("Any", (Node("(other sets in 1*)"), Node("3*")))))
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sfumato.domains.taxonomy.text import DEEPEST, draw, from_csv, from_nested, to_csv, to_nested
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import TaxonomyError
+from tests.raising import raises_code
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6).filter(lambda text: text.strip())
 
@@ -153,7 +154,7 @@ def test_what_is_wrong_with_a_nested_taxonomy(tree, problem, fix):
 def test_a_mapping_that_contains_itself():
     tree = {}
     tree["Any"] = {"x": tree}
-    with pytest.raises(TaxonomyError, match=f"more than {DEEPEST} levels: it is a cycle"):
+    with raises_code(TaxonomyError, "SF-TAXONOMY-018", match=f"more than {DEEPEST} levels: it is a cycle"):
         from_nested(tree)
 
 

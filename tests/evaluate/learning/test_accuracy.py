@@ -15,6 +15,7 @@ from sfumato.privacy.dp.sampling import SecureSource
 from sfumato.release.draft import Groups
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from tests.made_drafts import counts_draft
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid, view
 
 pytestmark = pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e9")
@@ -118,7 +119,9 @@ def test_a_release_of_roots_alone_predicts_its_weightiest_class():
 
 def test_too_few_records_cannot_be_split():
     codes = {name: column[:2] for name, column in people().items()}
-    with pytest.raises(InfeasibleError, match=r"2 records cannot be split .* To fix: use a larger table"):
+    with raises_code(
+        InfeasibleError, "SF-INFEASIBLE-001", match=r"2 records cannot be split .* To fix: use a larger table"
+    ):
         classification(OF, codes, nothing)
     assert classification(OF, {n: c[:3] for n, c in people().items()}, nothing, runs=1, baseline=False)
 

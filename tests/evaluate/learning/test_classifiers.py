@@ -23,6 +23,7 @@ from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from tests.evaluate.learning.test_accuracy import OF, by_diffgen, people
 from tests.made_drafts import counts_draft, records_draft
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid
 
 FIVE = ["decision-tree", "gradient-boosting", "logistic-regression", "naive-bayes", "svm"]
@@ -233,15 +234,15 @@ def test_what_cannot_be_is_refused(arguments, error, says):
 
 def test_too_few_records_are_refused():
     few = {name: column[:2] for name, column in people().items()}
-    with pytest.raises(InfeasibleError, match="2 records cannot be split"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-001", match="2 records cannot be split"):
         classification(GROUPS, few, by_mondrian, private=False)
-    with pytest.raises(InfeasibleError, match="2 records cannot be divided into 10 folds"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-002", match="2 records cannot be divided into 10 folds"):
         parts_of("folds", few["class"], 10, 0)
 
 
 def test_a_view_without_a_class_has_nothing_to_predict():
     view = View(quasi=GROUPS.quasi, sensitive=(), others=(), unit=RecordUnit())
-    with pytest.raises(StudyError, match=r"publishes no target \(class attribute\)"):
+    with raises_code(StudyError, "SF-STUDY-021"):
         classification(view, people(), by_mondrian, private=False)
 
 

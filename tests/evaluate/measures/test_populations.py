@@ -16,6 +16,7 @@ from sfumato.evaluate.measures import populations as home
 from sfumato.study.attribute import Attribute, Role
 from tests.evaluate import adult
 from tests.evaluate.releases import releases
+from tests.raising import raises_code
 
 
 def slow_nodes(attribute, codes):
@@ -107,7 +108,7 @@ def test_of_too_many_those_with_few_predicates_are_taken(evidence, most, wide):
         patch.setattr(home, "_WIDE", wide)
         fewest = sum(len(one) == 1 for one in everything)
         if fewest > most:
-            with pytest.raises(InfeasibleError, match=rf"more than {most} populations.*min_sup"):
+            with raises_code(InfeasibleError, "SF-INFEASIBLE-003", match=rf"more than {most} populations.*min_sup"):
                 large_populations(evidence, 0.3)
             return
         found = large_populations(evidence, 0.3)

@@ -17,6 +17,7 @@ from tests.evaluate import adult
 from tests.evaluate.measures.test_populations import expanded, slow_populations
 from tests.evaluate.releases import releases, shown_of
 from tests.methods.partition_tables import cells_of, partition_view
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 
@@ -159,5 +160,5 @@ def test_it_says_why_it_does_not_apply():
     nothing = shown_of(evidence.view, [], {"ill": ([], [[0, 0, 0, 0]])})
     assert UtilityLoss().refuses(replace(evidence, shown=nothing)) == "the release contains no records"
     assert "no population" in UtilityLoss(min_sup=1).refuses(evidence)
-    with pytest.raises(UsageError, match="min_sup"):
+    with raises_code(UsageError, "SF-USAGE-037", match="min_sup"):
         UtilityLoss(min_sup=0)

@@ -13,6 +13,7 @@ from sfumato.methods.noise.noisy_groups import CrossProduct, fitting_threshold, 
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.study.unit import PersonUnit
+from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
 
@@ -110,7 +111,9 @@ def test_an_observed_domain_is_refused_before_anything_is_spent():
     of = view(job=flat("a", "b", declared=False), age=grid(0, 9))
     accountant = Accountant(Fraction(1))
     for method in (DiffGen(epsilon=1), ContingencyTable(epsilon=1)):
-        with pytest.raises(StudyError, match=r"the domain of 'job' was read off the data.*domain: declared"):
+        with raises_code(
+            StudyError, "SF-STUDY-064", match=r"the domain of 'job' was read off the data.*domain: declared"
+        ):
             method.draft(
                 of,
                 counter(of, {"job": [], "age": [], "class": []}),
@@ -120,19 +123,21 @@ def test_an_observed_domain_is_refused_before_anything_is_spent():
 
 
 def test_one_class_is_refused():
-    with pytest.raises(StudyError, match="the class 'class' has 1 declared value, so there is nothing to predict"):
+    with raises_code(
+        StudyError, "SF-STUDY-066", match="the class 'class' has 1 declared value, so there is nothing to predict"
+    ):
         DiffGen(epsilon=1).check(view(target=("Y",), job=JOB))
 
 
 @pytest.mark.parametrize("h", [0, -3, "many", 2.5, True])
 def test_a_senseless_h_is_refused(h):
-    with pytest.raises(StudyError, match=r"use a whole number of specializations from 1 on, or `auto`"):
+    with raises_code(StudyError, "SF-STUDY-046"):
         DiffGen(epsilon=1, h=h)
 
 
 @pytest.mark.parametrize("threshold", [0, -1, "high", True])
 def test_a_senseless_threshold_is_refused(threshold):
-    with pytest.raises(StudyError, match=r"use a whole number from 1 on, or `auto`"):
+    with raises_code(StudyError, "SF-STUDY-070"):
         DiffGen(epsilon=1, threshold=threshold)
 
 
@@ -144,7 +149,7 @@ def test_a_senseless_epsilon_is_refused(epsilon):
 
 
 def test_an_unknown_score_names_those_there_are():
-    with pytest.raises(StudyError, match="choose one of: gini, info_gain, max"):
+    with raises_code(StudyError, "SF-STUDY-109", match="choose one of: gini, info_gain, max"):
         DiffGen(epsilon=1, score="entropy")
 
 

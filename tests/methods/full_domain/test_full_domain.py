@@ -20,6 +20,7 @@ from sfumato.release.region_loss import general_loss
 from sfumato.study.recipe import Recipe
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.small_views import BANDS, UNEVEN, cells_of, tables, view_of
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid
 
 
@@ -168,29 +169,33 @@ def people(n=40):
 
 def test_an_infeasible_k_names_the_largest():
     view, cells = people()
-    with pytest.raises(
-        InfeasibleError, match=r"\(k = 41\) with 0 of 40 records suppressed. To fix: set k to 40 or less"
+    with raises_code(
+        InfeasibleError,
+        "SF-INFEASIBLE-010",
+        match=r"\(k = 41\) with 0 of 40 records suppressed. To fix: set k to 40 or less",
     ):
         FullDomain(k=41).draft(view, cells)
     assert FullDomain(k=40).draft(view, cells).facts["loss"] == 1
-    with pytest.raises(InfeasibleError, match="set k to 40 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-010", match="set k to 40 or less"):
         FullDomain(k=41, suppress="1").draft(view, cells)
 
 
 def test_with_bounds_on_levels_the_largest_k_is_that_of_the_highest_ones():
     view, cells = people()
     bounds = {"job": [0, 1], "age": 1}
-    with pytest.raises(InfeasibleError, match=r"set k to 4 or less, or raise `suppress`, or allow higher `levels`"):
+    with raises_code(
+        InfeasibleError, "SF-INFEASIBLE-010", match=r"set k to 4 or less, or raise `suppress`, or allow higher `levels`"
+    ):
         FullDomain(k=10, levels=bounds).draft(view, cells)
     assert FullDomain(k=4, levels=bounds).draft(view, cells).facts["levels"] == {"job": 1, "age": 1}
-    with pytest.raises(InfeasibleError, match="set k to 8 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-010", match="set k to 8 or less"):
         FullDomain(k=10, levels=bounds, suppress="0.2").draft(view, cells)
     assert FullDomain(k=8, levels=bounds, suppress="0.2").draft(view, cells).facts["suppressed"] == 8
 
 
 def test_an_impossible_l_names_the_largest():
     view, cells = people()
-    with pytest.raises(InfeasibleError, match="set l to 2 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set l to 2 or less"):
         FullDomain(promise={"distinct-l-diversity": 3}).draft(view, cells)
 
 
@@ -198,7 +203,7 @@ def test_a_share_that_only_suppression_can_mend_is_found():
     """One ill person of eight is too many for the whole table, and there are nodes without any."""
     view, cells = people()
     promise = {"probabilistic-l-diversity": 2}
-    with pytest.raises(InfeasibleError, match="set l to 8/7 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set l to 8/7 or less"):
         FullDomain(promise=promise).draft(view, cells)
     draft = FullDomain(promise=promise, suppress="0.95").draft(view, cells)
     assert 0 < draft.facts["suppressed"] <= 38
@@ -206,10 +211,10 @@ def test_a_share_that_only_suppression_can_mend_is_found():
 
 def test_no_records_and_no_time_are_refused():
     view, cells = people(0)
-    with pytest.raises(InfeasibleError, match="no record is left to release"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-011"):
         FullDomain(k=2).draft(view, cells)
     view, cells = people()
-    with pytest.raises(InfeasibleError, match="the time limit was reached"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-009"):
         FullDomain(promise={"probabilistic-l-diversity": 2}, suppress="0.9", time_limit=1).draft(
             view, cells, clock=iter([0.0, 5.0, 5.0]).__next__
         )

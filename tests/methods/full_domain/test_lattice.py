@@ -13,6 +13,7 @@ from sfumato.errors import StudyError
 from sfumato.methods.full_domain.lattice import ladder_over, lattice_of
 from sfumato.study.attribute import Attribute, Role
 from tests.methods.small_views import BANDS, CHAIN, UNEVEN, view_of
+from tests.raising import raises_code
 from tests.small_domains import JOB, flat, grid
 
 
@@ -84,12 +85,14 @@ def test_bounds_cut_the_ladder_off():
 
 @pytest.mark.parametrize("bounds", [(0, 3), (2, 1), (3, None)])
 def test_bounds_beyond_the_levels_are_refused(bounds):
-    with pytest.raises(StudyError, match=r"'job' cannot be published at levels .*from 0 \(exact values\) to 2"):
+    with raises_code(
+        StudyError, "SF-STUDY-050", match=r"'job' cannot be published at levels .*from 0 \(exact values\) to 2"
+    ):
         lattice_of(view_of({"job": JOB}).quasi, {"job": bounds})
 
 
 def test_numbers_without_intervals_are_refused():
-    with pytest.raises(StudyError, match=r"'age' has no levels.*declare intervals for 'age'"):
+    with raises_code(StudyError, "SF-STUDY-049", match=r"'age' has no levels.*declare intervals for 'age'"):
         lattice_of(view_of({"age": grid(0, 99)}).quasi, {})
 
 
@@ -98,5 +101,5 @@ def test_the_least_width_of_an_interval_is_kept():
     assert [ladder.levels for ladder in lattice_of([age], {}).ladders] == [(0, 1, 2)]
     wide = replace(age, at_least=Fraction(3))
     assert [ladder.levels for ladder in lattice_of([wide], {}).ladders] == [(2,)], "[8, 9] has two points on level 1"
-    with pytest.raises(StudyError, match="no level of 'age' has intervals as wide as its `at_least`"):
+    with raises_code(StudyError, "SF-STUDY-051", match="no level of 'age' has intervals as wide as its `at_least`"):
         lattice_of([wide], {"age": (0, 1)})

@@ -30,6 +30,7 @@ from tests.methods.partition_tables import (
     partition_view,
     slow_closeness,
 )
+from tests.raising import raises_code
 from tests.small_domains import JOB, grid
 
 
@@ -45,7 +46,7 @@ def test_a_senseless_k_is_refused(k):
 
 
 def test_no_promise_is_refused():
-    with pytest.raises(StudyError, match=r"no privacy model is specified. To fix: set `k: 10`"):
+    with raises_code(StudyError, "SF-STUDY-055"):
         parse_promise(None, None)
 
 
@@ -56,7 +57,7 @@ def test_shares_and_flags_are_read_exactly():
     for wrong in ("1.5", "-0.1", "a lot"):
         with pytest.raises(StudyError, match="suppress is"):
             parse_share(wrong, "suppress")
-    with pytest.raises(StudyError, match=r"strict is 'maybe'. To fix: write true or false"):
+    with raises_code(StudyError, "SF-STUDY-056", match=r"strict is 'maybe'. To fix: write true or false"):
         parse_flag("maybe", "strict")
 
 
@@ -164,9 +165,9 @@ def test_groups_that_look_alike_are_one():
 def test_what_no_table_can_keep_is_refused_with_the_largest_that_it_can():
     view = partition_view(age=grid(0, 9))
     cells = cells_of(view, [(1, 0, 0), (2, 1, 0)])
-    with pytest.raises(InfeasibleError, match="set k to 2 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set k to 2 or less"):
         refuse_unsatisfiable(view, cells, (KAnonymity(k=3),))
-    with pytest.raises(InfeasibleError, match="set l to 2 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set l to 2 or less"):
         refuse_unsatisfiable(view, cells, (DistinctLDiversity(l=3),))
-    with pytest.raises(InfeasibleError, match="no record is left to release"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-011"):
         refuse_unsatisfiable(view, cells_of(view, []), (KAnonymity(k=1),))

@@ -12,6 +12,7 @@ import sfumato
 from sfumato.errors import BudgetError, InternalError
 from sfumato.privacy.dp.accountant import Accountant, Spend
 from sfumato.privacy.dp.grant import Grant
+from tests.raising import raises_code
 
 SOURCES = sorted(Path(sfumato.__file__).parent.rglob("*.py"))
 
@@ -32,7 +33,7 @@ def test_the_whole_budget_can_be_spent_in_tenths_and_nothing_more():
     for step in range(10):
         accountant.grant(Fraction(1, 10), on=f"step {step}")
     assert accountant.left == 0
-    with pytest.raises(BudgetError, match=r"'more' asks for ε = 0\.000001, and 0 is left of 1"):
+    with raises_code(BudgetError, "SF-BUDGET-006", match=r"'more' asks for ε = 0\.000001, and 0 is left of 1"):
         accountant.grant(Fraction(1, 10**6), on="more")
     assert accountant.spent == 1
 
@@ -75,9 +76,9 @@ def test_the_debit_comes_before_the_callback_and_survives_its_failure():
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1)])
 def test_a_share_must_be_positive(epsilon):
-    with pytest.raises(BudgetError, match="positive"):
+    with raises_code(BudgetError, "SF-BUDGET-005"):
         Accountant(Fraction(1)).grant(epsilon, on="x")
-    with pytest.raises(BudgetError, match="not positive"):
+    with raises_code(BudgetError, "SF-BUDGET-004"):
         Accountant(epsilon)
 
 

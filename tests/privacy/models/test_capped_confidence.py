@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import CappedConfidence, broken_records, parse_models, refuse_infeasible, title
 from sfumato.privacy.models.example import PATIENTS
 from tests.methods.slow_cap import slow_own, slow_shown
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 SIZES = (6, 3)
@@ -109,13 +109,13 @@ def test_by_given_shares_and_rules(made, rate):
 
 
 def test_groups_without_regions_are_refused_with_words():
-    with pytest.raises(StudyError, match=r"is defined on the regions of groups.*buckets"):
+    with raises_code(StudyError, "SF-STUDY-088", match=r"is defined on the regions of groups.*buckets"):
         CappedConfidence(rate=1).holds(replace(PATIENTS, boxes=None))
 
 
 def test_the_way_out_of_a_table_that_cannot_keep_it():
     whole = statistics([((0, 6), (0, 3))], [[0, 0]])
-    with pytest.raises(InfeasibleError, match=r"set the rate to 0\.96 or less"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match=r"set the rate to 0\.96 or less"):
         refuse_infeasible([CappedConfidence(rate=1, shares={"s": {"a": "0.8"}})], whole)
     refuse_infeasible([CappedConfidence(rate="0.96", shares={"s": {"a": "0.8"}})], whole)
 

@@ -17,6 +17,7 @@ from sfumato.privacy.models import (
     title,
 )
 from tests.privacy.models.records import table_of, view
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 
@@ -133,12 +134,12 @@ def test_what_is_named_as_feasible_is():
 
 def test_a_population_smaller_than_the_table_is_the_wrong_one():
     whole = Statistics(np.array([8]), {}, {}, {}, np.array([5]))
-    with pytest.raises(InfeasibleError, match="fewer people than the table has records"):
+    with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="fewer people than the table has records"):
         refuse_infeasible([DeltaPresence(maximum=1)], whole)
 
 
 def test_presence_needs_a_population():
-    with pytest.raises(StudyError, match="compares with a population, and it is not at hand"):
+    with raises_code(StudyError, "SF-STUDY-099"):
         DeltaPresence(maximum="0.5").holds(table_of([0, 1]).statistics)
 
 
@@ -151,15 +152,15 @@ class TestValues:
         Template(bounds={"clerk": "0.3"}).check(job)
         Template(bounds={"7": "0.3"}, attribute="age").check(job)
         for value in ("baker", "10", "-1", "7.5", ""):
-            with pytest.raises(StudyError, match="is no value of 'job', 'age'"):
+            with raises_code(StudyError, "SF-STUDY-081", match="is no value of 'job', 'age'"):
                 Template(bounds={value: "0.3"}).check(job)
-        with pytest.raises(StudyError, match="'cook' is no value of 'age'"):
+        with raises_code(StudyError, "SF-STUDY-081", match="'cook' is no value of 'age'"):
             AlphaKAnonymity(alpha=1, k=1, values=["cook"], attribute="age").check(job)
 
     def test_the_hierarchical_distance_needs_a_taxonomy(self):
         model = TCloseness(t="0.2", distance="hierarchical")
         model.check(view({"job": flat("cook", "clerk")}))
-        with pytest.raises(StudyError, match=r"'age' has no taxonomy.*ordered"):
+        with raises_code(StudyError, "SF-STUDY-072", match=r"'age' has no taxonomy.*ordered"):
             model.check(view({"age": grid(0, 9)}))
-        with pytest.raises(StudyError, match="has no taxonomy"):
+        with raises_code(StudyError, "SF-STUDY-072"):
             model.holds(table_of([0, 1], domain=grid(0, 9)).statistics)

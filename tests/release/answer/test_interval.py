@@ -25,6 +25,7 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables.arrays.array_counter import ArrayCounter
+from tests.raising import raises_code
 
 JOBS = [f"job {i}" for i in range(12)]
 TREE = Node("Any", tuple(Node(f"field {f}", tuple(Node(j) for j in JOBS[f * 4 : f * 4 + 4])) for f in range(3)))
@@ -206,7 +207,7 @@ def test_noise_of_less_than_a_record_is_rounded_outward(table, epsilon):
 )  # fmt: skip
 def test_noise_that_no_release_has_is_refused(facts):
     told = facts if facts == {} or "noise_scale" in facts else {"noise_scale": 1.0, **facts}
-    with pytest.raises(VerifyError, match="the noise on the counts"):
+    with raises_code(VerifyError, "SF-VERIFY-047"):
         Noise.of_facts(told, groups=8.0, classes=2)
 
 

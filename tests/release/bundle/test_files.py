@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.errors import PublishError
 from sfumato.release.bundle.files import claim_folder
+from tests.raising import raises_code
 
 
 def test_a_folder_is_made_with_its_parents(tmp_path):
@@ -14,15 +15,15 @@ def test_a_folder_is_made_with_its_parents(tmp_path):
 
 
 def test_a_folder_that_exists_is_not_taken(tmp_path):
-    with pytest.raises(PublishError, match="exists already, and a release is never overwritten"):
+    with raises_code(PublishError, "SF-PUBLISH-009"):
         claim_folder(tmp_path)
 
 
 def test_a_file_in_the_way_is_told(tmp_path):
     (tmp_path / "a").write_text("")
-    with pytest.raises(PublishError, match="exists already"):
+    with raises_code(PublishError, "SF-PUBLISH-009", match="exists already"):
         claim_folder(tmp_path / "a")
-    with pytest.raises(PublishError, match="is a file, not a folder"):
+    with raises_code(PublishError, "SF-PUBLISH-012", match="is a file, not a folder"):
         claim_folder(tmp_path / "a" / "b")
 
 

@@ -27,6 +27,7 @@ from sfumato.release.release import Release
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.verify import verify_bundle
 from tests.made_drafts import counts_draft
+from tests.raising import raises_code
 from tests.release.conftest import AGE, draft_of, drafts, facts_of, publish, small_draft, view_of
 
 
@@ -89,7 +90,7 @@ def test_nothing_else_is_left_in_the_folder(tmp_path):
 def test_an_existing_bundle_is_never_overwritten(tmp_path):
     first = publish(small_draft(), tmp_path)
     before = (first.path / "manifest.json").read_bytes()
-    with pytest.raises(PublishError, match="exists already, and a release is never overwritten"):
+    with raises_code(PublishError, "SF-PUBLISH-017"):
         publish(small_draft(), tmp_path, release="another")
     assert (first.path / "manifest.json").read_bytes() == before
     assert names_in(tmp_path) == ["bundle"]
@@ -103,7 +104,7 @@ def test_a_bundle_that_appears_meanwhile_is_not_overwritten(tmp_path, monkeypatc
         (tmp_path / "bundle").mkdir()
 
     monkeypatch.setattr(bundle_module, "_check", slow)
-    with pytest.raises(PublishError, match="exists already"):
+    with raises_code(PublishError, "SF-PUBLISH-017"):
         publish(small_draft(), tmp_path)
     assert names_in(tmp_path / "bundle") == []
 
@@ -138,7 +139,7 @@ def test_a_disk_that_fills_up_while_syncing_leaves_nothing(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "fsync", failing)
     if at < 7:
-        with pytest.raises(PublishError, match=r"is full\. To fix: free space"):
+        with raises_code(PublishError, "SF-PUBLISH-010"):
             publish(small_draft(), tmp_path)
         assert names_in(tmp_path) == []
     else:  # the bundle is in place and only its name was not brought to the disk
@@ -194,19 +195,19 @@ def test_what_the_disk_garbled_is_not_published(tmp_path, monkeypatch):
         return found
 
     monkeypatch.setattr(bundle_module, "write_file", garbled)
-    with pytest.raises(PublishError, match=r"own check 'data.csv'"):
+    with raises_code(PublishError, "SF-PUBLISH-015", match=r"own check 'data.csv'"):
         publish(small_draft(), tmp_path)
     assert names_in(tmp_path) == []
 
 
 def test_groups_under_the_threshold_are_not_published(tmp_path):
-    with pytest.raises(PublishError, match="a count is below 3"):
+    with raises_code(PublishError, "SF-PUBLISH-015", match="a count is below 3"):
         publish(small_draft({"threshold": 3}), tmp_path)
     assert verify_bundle(publish(small_draft({"threshold": 3, "post": "scale"}), tmp_path).path).ok
 
 
 def test_a_group_that_stands_twice_is_not_published(tmp_path):
-    with pytest.raises(PublishError, match="listed twice"):
+    with raises_code(PublishError, "SF-PUBLISH-015", match="listed twice"):
         publish(draft_of({"age": AGE}, [Cut("age", (0, 5), 101)], [(0, 0, 4), (0, 0, 4)]), tmp_path)
 
 
@@ -214,13 +215,13 @@ def test_a_guarantee_without_a_checker_is_not_published(tmp_path, monkeypatch):
     stated = DpGuarantee.as_json
     wrong = {"epsilon": None, "model": "k-anonymity"}
     monkeypatch.setattr(DpGuarantee, "as_json", lambda self, **how: {**stated(self, **how), **wrong})
-    with pytest.raises(PublishError, match="no checker for 'k-anonymity'"):
+    with raises_code(PublishError, "SF-PUBLISH-015", match="no checker for 'k-anonymity'"):
         publish(small_draft(), tmp_path)
 
 
 def test_regions_that_read_alike_are_not_published(tmp_path):
     domain = Grid(lower=Fraction(0), upper=Fraction(4), step=Fraction(1), unit="integer", missing=5, missing_label="3")
-    with pytest.raises(PublishError, match="two regions of 'x' read alike"):
+    with raises_code(PublishError, "SF-PUBLISH-018", match="two regions of 'x' read alike"):
         publish(draft_of({"x": domain}, [Cut.finest("x", 6)], [(3, 0, 4)]), tmp_path)
 
 
@@ -303,5 +304,5 @@ def test_an_owner_s_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch)
         raise OSError(errno.ENOSPC, "no")
 
     monkeypatch.setattr(owner_folder, "write_file", full)
-    with pytest.raises(PublishError, match="is full"):
+    with raises_code(PublishError, "SF-PUBLISH-010", match="is full"):
         write_owner(tmp_path, {}, [])

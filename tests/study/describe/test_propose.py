@@ -8,6 +8,7 @@ from sfumato.study.attribute import Role
 from sfumato.study.describe import propose
 from sfumato.study.describe.column_profile import ColumnProfile, Profile
 from sfumato.study.file import study_from_text
+from tests.raising import raises_code
 
 THOUSANDS = (NumberFormat(thousands=","),)
 
@@ -117,9 +118,9 @@ def test_the_class_that_is_asked_for():
 
 
 def test_a_class_that_is_not_there_or_cannot_be_one():
-    with pytest.raises(UsageError, match=r"the table has no column 'smokr'\. To fix: write 'smoker'"):
+    with raises_code(UsageError, "SF-USAGE-070", match=r"the table has no column 'smokr'\. To fix: write 'smoker'"):
         proposed(column("smoker", distinct=2), target="smokr")
-    with pytest.raises(UsageError, match="'name' cannot be the class: it has 1001 values"):
+    with raises_code(UsageError, "SF-USAGE-071", match="'name' cannot be the class: it has 1001 values"):
         proposed(column("name", distinct=1001), target="name")
 
 
@@ -198,7 +199,7 @@ def test_the_proposed_file_loads_and_says_observed():
 def test_where_nothing_can_be_placed_the_file_asks_for_a_role():
     text = proposed(column("bmi", "number")).to_yaml()
     assert "# bmi: {role: , type: number" in text
-    with pytest.raises(StudyError, match="the study declares no attribute"):
+    with raises_code(StudyError, "SF-STUDY-142"):
         study_from_text(text)
 
 

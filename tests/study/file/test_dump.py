@@ -13,6 +13,7 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.file import dump_study, load_study, study_from_text
 from sfumato.study.study import Purpose, Study
 from sfumato.study.unit import PersonUnit
+from tests.raising import raises_code
 
 ADULT = Path(__file__).parents[3] / "src" / "sfumato" / "data" / "adult" / "study.yaml"
 
@@ -132,5 +133,5 @@ def test_attributes_and_purposes_come_and_go():
 
 def test_a_table_in_memory_has_no_file():
     study = replace(study_from_text(FULL), source=object())
-    with pytest.raises(StudyError, match="the source of the study 'a' is a table in memory"):
+    with raises_code(StudyError, "SF-STUDY-133", match="the source of the study 'a' is a table in memory"):
         dump_study(study)

@@ -15,6 +15,7 @@ from sfumato.domains.taxonomy.text import from_csv, to_csv
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError
 from sfumato.study.file import icd9_taxonomy, parse_taxonomy, taxonomy_to_yaml
+from tests.raising import raises_code
 
 PACKAGED = Path(str(files("sfumato") / "data" / "icd9"))
 CODES = (PACKAGED / "codes.txt").read_text(encoding="utf-8").split()
@@ -118,7 +119,9 @@ def test_no_node_is_too_wide_for_a_set_and_no_label_has_a_comma(tree):
 
 
 def test_an_unknown_spelling_is_refused():
-    with pytest.raises(StudyError, match=r"no spelling 'roman' of ICD-9 codes\. To fix: use one of: dotted, plain"):
+    with raises_code(
+        StudyError, "SF-STUDY-018", match=r"no spelling 'roman' of ICD-9 codes\. To fix: use one of: dotted, plain"
+    ):
         icd9_taxonomy("roman")
 
 

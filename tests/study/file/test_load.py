@@ -12,6 +12,7 @@ from sfumato.errors import StudyError, TaxonomyError
 from sfumato.study.attribute import InvalidValuePolicy, Role
 from sfumato.study.file import load_study, study_from_mapping, study_from_text
 from sfumato.study.unit import PersonUnit, RecordUnit
+from tests.raising import raises_code
 
 HOSPITAL = """\
 name: county-hospital
@@ -598,15 +599,15 @@ def test_a_few_aliases_cannot_fill_the_memory():
 
 
 def test_a_study_that_is_not_there(tmp_path):
-    with pytest.raises(StudyError, match=r"cannot be opened \(No such file or directory\)"):
+    with raises_code(StudyError, "SF-STUDY-139", match=r"cannot be opened \(No such file or directory\)"):
         load_study(tmp_path / "study.yaml")
-    with pytest.raises(StudyError, match="cannot be opened"):
+    with raises_code(StudyError, "SF-STUDY-139"):
         load_study(tmp_path)
 
 
 def test_a_study_that_is_not_utf8(tmp_path):
     (tmp_path / "study.yaml").write_bytes("name: Bäcker".encode("latin-1"))
-    with pytest.raises(StudyError, match="is not UTF-8 text"):
+    with raises_code(StudyError, "SF-STUDY-138"):
         load_study(tmp_path / "study.yaml")
 
 
@@ -677,5 +678,5 @@ def test_sweeps_are_one_part_or_several_with_exact_values():
 @pytest.mark.parametrize("encoding", [r'"\0"', '"none such"'])
 def test_an_encoding_that_is_none_is_refused_by_name(encoding):
     text = f"name: a\nsource: {{path: a.csv, encoding: {encoding}}}\nattributes: {{s: {{role: class, values: [f, m]}}}}"
-    with pytest.raises(StudyError, match="there is no encoding"):
+    with raises_code(StudyError, "SF-STUDY-195", match="there is no encoding"):
         study_from_text(text)

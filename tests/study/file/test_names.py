@@ -5,6 +5,7 @@ import pytest
 from sfumato.errors import StudyError
 from sfumato.study.file import study_from_mapping
 from sfumato.study.file.load import study_from_text
+from tests.raising import raises_code
 
 STUDY = """\
 name: {name}
@@ -23,13 +24,15 @@ FINE = {"name": "a", "purpose": "p", "release": "r", "sweep": "s"}
 @pytest.mark.parametrize("name", ['"../../x"', '"/abs"', '"a:b"', '".."', '""', '"a\\nb"', '"a\\0b"', "CON", '"x."'])
 @pytest.mark.parametrize(("kind", "line"), [("purpose", 5), ("release", 7), ("sweep", 9)])
 def test_a_name_that_is_a_path_is_refused(kind, line, name):
-    with pytest.raises(StudyError, match=rf"study.yaml, line {line}: a {kind} is called .*use letters, digits"):
+    with raises_code(
+        StudyError, "SF-STUDY-023", match=rf"study.yaml, line {line}: a {kind} is called .*use letters, digits"
+    ):
         study_from_text(STUDY.format(**FINE | {kind: name}))
 
 
 @pytest.mark.parametrize("name", ['"a\\nb"', '"a\\0b"', '" "'])
 def test_a_study_is_called_something_in_one_line(name):
-    with pytest.raises(StudyError, match=r"study.yaml, line 1: the name of the study holds line ends"):
+    with raises_code(StudyError, "SF-STUDY-143", match=r"study.yaml, line 1: the name of the study holds line ends"):
         study_from_text(STUDY.format(**FINE | {"name": name}))
 
 
@@ -39,7 +42,7 @@ def test_a_study_may_be_called_like_a_path(name):
 
 
 def test_the_same_in_python():
-    with pytest.raises(StudyError, match="a release is called"):
+    with raises_code(StudyError, "SF-STUDY-023", match="a release is called"):
         study_from_mapping(
             {
                 "name": "a", "source": "a.csv", "attributes": {"sex": {"role": "quasi_identifier", "values": ["f"]}},

@@ -3,6 +3,7 @@ import pytest
 from sfumato.domains.taxonomy.text import from_nested
 from sfumato.errors import StudyError, TaxonomyError
 from sfumato.study.file import load_taxonomy, parse_taxonomy, taxonomy_to_yaml
+from tests.raising import raises_code
 
 TREE = {"Any": {"North": {"Canada": ["Canada"], "USA": ["01", "no", "null", "?0", "a: b", "- x"]}, "South": None}}
 
@@ -25,7 +26,7 @@ def test_encodings_of_csv(tmp_path, encoding):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(TaxonomyError, match="relative to the study file"):
+    with raises_code(TaxonomyError, "SF-TAXONOMY-049"):
         load_taxonomy(tmp_path / "gone.csv")
 
 

@@ -14,6 +14,7 @@ from sfumato.tables import open_source
 from sfumato.tables.csv.dialect import inspect_private_csv
 from sfumato.tables.csv.lenient import Dialect
 from sfumato.tables.csv.plain import Shape, find_shape
+from tests.raising import raises_code
 
 COMMA = Dialect(delimiter=b",", quote=b'"', line_end=b"\n")
 SECRET = "Zaphod-4711"
@@ -120,7 +121,7 @@ def test_names_with_two_marks_need_a_declared_delimiter(tmp_path):
 
 def test_a_first_line_that_is_a_record_is_never_quoted(tmp_path):
     (tmp_path / "x.csv").write_text(f"39,{SECRET},{SECRET}\n40,x,y\n", encoding="utf-8")
-    with pytest.raises(SourceError, match="looks like a record") as caught:
+    with raises_code(SourceError, "SF-SOURCE-006", match="looks like a record") as caught:
         open_source(tmp_path / "x.csv", private=True)
     assert SECRET not in str(caught.value)
 

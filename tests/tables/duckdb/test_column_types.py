@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.errors import SourceError
 from sfumato.study.attribute import Attribute, Role
 from sfumato.tables import CodedTable, open_source, profile_table
+from tests.raising import raises_code
 from tests.small_domains import flat, grid
 
 pytestmark = pytest.mark.error_rate(1e-12, reason="noise at ε = 10⁶ is 0 but with a chance below e^(-10⁵)")
@@ -155,7 +156,10 @@ def test_days_that_python_does_not_know_are_described(tmp_path, kind):
 @pytest.mark.parametrize("column", ["bytes", "pair", "pairs"])
 def test_bytes_and_structures_cannot_be_categories(exotic, column):
     attribute = Attribute(name=column, role=Role.QUASI_IDENTIFIER, domain=flat("x", "y"))
-    with open_source(exotic) as source, pytest.raises(SourceError, match=rf"column '{column}' of .* has the type"):
+    with (
+        open_source(exotic) as source,
+        raises_code(SourceError, "SF-SOURCE-004", match=rf"column '{column}' of .* has the type"),
+    ):
         CodedTable(source, [attribute])
 
 

@@ -19,6 +19,7 @@ from sfumato.domains.domain import Grid
 from sfumato.errors import UsageError
 from sfumato.release.features import Features
 from sfumato.release.forms.noisy_counts.encoder import RegionEncoder
+from tests.raising import raises_code
 from tests.release.conftest import AGE, CUTS, DAY, JOB, PAY, cuts_of, small_domains
 
 DOMAINS = (AGE, PAY, DAY, JOB)
@@ -155,12 +156,12 @@ def test_records_that_do_not_fit_are_refused(encoder, records, problem, fix):
 def test_a_sparse_matrix_is_refused(encoder):
     from scipy.sparse import csr_matrix
 
-    with pytest.raises(UsageError, match="sparse"):
+    with raises_code(UsageError, "SF-USAGE-053"):
         encoder.transform(csr_matrix((2, 4)))
 
 
 def test_an_encoder_without_attributes_is_refused():
-    with pytest.raises(UsageError, match="no attributes"):
+    with raises_code(UsageError, "SF-USAGE-052"):
         RegionEncoder().transform([[1]])
 
 

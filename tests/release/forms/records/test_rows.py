@@ -24,6 +24,7 @@ from sfumato.release.forms.records.runs import Runs
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 from tests.release.partitions import AGE, DAY, JOB, PAY, VIEW, draft_of, drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -185,8 +186,10 @@ def test_a_seed_repeats_and_takes_the_promise_away(tmp_path):
 
 
 def test_a_draft_that_breaks_its_promise_is_not_published(tmp_path):
-    with pytest.raises(
-        PublishError, match=r"own check 'privacy model': k-anonymity \(k = 4\) is violated in 3 of 3 groups"
+    with raises_code(
+        PublishError,
+        "SF-PUBLISH-015",
+        match=r"own check 'privacy model': k-anonymity \(k = 4\) is violated in 3 of 3 groups",
     ):
         publish(small_draft(models=(KAnonymity(k=4),)), tmp_path)
     assert list(tmp_path.iterdir()) == [], "and nothing is left behind"
@@ -204,7 +207,9 @@ def test_groups_with_the_same_region_are_one_group_to_everybody(tmp_path):
 def test_what_was_written_is_compared_with_what_was_meant(tmp_path, monkeypatch):
     real = writing.write_csv
     monkeypatch.setattr(writing, "write_csv", lambda runs, out: real(Runs(runs.table.slice(1), runs.times[1:]), out))
-    with pytest.raises(PublishError, match="'data files': the Parquet and CSV files hold different tables"):
+    with raises_code(
+        PublishError, "SF-PUBLISH-015", match="'data files': the Parquet and CSV files hold different tables"
+    ):
         publish(small_draft(), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -242,7 +247,7 @@ def test_a_range_that_could_be_read_another_way_is_refused(tree, pair):
     """Even where nothing else that reads alike is in the release: its receiver reads with the taxonomy."""
     words = RangeTexts("size", Categories(taxonomy=Taxonomy.of(tree)))
     says = r"values of 'size' would read as 'a … b.*'.* To fix: rename .*' … '.*, or leave it out of `ordered`"
-    with pytest.raises(PublishError, match=says):
+    with raises_code(PublishError, "SF-PUBLISH-019", match=says):
         words.texts(np.array([pair[0]]), np.array([pair[1]]))
 
 
@@ -269,5 +274,5 @@ def test_the_readme_s_code_runs_and_says_how_to_read_it(tmp_path, monkeypatch):
 def test_buckets_are_not_called_k_anonymous(form, tmp_path):
     """Their quasi-identifiers are exact: that a bucket has k records makes nobody look like anybody else."""
     draft = draft_of([[1, 0, 0, 0, 0, 0, 1], [2, 1, 1, 0, 0, 0, 1]], [0, 0], [[[1, 3], [0, 2]]], form=form)
-    with pytest.raises(PublishError, match="does not apply to buckets"):
+    with raises_code(PublishError, "SF-PUBLISH-015", match="does not apply to buckets"):
         publish(draft, tmp_path, suppression=False)
