@@ -94,7 +94,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
             if not method.needs.private:
                 warnings += overlap_warnings(study, run.ledger, asked)
             first = None if method.needs.private else make_draft(counted, run)
-            entered = _reserve(study, recipe, method, asked, run)
+            entered = _reserve(study, recipe, counted.method, asked, run)
         with remove_on_failure(run.folder), entered.fail_on_error():
             if first is not None:
                 kept.close()  # every record is in the draft: the engine need not hold them while the bundle is written
