@@ -446,3 +446,24 @@ def test_json_of_others_is_read_strictly():
     for raw in (b"NaN", b"1e999", b'{"a": 1, "a": 1}', b"[" * 200 + b"]" * 200, b"1" * 30, b'"\\ud800"', b"\xff", b"{"):
         with pytest.raises(VerifyError):
             parse_json(raw, "x")
+
+
+def test_records_that_claim_differential_privacy_are_refused(records, tmp_path):
+    """No form of records can satisfy it, so a manifest that says so is wrong whatever else it says."""
+    claim = manifest(write_sound("counts", tmp_path / "other"))
+
+    def forged(content):
+        content["privacy"], content["guarantee"] = claim["privacy"], claim["guarantee"]
+
+    forge(records, forged)
+    refused(records)
+
+
+def test_noisy_counts_that_claim_a_model_of_classes_are_refused(counts, tmp_path):
+    claim = manifest(write_sound("generalised", tmp_path / "other"))
+
+    def forged(content):
+        content["privacy"], content["guarantee"] = claim["privacy"], claim["guarantee"]
+
+    forge(counts, forged)
+    refused(counts)

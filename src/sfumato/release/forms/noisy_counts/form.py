@@ -20,7 +20,7 @@ from sfumato.release.forms.noisy_counts.readme import readme
 from sfumato.release.forms.noisy_counts.release import CountsRelease
 from sfumato.release.forms.noisy_counts.table import Layout, in_order, put_in_order, same
 from sfumato.release.manifest.build import ReleaseFacts
-from sfumato.release.manifest.schema import Manifest, Number, Strict, Whole
+from sfumato.release.manifest.schema import DpPrivacy, Manifest, Number, Strict, Whole
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet
 from sfumato.release.storage.seal import Json, as_json_value, stated_size
@@ -53,6 +53,7 @@ class CountsManifest(Manifest):
     """The manifest of noisy counts."""
 
     form: Literal["noisy-counts"]
+    privacy: DpPrivacy  # nothing else makes noisy counts
     attributes: list[AttributeEntry]
     class_column: str | None  # None: no class is published
     count_column: str

@@ -32,7 +32,7 @@ from sfumato.release.forms.records.runs import Runs
 from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.guarantee import Evidence
 from sfumato.release.manifest.build import ReleaseFacts
-from sfumato.release.manifest.schema import Manifest, Number, Strict
+from sfumato.release.manifest.schema import Manifest, Number, Strict, SyntacticPrivacy
 from sfumato.release.shown import Shown, set_trees, shown_records, with_published_sets
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.storage.seal import Json
@@ -67,6 +67,7 @@ class RecordsManifest(Manifest):
     """The manifest of records."""
 
     form: Literal["generalised", "bucketized", "anatomy"]
+    privacy: SyntacticPrivacy  # published records are never differentially private
     attributes: list[RecordAttribute]
     group_column: str | None
     suppressed_column: str | None
