@@ -96,9 +96,8 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
             first = None if method.needs.private else make_draft(counted, run)
             entered = _reserve(study, recipe, counted.method, asked, run)
         with remove_on_failure(run.folder), entered.fail_on_error():
-            if first is not None:
-                kept.close()  # every record is in the draft: the engine need not hold them while the bundle is written
             draft = first or make_draft(counted, run)
+            kept.close()  # all is counted; a failure to close must come before the bundle appears, not after
             progress("publishing", 0, 1)
             facts = _facts(study, recipe, asked, draft, run)
             written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder, source=run.source)
