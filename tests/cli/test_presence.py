@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SourceError, StudyError, UsageError
+from sfumato.release.storage.seal import render, seal
 from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -190,3 +191,16 @@ def test_a_population_that_nothing_compares_with_is_refused(folder, run):
     given = ("--promise", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")
     done = run("verify", "patients.csv", *given)
     assert done.code == 2 and "omit `--population`" in done.err
+
+
+def test_a_selection_that_is_nonsense_is_a_failed_check(folder, run):
+    path = study(folder)
+    assert run("release", str(path), "north", "--out", "out").code == 0
+    manifest = folder / "out" / "bundle" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["selection"]["where"] = "nowhere in ("
+    content["seal"] = seal(content)
+    manifest.write_bytes(render(content))
+    done = run("verify", "out", "--population", "people.csv", "--json")
+    failed = [check["name"] for check in json.loads(done.out)["checks"] if not check["ok"]]
+    assert done.code == 8 and "population" in failed and "privacy model" in failed

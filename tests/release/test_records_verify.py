@@ -82,6 +82,12 @@ def test_words_that_say_more_than_the_models_are_found(bundle):
     assert "guarantee" in failed(resealed(bundle, change))
 
 
+@pytest.mark.parametrize("limits", ["", "It is differential privacy."])
+def test_other_limits_than_those_of_the_models_are_found(bundle, limits):
+    resealed(bundle, lambda content: content["privacy"].update(limits=limits))
+    assert "not what follows" in failed(bundle)["guarantee"]
+
+
 @pytest.mark.parametrize(
     ("model", "parameters"),
     [

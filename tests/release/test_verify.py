@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from sfumato.errors import UsageError, VerifyError
 from sfumato.privacy.dp.accountant import Spend
 from sfumato.release.bundle.files import file_facts
+from sfumato.release.guarantee import DpGuarantee, Evidence
 from sfumato.release.release import Release
 from sfumato.release.storage.seal import render, seal
 from sfumato.release.verify import verify_bundle
+from sfumato.study.unit import PersonUnit, RecordUnit
 from tests.raising import raises_code
 from tests.release.conftest import publish, small_draft
 
@@ -179,6 +181,10 @@ def test_a_changed_package_is_found(bundle):
         (lambda m: m.update(guarantee="perfect privacy"), "guarantee", "not that of the stated models"),
         (lambda m: m["privacy"].update(epsilon="0.5"), "guarantee", "not that of the stated models"),
         (lambda m: m["privacy"]["budget_breakdown"][0].update(epsilon="0.6"), "guarantee", "cost more than ε"),
+        (lambda m: m["privacy"].update(odds="Nobody can tell."), "guarantee", "not what follows"),
+        (lambda m: m["privacy"].update(odds_factor=1.0), "guarantee", "not what follows"),
+        (lambda m: m["privacy"].update(membership_advantage=None), "guarantee", "not what follows"),
+        (lambda m: m["privacy"].update(model="perfect privacy"), "guarantee", "not what follows"),
         (lambda m: m["groups"].update(listed=5), "values", "as many rows as the manifest says"),
         (lambda m: m["groups"].update(combinations=5), "counts", "other numbers of groups"),
         (lambda m: m["groups"].update(least_count=4), "counts", "a count is below 4"),
@@ -235,6 +241,25 @@ def test_a_receipt_in_fractions_adds_up_exactly(tmp_path):
     draft = small_draft()
     draft = replace(draft, guarantee=draft.guarantee.with_breakdown(steps))
     assert verify_bundle(publish(draft, tmp_path / "a").path).ok
+
+
+def test_a_breakdown_per_record_counts_as_often_as_a_person_has_records(tmp_path):
+    guarantee = DpGuarantee.of(Fraction(1), PersonUnit("id", 4))
+    paid = replace(small_draft(), guarantee=guarantee.with_breakdown([Spend("x", Fraction(1, 4), mechanism="x")]))
+    assert verify_bundle(publish(paid, tmp_path / "paid").path).ok
+    more = replace(paid, guarantee=guarantee.with_breakdown([Spend("x", Fraction(1, 3), mechanism="x")]))
+    assert "cost more than ε" in more.guarantee.contradiction()
+
+
+def test_a_release_that_says_nothing_is_not_believed():
+    assert "ε is 0" in DpGuarantee.of(Fraction(0), RecordUnit()).contradiction()
+
+
+def test_records_refute_differential_privacy():
+    """A second barrier behind the forms: no form that shows records can carry this guarantee through verification."""
+    seen = Evidence(classes=None, records=1, suppressed=0, sampled=Fraction(1), regions=True)
+    [check] = DpGuarantee.of(Fraction(1), RecordUnit()).checks(seen)
+    assert not check.ok
 
 
 def test_verification_leaves_the_bundle_as_it_is(bundle, tmp_path):

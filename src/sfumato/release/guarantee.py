@@ -5,6 +5,7 @@ cannot be seen in an output. Syntactic privacy models are properties of the publ
 nothing, and are checked by anybody on the published values.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -131,12 +132,17 @@ class DpGuarantee:
 
     def contradiction(self) -> str | None:
         """What in it cannot be true; None where all of it can."""
-        if sum((step.epsilon for step in self.breakdown), Fraction(0)) > self.epsilon:
+        if self.epsilon == 0:
+            return "ε is 0: a release of which that is true says nothing about the table"
+        if sum((step.epsilon for step in self.breakdown), Fraction(0)) * _times(self.composition) > self.epsilon:
             return "the steps of the budget breakdown cost more than ε"
         return None
 
-    def checks(self, evidence: Evidence | None) -> list[Check]:  # noqa: ARG002 - the shape of a guarantee
-        """Nothing in the data can show or refute it."""
+    def checks(self, evidence: Evidence | None) -> list[Check]:
+        """Nothing in noisy results can show or refute it; records of people refute it."""
+        if evidence is not None:
+            detail = "records of people are published, and no such release is differentially private"
+            return [Check("privacy model", ok=False, detail=detail)]
         detail = "differential privacy is kept by how the release was made: no table of results can show or refute it"
         return [Check("privacy model", ok=True, detail=detail)]
 
@@ -264,6 +270,10 @@ def _among(classes: Statistics, people: Cells | None) -> Statistics:
     return replace(classes, population=people_in(classes.boxes, people))
 
 
+_PER_PERSON: Final = "; the breakdown is per record, and a person has at most {} of them"
+_MANY: Final = re.compile(re.escape(_PER_PERSON).replace(r"\{\}", r"([1-9]\d{0,17})") + "$")
+
+
 def _composition(unit: Unit) -> str:
     """How the steps of a budget breakdown add up to ε: a rule of the declared unit, in words."""
     many = unit.stability
@@ -273,4 +283,10 @@ def _composition(unit: Unit) -> str:
     )
     if many == 1:
         return sequence
-    return f"{sequence}; the breakdown is per record, and a person has at most {many} of them"
+    return sequence + _PER_PERSON.format(many)
+
+
+def _times(composition: str) -> int:
+    """How often a budget breakdown is to be counted, by the words of `_composition`."""
+    found = _MANY.search(composition)
+    return int(found[1]) if found else 1

@@ -10,13 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.domains.counts import Cells
-from sfumato.errors import UsageError, VerifyError
+from sfumato.errors import SfumatoError, UsageError, VerifyError
 from sfumato.release.bundle.datapackage import datapackage
 from sfumato.release.bundle.files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, check_names
 from sfumato.release.form import FORMATS, FORMS, Form
 from sfumato.release.guarantee import Evidence, guarantee_from
 from sfumato.release.manifest.parse import parse_manifest
+from sfumato.release.storage.seal import broken_bundle
 from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_unexpected
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.selection import parse_selection
@@ -65,7 +66,7 @@ def inspect(place: Path, *, sha256: str | None = None, people: PeopleOf | None =
     manifest = _manifest(place, sha256, checks)
     if manifest is None:
         return Inspection(Verification((check_names(place, ("data.parquet", "data.csv", *TEXTS)), *checks)))
-    crowd = None if people is None else people(manifest)
+    crowd = None if people is None else _crowd(people, manifest, checks)
     form = FORMS[manifest["form"]]
     layout = form.layout(manifest)
     data = form.files(layout)
@@ -96,6 +97,15 @@ def _manifest(place: Path, sha256: str | None, checks: list[Check]) -> dict[str,
         detail = "manifest.json has the expected hash" if same_hash else "manifest.json does not have the expected hash"
         checks.append(Check("expected hash", same_hash, detail))
     return manifest
+
+
+def _crowd(people: PeopleOf, manifest: Mapping[str, Any], checks: list[Check]) -> Cells | None:
+    """The people to compare with. Nonsense in the manifest is a failed check, a wrong table is the caller's error."""
+    try:
+        return people(manifest)
+    except VerifyError as error:
+        checks.append(Check("population", ok=False, detail=error.problem))
+        return None
 
 
 def _content(form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, checks: list[Check]) -> Any:
@@ -137,6 +147,8 @@ def _check_guarantee(manifest: Mapping[str, Any], evidence: Evidence | None) -> 
     except VerifyError as error:
         return [Check("guarantee", ok=False, detail=error.problem)]
     problem = stated.contradiction()
+    if not _same_privacy(manifest, stated.as_json(chosen=privacy["chosen"], secure=privacy["secure"])):
+        problem = "what the manifest says about privacy is not what follows from the stated models and their parameters"
     if manifest["guarantee"] != expected:
         problem = "the guarantee in words is not that of the stated models and their parameters"
     if problem is not None:
@@ -146,6 +158,13 @@ def _check_guarantee(manifest: Mapping[str, Any], evidence: Evidence | None) -> 
         detail = "there is no guarantee to check: the randomness came from a seed, for testing"
         return [words, Check("privacy model", ok=True, detail=detail)]
     return [words, *stated.checks(evidence)]
+
+
+def _same_privacy(manifest: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    """Whether odds, limits and the rest are those of the guarantee; in format 1 sentences were worded otherwise."""
+    worded = {"limits", "neighbouring", "composition"} if manifest["format_version"] == 1 else set()
+    found = manifest["privacy"]
+    return found.keys() == expected.keys() and all(found[key] == expected[key] for key in found.keys() - worded)
 
 
 def _nobody(_: Mapping[str, Any]) -> None:
@@ -166,6 +185,11 @@ def _people(population: str | Path, base: Path | None, manifest: Mapping[str, An
         one["name"]: Attribute(name=one["name"], role=Role(one["role"]), domain=domains[one["name"]])
         for one in manifest["attributes"]
     }
-    selection = parse_selection(str((manifest.get("selection") or {}).get("where") or ""), known)
+    try:
+        selection = parse_selection(str((manifest.get("selection") or {}).get("where") or ""), known)
+    except SfumatoError as error:
+        raise broken_bundle(
+            f"the condition of the manifest's selection: {error.problem}", code="SF-VERIFY-117"
+        ) from None
     quasi = [attribute for attribute in known.values() if attribute.role is Role.QUASI_IDENTIFIER]
     return read_people(str(population), quasi, selection, base=base)

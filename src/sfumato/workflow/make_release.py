@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import StudyError
+from sfumato.errors import InternalError, StudyError
 from sfumato.ledger import RECORD, Ledger
 from sfumato.methods import Context, Method, build
 from sfumato.privacy.dp.accountant import Accountant
@@ -85,6 +85,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     asked = tailor(study, recipe.purpose, method.needs)
     method.check_declared(asked)
     method.check(asked if method.needs.private else declared_levels(asked))
+    _refuse_contradiction(method, asked)
     _refuse_unpayable(study, method, asked, run)
     warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)
@@ -132,8 +133,19 @@ def make_draft(counted: CountedTable, run: Run) -> Draft:
         draft = method.draft(view, counted.counts, replace(context, accountant=accountant))
         draft = replace(draft, guarantee=guarantee.with_breakdown(accountant.breakdown))
     else:
-        draft = method.draft(view, counted.counts, context)
+        draft = replace(method.draft(view, counted.counts, context), guarantee=guarantee)
     return FORMS[draft.form].published(draft)
+
+
+def _refuse_contradiction(method: Method, asked: View) -> None:
+    """What a method declares, what it says that it costs and what it guarantees must be one thing.
+
+    The table is opened by what it needs, the budget is checked by what it spends, and the ledger and the bundle say
+    what it guarantees: a method in which they differ would spend without an entry, or claim what it did not pay for.
+    """
+    guarantee = method.guarantee(asked)
+    if guarantee.private != method.needs.private or guarantee.epsilon != method.spends:
+        raise InternalError(f"the method '{method.name}' guarantees something else than it declares and spends")
 
 
 def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> None:
