@@ -1,4 +1,9 @@
-"""Words as people write them."""
+"""Words as people write them, and names and values in Markdown: a README keeps its form and runs nothing."""
+
+import re
+
+_SPECIAL = re.compile(r"[\\`*\[\]<|&~]|(?<![^\W_])_|_(?![^\W_])")
+_CODE_BREAKS = re.compile(r"[\\`|]")
 
 
 def sentence(text: str) -> str:
@@ -47,3 +52,24 @@ def share_words(value: float) -> str:
     if 0 < value < 0.00001:  # noqa: PLR2004 - smaller digits are not worth reading
         return "< 0.001 %"
     return f"{100 * value:,.0f} %" if value >= 9.995 else f"{100 * value:.3g} %"  # noqa: PLR2004 - three digits
+
+
+def markdown_text(text: str) -> str:
+    """Text that is read as it is, in a heading, a sentence or a cell: no links, no HTML, no emphasis, on one line.
+
+    Characters with a meaning become character references, which no reader of Markdown takes for syntax.
+
+    >>> markdown_text("a|b <script>"), markdown_text("two_year [x](javascript:y)")
+    ('a&#124;b &#60;script>', 'two_year &#91;x&#93;(javascript:y)')
+    """
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+
+
+def markdown_code(text: str) -> str:
+    """Text as code, in a cell or a sentence; where a code span could be broken out of, as an element of HTML.
+
+    >>> markdown_code("<=50K"), markdown_code("a|b")
+    ('`<=50K`', '<code>a&#124;b</code>')
+    """
+    plain = " ".join(text.split())
+    return f"`{plain}`" if plain and not _CODE_BREAKS.search(plain) else f"<code>{markdown_text(plain)}</code>"

@@ -44,7 +44,7 @@ from sfumato.methods.noise import noisy_groups
 from sfumato.methods.specialization import candidates
 from sfumato.privacy.dp import accountant as accounts
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.mechanisms import _opendp, interval_choice, sparse
+from sfumato.privacy.dp.mechanisms import _noise, interval_choice, sparse
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.study.file import load_study, study_from_mapping
 from sfumato.workflow import make_release
@@ -435,8 +435,8 @@ def test_noise_miscalibration(epsilon, h, score):
         return lambda prefix, widths, behind, rate: rates.append(rate) or real(prefix, widths, behind, rate)
 
     of, codes = fixed_table()
-    _opendp.laplace.cache_clear()
-    _opendp.noisy_max.cache_clear()
+    _noise.laplace.cache_clear()
+    _noise.noisy_max.cache_clear()
     accountant = Accountant(epsilon)
     with (
         patched(library, "make_laplace", laplace),

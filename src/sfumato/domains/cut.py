@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.errors import InternalError
 
 Range = tuple[int, int]
+WORD: Final = 62  # bits of a region's number that fit a machine integer with room for a sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,14 @@ class Cut:
             return codes
         found: NDArray[np.int64] = np.searchsorted(np.asarray(self.starts), codes, side="right").astype(np.int64) - 1
         return found
+
+
+def plain_numbers(cut: Cut, column: NDArray[Any]) -> NDArray[Any]:
+    """A column of region numbers as machine integers where its cut has no larger ones; subsets of codes may have.
+
+    Beside a column that needs Python's integers, others in the same array are Python's, too.
+    """
+    return column.astype(np.int64) if column.dtype == object and cut.total < 2**WORD else column
 
 
 def cross_product(cuts: Sequence[Cut]) -> int:

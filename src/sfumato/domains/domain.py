@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.domains.cut import Cut
 from sfumato.domains.dates import BLANKS, DayFormat, formats_of, read_day
 from sfumato.domains.number_format import NumberFormat, read_number
 from sfumato.domains.taxonomy.tree import Taxonomy
@@ -69,6 +70,10 @@ class Domain(Protocol):
         """How the range reads in a release."""
         ...
 
+    def root(self, name: str) -> Cut:
+        """The cut of an attribute of this domain that tells nothing: all in one region."""
+        ...
+
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values."""
         ...
@@ -110,6 +115,10 @@ class Categories:
     def codes(self) -> dict[str, int]:
         """Every text that a record may hold, with its code; the label of the missing value is one of them."""
         return {label: code for code, label in enumerate(self.taxonomy.leaves)}
+
+    def root(self, name: str) -> Cut:
+        """The cut of an attribute of this domain that tells nothing: all in one region."""
+        return Cut(name, (0,), self.size)
 
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values: text matched exactly, None and NaN as missing, the rest as other.
@@ -202,6 +211,10 @@ class Grid:
         if stop == self.points:
             return f"[{self.text(self.value(start))}, {self.text(self.upper)}]"
         return f"[{self.text(self.value(start))}, {self.text(self.value(stop))})"
+
+    def root(self, name: str) -> Cut:
+        """The cut of an attribute of this domain that tells nothing: all in one region."""
+        return Cut(name, (0,), self.size)
 
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values: numbers and dates clamped onto the grid, what is not one as missing."""

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.domains.cut import Cut
+from sfumato.domains.cut import Cut, plain_numbers
 from sfumato.domains.domain import Categories, Domain, Grid
-from sfumato.domains.sets.cut import SetCut, plain_numbers
+from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
 from sfumato.errors import InternalError, UsageError

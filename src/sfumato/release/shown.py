@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sfumato.domains.cut import Cut
-from sfumato.domains.sets.cut import SetCut, Sets, plain_numbers
+from sfumato.domains.cut import Cut, plain_numbers
+from sfumato.domains.sets.cut import SetCut, Sets
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.taxonomy.tree import Taxonomy

@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.domains.range_text import range_text
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.privacy.groups.sensitive import Sensitive, Strain
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import title
 from sfumato.release.draft import Draft
-from sfumato.release.forms.records.region_column import range_text
 from sfumato.release.guarantee import LIMITS
 from sfumato.release.region_loss import attribute_losses, general_loss
 from sfumato.release.uniqueness import exact_words, unique_words, uniqueness

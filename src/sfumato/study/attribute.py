@@ -6,6 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from sfumato.domains.domain import Categories, Domain, Grid
+from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import StudyError
 
 
@@ -59,6 +60,11 @@ class Attribute:
     def coded(self) -> bool:
         """Whether the attribute has a domain, so that methods can use it."""
         return self.domain is not None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the source that it is read from: one of its name, but for a set that lies in several."""
+        return (self.domain.columns if isinstance(self.domain, SetDomain) else ()) or (self.name,)
 
     @property
     def numerical(self) -> bool:

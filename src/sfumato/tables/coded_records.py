@@ -18,7 +18,7 @@ from sfumato.tables.coding import FEW, Coding, category_key, code_column, is_mis
 from sfumato.tables.csv.dialect import is_number, looks_like_record
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.selecting import select_records
-from sfumato.tables.set_columns import SetDictionary, refuse_unfit_sets, set_key, source_columns
+from sfumato.tables.set_columns import SetDictionary, refuse_unfit_sets, set_key
 
 _JOINS = 16  # in one query; the attributes beyond get a CASE, however long
 
@@ -44,7 +44,7 @@ class Records:
         names = [attribute.name for attribute in self.attributes]
         if not names or len(set(names)) != len(names):
             raise InternalError("a coded table needs attributes, each once")
-        columns = [column for attribute in self.attributes for column in source_columns(attribute)]
+        columns = [column for attribute in self.attributes for column in attribute.columns]
         refuse_unknown(source, [*columns, self.unit.column] if isinstance(self.unit, PersonUnit) else columns)
         for attribute in self.attributes:
             if isinstance(attribute.domain, SetDomain):
@@ -59,7 +59,7 @@ class Records:
     @cached_property
     def table(self) -> ir.Table:
         """The source's records that are selected, before anything is counted; the argument is in `study.selection`."""
-        return select_records(self.source.table, self.selection)
+        return self.source.table if self.selection is EVERYTHING else select_records(self.source.table, self.selection)
 
     def coded(self, keep: Sequence[str] = ()) -> ir.Table:
         """The records that take part: codes ``c0, c1, …`` and the columns to keep as they are, ``k0, k1, …``.

@@ -58,15 +58,9 @@ def outside_codes(joined: ir.Table, place: int) -> ir.IntegerColumn:
     return ibis.coalesce(joined[f"o{place}"], 0)
 
 
-def source_columns(attribute: Attribute) -> tuple[str, ...]:
-    """The columns of the source that an attribute is read from."""
-    domain = attribute.domain
-    return (domain.columns if isinstance(domain, SetDomain) else ()) or (attribute.name,)
-
-
 def set_key(table: ir.Table, attribute: Attribute) -> ir.Column:
     """A set's raw value: one column as it is, several as a list of texts."""
-    columns = [table[name] for name in source_columns(attribute)]
+    columns = [table[name] for name in attribute.columns]
     if len(columns) > 1:
         return ibis.array([ibis.coalesce(category_key(column).cast("string"), "") for column in columns])
     return columns[0] if columns[0].type().is_array() else category_key(columns[0]).cast("string")
@@ -74,7 +68,7 @@ def set_key(table: ir.Table, attribute: Attribute) -> ir.Column:
 
 def refuse_unfit_sets(attribute: Attribute, table: ir.Table, source: str) -> None:
     """A column that can never hold codes is the owner's mistake."""
-    columns = source_columns(attribute)
+    columns = attribute.columns
     for name in columns:
         kind = table[name].type()
         listed = isinstance(kind, dt.Array) and len(columns) == 1

@@ -43,9 +43,9 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
-from sfumato.workflow.steps.budget_words import refuse_over_budget
 from sfumato.workflow.steps.left_out_guard import refuse_above
 from sfumato.workflow.steps.outcome import current_user, ledger_of, remaining_budget
+from sfumato.workflow.steps.reservation import refuse_over_budget
 from sfumato.workflow.steps.study_table import open_study_table
 
 MOST_CELLS: Final = 100_000

@@ -20,7 +20,6 @@ from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
-from sfumato.tables.set_columns import source_columns
 from sfumato.workflow.evaluate import evidence_of_bundle, raw_records
 from sfumato.workflow.reading.read_bundle import Given, read_bundle
 
@@ -94,7 +93,7 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
     progress("reading the table of known people", 0, 1)
     with open_source(known, base=Path(), memory_limit=memory_limit) as table:
         quasi = [_as_found(a, table.columns) for a in evidence.view.quasi if a.name in evidence.shown.attributes]
-        lacking = [column for a in quasi for column in source_columns(a) if column not in table.columns]
+        lacking = [column for a in quasi for column in a.columns if column not in table.columns]
         if lacking:
             raise SourceError(
                 f"the table of known people lacks quasi-identifiers of the release: {', '.join(lacking)}",
@@ -102,7 +101,7 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
                 code="SF-SOURCE-040",
             )
         beside = [_as_found(a, table.columns) for a in evidence.protected]
-        wanted = (*quasi, *(a for a in beside if set(source_columns(a)) <= set(table.columns)))
+        wanted = (*quasi, *(a for a in beside if set(a.columns) <= set(table.columns)))
         view = View(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
         counter = CodedTable(table, wanted, unit=RecordUnit())
         return table_records(view, counter.full_cells([a.name for a in wanted]), counter.sets)

@@ -31,11 +31,11 @@ from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
-from sfumato.workflow.steps.budget_words import cost_words, refusal_words, refuse_over_budget
+from sfumato.workflow.steps.budget_words import cost_words, refusal_words
 from sfumato.workflow.steps.left_out_guard import guard, with_left_out
 from sfumato.workflow.steps.lost_entries import ledger_words, remaining_unless_lost
 from sfumato.workflow.steps.outcome import Plan, Run, ledger_of, person_rules, released_attributes_sentence, versions
-from sfumato.workflow.steps.reservation import Reservation
+from sfumato.workflow.steps.reservation import Reservation, refuse_over_budget
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.value_rules import value_rules
 

@@ -37,14 +37,17 @@ from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
 from sfumato.workflow.steps.background import with_people, with_population
-from sfumato.workflow.steps.budget_words import refuse_over_budget
+from sfumato.workflow.steps.earlier_use import overlap_warnings, sweep_warning
 from sfumato.workflow.steps.left_out_guard import guard
 from sfumato.workflow.steps.lost_entries import budget_words, refuse_lost_entries
 from sfumato.workflow.steps.outcome import Published, Run, ledger_of, person_rules, remaining_budget, versions
-from sfumato.workflow.steps.overlaps import overlap_warnings
-from sfumato.workflow.steps.reservation import Reservation, claim_until_published, remove_on_failure
+from sfumato.workflow.steps.reservation import (
+    Reservation,
+    claim_until_published,
+    refuse_over_budget,
+    remove_on_failure,
+)
 from sfumato.workflow.steps.study_table import open_study_table
-from sfumato.workflow.steps.sweep_notice import sweep_warning
 from sfumato.workflow.steps.value_rules import value_rules
 from sfumato.workflow.steps.whole_table import count_whole_table
 

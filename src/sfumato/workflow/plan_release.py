@@ -14,6 +14,7 @@ from sfumato.study.set_levels import declared_levels
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.workflow.steps.budget_words import cost_words, refusal_words
+from sfumato.workflow.steps.earlier_use import overlap_warnings, sweep_warning
 from sfumato.workflow.steps.left_out_guard import with_left_out
 from sfumato.workflow.steps.lost_entries import ledger_words, remaining_unless_lost
 from sfumato.workflow.steps.outcome import (
@@ -24,8 +25,6 @@ from sfumato.workflow.steps.outcome import (
     released_attributes_sentence,
     remaining_words,
 )
-from sfumato.workflow.steps.overlaps import overlap_warnings
-from sfumato.workflow.steps.sweep_notice import sweep_warning
 from sfumato.workflow.steps.value_rules import stop_rules, value_rules
 
 

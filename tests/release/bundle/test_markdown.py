@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.release.bundle.markdown import code, inline
+from sfumato.wording import markdown_code, markdown_text
 
 pytestmark = pytest.mark.error_rate(1e-9, reason="a class of 10 records vanishes at ε = 50 below e^(-200)")
 
@@ -29,7 +29,7 @@ def unescaped(text):
 
 @pytest.mark.parametrize("text", NASTY)
 def test_text_comes_back_as_it_was_and_has_no_syntax(text):
-    for found in (inline(text), code(text)):
+    for found in (markdown_text(text), markdown_code(text)):
         bare = re.sub(r"^<code>|</code>$|^`|`$", "", found)
         assert unescaped(bare) == " ".join(text.split())
         assert "\n" not in found
@@ -40,7 +40,7 @@ def test_text_comes_back_as_it_was_and_has_no_syntax(text):
 
 
 def test_an_empty_name_opens_no_code_span():
-    assert code("") == "<code></code>"
+    assert markdown_code("") == "<code></code>"
 
 
 METHODS = {

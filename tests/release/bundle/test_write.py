@@ -164,7 +164,7 @@ def test_arrow_hands_on_what_the_disk_said(tmp_path, monkeypatch):
 
 
 def small_draft_table():
-    from sfumato.release.forms.noisy_counts.declared_layout import layout_of
+    from sfumato.release.forms.noisy_counts.table import layout_of
 
     draft = small_draft()
     return layout_of(draft).table(draft.groups)

@@ -268,14 +268,6 @@ class SetCut(Cut):
         return pairs
 
 
-def plain_numbers(cut: Cut, column: Numbers) -> Numbers:
-    """A column of region numbers as machine integers where its cut has no larger ones.
-
-    Beside a column that needs Python's integers, others in the same array are Python's, too.
-    """
-    return column.astype(np.int64) if column.dtype == object and cut.total < 2**WORD else column
-
-
 @lru_cache(maxsize=64)
 def _binomials(nodes: int, most: int) -> tuple[Integers, Integers]:
     """How many ways there are to choose 0 … most of 0 … nodes things, and how many subsets are smaller than each size.

@@ -15,8 +15,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.cut import Cut
-from sfumato.domains.domain import DROP, Domain, as_text, is_missing
+from sfumato.domains.domain import DROP, as_text, is_missing
 from sfumato.domains.sets.cut import BETWEEN, NONE, OTHER_SETS, SetCut, Sets
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import InternalError, StudyError
@@ -228,11 +227,6 @@ class SetDomain:
     @cached_property
     def _edges(self) -> NDArray[np.int64]:
         return np.asarray(self.starts_at(self.level), dtype=np.int64)
-
-
-def root_cut(name: str, domain: Domain) -> Cut:
-    """The cut of an attribute that tells nothing."""
-    return domain.root(name) if isinstance(domain, SetDomain) else Cut(name, (0,), domain.size)
 
 
 def _refuse_wide(tree: Taxonomy) -> None:

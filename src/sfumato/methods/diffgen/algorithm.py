@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from sfumato.domains.counts import Counter, Marginal
 from sfumato.domains.cut import Cut, Range
-from sfumato.domains.sets.domain import root_cut
 from sfumato.errors import StudyError
 from sfumato.methods.diffgen.forecast import auto_specializations, count_sentences, group_range
 from sfumato.methods.method import (
@@ -160,7 +159,7 @@ class _Descent:
         self._accountant = accountant
         self._source = source
         self._frontier = Frontier(view.predictors, marginals, score)
-        self._cuts: dict[str, Cut] = {name: root_cut(name, domain) for name, domain in self._domains.items()}
+        self._cuts: dict[str, Cut] = {name: domain.root(name) for name, domain in self._domains.items()}
         self.history: list[str] = []
         for name, domain in self._domains.items():
             self._open(name, [(0, domain.size)])

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.domains.cut import plain_numbers
 from sfumato.domains.query.codes import Codes, nodes_of
 from sfumato.domains.query.condition import Condition, Join, attributes_of, read_condition
 from sfumato.domains.query.language import Comparison
-from sfumato.domains.sets.cut import SetCut, plain_numbers
+from sfumato.domains.sets.cut import SetCut
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import InternalError
 from sfumato.release.answer.columns import MembershipColumn, PooledColumn, QueryColumn, Regions, SetsColumn, sets_column

@@ -1,16 +1,12 @@
 """The cost of a release, question or model and the remaining budget, in words, and refusal over budget."""
 
-import datetime as dt
 from fractions import Fraction
 
-from sfumato.ledger import RECORD, Ledger, NewEntry, check_budget
+from sfumato.ledger import RECORD
 from sfumato.privacy.models import attack_odds
 from sfumato.study.budget import show
-from sfumato.study.span import Span
 from sfumato.study.study import Study
-from sfumato.study.unit import Unit
 from sfumato.study.view import View
-from sfumato.workflow.steps.lost_entries import refuse_lost_entries
 from sfumato.workflow.steps.outcome import remaining_words
 
 
@@ -36,18 +32,6 @@ def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: Vie
         view.unit.sentence(),
         attack_odds(epsilon).removesuffix("."),
     ]
-
-
-def refuse_over_budget(
-    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime, method: str = ""
-) -> None:
-    """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
-    draft = NewEntry(
-        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
-        unit=unit.key, span=span,
-    )  # fmt: skip
-    refuse_lost_entries(study, ledger)
-    check_budget(draft, ledger.entries(study.name), budget=study.budget)
 
 
 def span_words(view: View) -> str:

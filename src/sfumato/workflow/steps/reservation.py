@@ -4,6 +4,7 @@ What can fail without looking at a record fails before the folder is claimed. No
 not know, and if a release fails that has an entry, the entry says so.
 """
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sfumato.ledger import RECORD, Entry, NewEntry
+from sfumato.ledger import RECORD, Entry, Ledger, NewEntry, check_budget
 from sfumato.release.bundle.files import claim_folder
 from sfumato.release.bundle.owner_folder import write_owner
 from sfumato.release.bundle.write import WrittenBundle
@@ -19,10 +20,24 @@ from sfumato.release.draft import Draft
 from sfumato.study.left_out import LeftOut
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection
+from sfumato.study.span import Span
 from sfumato.study.study import Study
+from sfumato.study.unit import Unit
 from sfumato.workflow.steps.left_out_guard import left_out_warnings
 from sfumato.workflow.steps.lost_entries import refuse_lost_entries
 from sfumato.workflow.steps.outcome import Published, Run, current_user, published_words
+
+
+def refuse_over_budget(
+    study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime, method: str = ""
+) -> None:
+    """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
+    draft = NewEntry(
+        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
+        unit=unit.key, span=span,
+    )  # fmt: skip
+    refuse_lost_entries(study, ledger)
+    check_budget(draft, ledger.entries(study.name), budget=study.budget)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
-from sfumato.release.forms.noisy_counts.declared_layout import layout_from, layout_of
+from sfumato.release.forms.noisy_counts.table import layout_from, layout_of
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.storage.seal import as_json_value
 from sfumato.release.verify import verify_bundle

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from sfumato.domains.domain import Categories
+from sfumato.domains.range_text import RangeTexts, range_text
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import PublishError
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
@@ -18,7 +19,6 @@ from sfumato.privacy.models import DistinctLDiversity, KAnonymity
 from sfumato.release.forms.records import form as writing
 from sfumato.release.forms.records.code_spans import is_sorted
 from sfumato.release.forms.records.declared_layout import record_layout
-from sfumato.release.forms.records.region_column import RangeTexts, range_text
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.partition import SUPPRESSED

@@ -7,7 +7,7 @@ from typing import Final
 from sfumato.errors import InternalError
 from sfumato.privacy.dp.geometric import Rational, geometric
 from sfumato.privacy.dp.grant import Grant
-from sfumato.privacy.dp.mechanisms import _opendp
+from sfumato.privacy.dp.mechanisms import _noise
 from sfumato.privacy.dp.mechanisms.laplace import scale_for
 from sfumato.privacy.dp.sampling import RandomSource, random_permutation
 
@@ -37,7 +37,7 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, monotone: bool, grant:
     scale = scale_for(epsilon, sensitivity=sensitivity if monotone else 2 * sensitivity)
     if not source.secure:
         return _permute_and_flip(scores, scale=scale, source=source)
-    measurement = _opendp.noisy_max(scale, monotone=monotone, sensitivity=sensitivity, at_most=epsilon)
+    measurement = _noise.noisy_max(scale, monotone=monotone, sensitivity=sensitivity, at_most=epsilon)
     return int(measurement([int(score) for score in scores]))
 
 

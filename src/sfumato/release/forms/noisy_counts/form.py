@@ -14,11 +14,18 @@ from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft, Groups
 from sfumato.release.form import FORMS, Form, Writer
-from sfumato.release.forms.noisy_counts.declared_layout import layout_from, layout_of, noise_from
 from sfumato.release.forms.noisy_counts.labels import Labels
 from sfumato.release.forms.noisy_counts.readme import readme
 from sfumato.release.forms.noisy_counts.release import CountsRelease
-from sfumato.release.forms.noisy_counts.table import Layout, in_order, put_in_order, same
+from sfumato.release.forms.noisy_counts.table import (
+    Layout,
+    in_order,
+    layout_from,
+    layout_of,
+    noise_from,
+    put_in_order,
+    same,
+)
 from sfumato.release.manifest.build import ReleaseFacts
 from sfumato.release.manifest.schema import DpPrivacy, Manifest, Number, Strict, Whole
 from sfumato.release.shown import Shown, shown_counts

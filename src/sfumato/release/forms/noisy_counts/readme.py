@@ -8,9 +8,8 @@ from typing import Any, Final
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.domain import SetDomain
-from sfumato.release.bundle.markdown import code, inline
 from sfumato.release.forms.noisy_counts.table import Layout
-from sfumato.wording import sentence
+from sfumato.wording import markdown_code, markdown_text, sentence
 
 _MOST_SHOWN: Final = 6
 _MUCH: Final = 1.05  # counts that are scaled up by more than this have shares of their own
@@ -135,10 +134,10 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
     numbers, odds = manifest["groups"], manifest["privacy"]["odds"]
     combinations = numbers["combinations"]
     return _TEXT.format(
-        study=inline(manifest["study"]),
-        release=inline(manifest["release"]),
+        study=markdown_text(manifest["study"]),
+        release=markdown_text(manifest["release"]),
         date=manifest["date"],
-        guarantee=inline(manifest["guarantee"]),
+        guarantee=markdown_text(manifest["guarantee"]),
         odds=f"\n{odds}\n" if odds else "",
         listed=f"{numbers['listed']:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
@@ -146,7 +145,7 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
         columns="\n".join(_rows(layout)),
         count=layout.count,
         use=use,
-        rules=_SETS * sets + "".join(f"- {inline(sentence(rule))}.\n" for rule in manifest["rules"]),
+        rules=_SETS * sets + "".join(f"- {markdown_text(sentence(rule))}.\n" for rule in manifest["rules"]),
     )
 
 
@@ -192,13 +191,15 @@ def _example(layout: Layout) -> str:
 
 def _rows(layout: Layout) -> list[str]:
     rows = [
-        f"| {code(name)} | {_kind(domain)} in {_many(domain, cut)} | {code(_shown(domain, cut))} |"
+        f"| {markdown_code(name)} | {_kind(domain)} in {_many(domain, cut)} | {markdown_code(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
     ]
     target = Cut.finest(layout.class_name, layout.class_domain.size)
     if layout.targeted:
-        rows.append(f"| {code(layout.class_name)} | the class | {code(_shown(layout.class_domain, target))} |")
-    rows.append(f"| {code(layout.count)} | whole number | how many records, after noise |")
+        rows.append(
+            f"| {markdown_code(layout.class_name)} | the class | {markdown_code(_shown(layout.class_domain, target))} |"
+        )
+    rows.append(f"| {markdown_code(layout.count)} | whole number | how many records, after noise |")
     return rows
 
 

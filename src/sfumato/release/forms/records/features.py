@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.domain import Domain, Grid
+from sfumato.domains.range_text import RangeTexts
 from sfumato.release.forms.records.code_spans import Integers, Spans
-from sfumato.release.forms.records.region_column import RangeTexts
 from sfumato.release.forms.records.table import Column
 
 Floats = NDArray[np.float64]

@@ -5,12 +5,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from sfumato.domains.domain import Categories, Grid
-from sfumato.release.bundle.markdown import code, inline
 from sfumato.release.forms.noisy_counts.readme import python_literal, quote
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.uniqueness import Uniqueness, count_unique
-from sfumato.wording import sentence
+from sfumato.wording import markdown_code, markdown_text, sentence
 
 _MOST_SHOWN: Final = 6
 
@@ -83,7 +82,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
     )
     reading += _unique(unique)
-    if names := [code(column.name) for column in layout.columns if column.sets is not None]:
+    if names := [markdown_code(column.name) for column in layout.columns if column.sets is not None]:
         reading += _SETS.format(names=", ".join(names))
     if layout.suppressed is not None:
         reading += (
@@ -99,9 +98,9 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
             f"of this one by {content['sampled']}; shares need no correction."
         )
     return _TEXT.format(
-        release=inline(content["release"]),
-        study=inline(content["study"]),
-        guarantee=inline(content["guarantee"]),
+        release=markdown_text(content["release"]),
+        study=markdown_text(content["study"]),
+        guarantee=markdown_text(content["guarantee"]),
         date=content["date"],
         s="s" if len(tables) > 1 else "",
         tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
@@ -109,7 +108,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
         suppressed=f" and {numbers['suppressed']:,} suppressed records" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
-        rules="".join(f"- {inline(sentence(rule))}.\n" for rule in content["rules"]),
+        rules="".join(f"- {markdown_text(sentence(rule))}.\n" for rule in content["rules"]),
         example=python_literal(_example(first)),
         data=tables[0],
     )
@@ -119,7 +118,7 @@ def _unique(found: Uniqueness) -> str:
     """What the published table says of records that are unique over all columns that are a person's own."""
     if not found.exact:
         return ""
-    names = ", ".join(code(name) for name in found.exact)
+    names = ", ".join(markdown_code(name) for name in found.exact)
     return (
         f"\n- **Exact columns.** {names} {'is' if len(found.exact) == 1 else 'are'} published exactly. Over all "
         f"published columns together, {found.words} are unique. Anyone who knows the exact values of a person can "
@@ -136,13 +135,16 @@ def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
 
 
 def _rows(layout: RecordLayout) -> list[str]:
-    rows = [f"| {code(column.name)} | {_kind(column, layout)} | {code(_shown(column))} |" for column in layout.columns]
+    rows = [
+        f"| {markdown_code(column.name)} | {_kind(column, layout)} | {markdown_code(_shown(column))} |"
+        for column in layout.columns
+    ]
     if layout.group is not None:
-        rows.append(f"| {code(layout.group)} | whole number | the bucket; numbers were assigned at random |")
+        rows.append(f"| {markdown_code(layout.group)} | whole number | the bucket; numbers were assigned at random |")
     if layout.suppressed is not None:
-        rows.append(f"| {code(layout.suppressed)} | truth value | whether the record is suppressed |")
+        rows.append(f"| {markdown_code(layout.suppressed)} | truth value | whether the record is suppressed |")
     if layout.count is not None:
-        rows.append(f"| {code(layout.count)} | whole number | how many records of the bucket have the value |")
+        rows.append(f"| {markdown_code(layout.count)} | whole number | how many records of the bucket have the value |")
     return rows
 
 

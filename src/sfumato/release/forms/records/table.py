@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.domains.domain import Categories, Domain, Grid
+from sfumato.domains.range_text import RangeTexts
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
 from sfumato.errors import VerifyError
 from sfumato.release.forms.records.code_spans import Integers, Spans
-from sfumato.release.forms.records.region_column import RangeTexts
 from sfumato.release.forms.records.rows import Records, Tally
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.sample import plain_values
