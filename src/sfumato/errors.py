@@ -111,6 +111,15 @@ class PublishError(SfumatoError):
     prefix = "SF-PUBLISH"
 
 
+def unwritable(place: object, error: OSError) -> PublishError:
+    """What a file is that the system does not let us write."""
+    return PublishError(
+        f"'{place}' cannot be written ({error.strerror})",
+        "name a file in a folder you may write to",
+        code="SF-PUBLISH-004",
+    )
+
+
 class VerifyError(SfumatoError):
     """A bundle or a ledger is not what it says it is."""
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.errors import PublishError
+from sfumato.errors import PublishError, unwritable
 
 
 def write_new(place: Path, text: str) -> None:
@@ -15,8 +15,4 @@ def write_new(place: Path, text: str) -> None:
             f"'{place}' exists already", "name another file, or move this one away", code="SF-PUBLISH-003"
         ) from None
     except OSError as error:
-        raise PublishError(
-            f"'{place}' cannot be written ({error.strerror})",
-            "name a file in a folder you may write to",
-            code="SF-PUBLISH-004",
-        ) from None
+        raise unwritable(place, error) from None

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import PublishError, UsageError
+from sfumato.errors import UsageError, unwritable
 from sfumato.frontier.choose import KNEE, Choice, choose
 from sfumato.frontier.efficient import efficient
 from sfumato.frontier.point import Axis, Point
@@ -123,11 +123,7 @@ class Frontier:
         try:
             write_private(place, found if isinstance(found, bytes) else found.encode("utf-8"))
         except OSError as error:
-            raise PublishError(
-                f"'{place}' cannot be written ({error.strerror})",
-                "name a file in a folder you may write to",
-                code="SF-PUBLISH-004",
-            ) from None
+            raise unwritable(place, error) from None
         return place
 
     def to_csv(self, chosen: Choice | None = None) -> str:

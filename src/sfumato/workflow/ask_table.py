@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +43,7 @@ from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
 from sfumato.workflow.steps.left_out_guard import refuse_above
-from sfumato.workflow.steps.outcome import current_user, ledger_of, remaining_budget
+from sfumato.workflow.steps.outcome import current_user, given_ledger, remaining_budget
 from sfumato.workflow.steps.reservation import refuse_over_budget
 from sfumato.workflow.steps.study_table import open_study_table
 
@@ -124,7 +123,7 @@ def ask(
 
     Refused, unless ``anyway``, if more records are left out than the study's ``most_invalid`` allows.
     """
-    book = _book(study, ledger)
+    book = given_ledger(study, ledger)
     noise = source or SecureSource()
     epsilon, by = question.epsilon, question.by
     selection = _selection(study, question)
@@ -219,16 +218,6 @@ def error_bound(scale: float, sure: float = SURE) -> int:
 def _deviation(scale: float) -> float:
     alpha = math.exp(-1 / scale)
     return math.sqrt(2 * alpha) / (1 - alpha)
-
-
-def _book(study: Study, ledger: Ledger | None) -> Ledger:
-    if ledger is None and study.base == Path() and study.ledger is None:
-        raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
-            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
-            code="SF-STUDY-209",
-        )
-    return ledger or ledger_of(study)
 
 
 def _selection(study: Study, question: Question) -> Selection:

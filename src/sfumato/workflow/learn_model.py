@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from sfumato.domains.domain import Categories
-from sfumato.errors import InternalError, PublishError, StudyError
+from sfumato.errors import InternalError, PublishError, unwritable
 from sfumato.interactive.decision_tree import Tree
 from sfumato.interactive.growing import DiffPTree
 from sfumato.interactive.tree_model import Model
@@ -34,7 +34,15 @@ from sfumato.tables import CodedTable
 from sfumato.workflow.steps.budget_words import cost_words, refusal_words
 from sfumato.workflow.steps.left_out_guard import guard, with_left_out
 from sfumato.workflow.steps.lost_entries import ledger_words, remaining_unless_lost
-from sfumato.workflow.steps.outcome import Plan, Run, ledger_of, person_rules, released_attributes_sentence, versions
+from sfumato.workflow.steps.outcome import (
+    Plan,
+    Run,
+    given_ledger,
+    ledger_of,
+    person_rules,
+    released_attributes_sentence,
+    versions,
+)
 from sfumato.workflow.steps.reservation import Reservation, refuse_over_budget
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.value_rules import value_rules
@@ -114,20 +122,8 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
     method = learner.method()
     view = tailor(study, purpose, method.needs)
     method.check(view)
-    if study.budget is None:
-        raise StudyError(
-            f"the study '{study.name}' declares no privacy budget",
-            "add `budget` under `privacy`: the total ε of all releases",
-            code="SF-STUDY-214",
-        )
-    if ledger is None and study.base == Path() and study.ledger is None:
-        raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
-            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
-            code="SF-STUDY-209",
-        )
     run = Run(
-        folder=Path(), ledger=ledger or ledger_of(study), source=source or SecureSource(), progress=progress,
+        folder=Path(), ledger=given_ledger(study, ledger), source=source or SecureSource(), progress=progress,
         clock=clock, memory_limit=memory_limit,
     )  # fmt: skip
     recipe = _recipe(method, purpose, chosen)
@@ -226,11 +222,7 @@ def _claim(out: Path) -> None:
             code="SF-PUBLISH-020",
         ) from None
     except OSError as error:
-        raise PublishError(
-            f"'{out}' cannot be written ({error.strerror})",
-            "name a file in a folder you may write to",
-            code="SF-PUBLISH-004",
-        ) from None
+        raise unwritable(out, error) from None
 
 
 def _write_model(out: Path, text: bytes) -> None:

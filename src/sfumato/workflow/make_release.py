@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InternalError, StudyError
+from sfumato.errors import InternalError
 from sfumato.ledger import RECORD, Ledger
 from sfumato.methods import Context, Method, build
 from sfumato.privacy.dp.accountant import Accountant
@@ -40,7 +40,7 @@ from sfumato.workflow.steps.background import with_people, with_population
 from sfumato.workflow.steps.earlier_use import overlap_warnings, sweep_warning
 from sfumato.workflow.steps.left_out_guard import guard
 from sfumato.workflow.steps.lost_entries import budget_words, refuse_lost_entries
-from sfumato.workflow.steps.outcome import Published, Run, ledger_of, person_rules, remaining_budget, versions
+from sfumato.workflow.steps.outcome import Published, Run, given_ledger, person_rules, remaining_budget, versions
 from sfumato.workflow.steps.reservation import (
     Reservation,
     claim_until_published,
@@ -70,15 +70,9 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     also if more records are left out than the study's ``most_invalid`` allows.
     """
     method = build(recipe)
-    if ledger is None and study.base == Path() and study.ledger is None:
-        raise StudyError(
-            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
-            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
-            code="SF-STUDY-209",
-        )
     run = Run(
         folder=folder,
-        ledger=ledger or ledger_of(study),
+        ledger=given_ledger(study, ledger),
         source=source or SecureSource(),
         progress=progress,
         clock=clock,
@@ -157,12 +151,7 @@ def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> No
         refuse_lost_entries(study, run.ledger, out=run.folder)
         return
     epsilon = method.spends
-    if epsilon is None or study.budget is None:
-        raise StudyError(
-            f"the study '{study.name}' declares no privacy budget",
-            "add `budget` under `privacy`: the total ε of all releases",
-            code="SF-STUDY-214",
-        )
+    assert epsilon is not None, "as `_refuse_contradiction` has checked"
     refuse_over_budget(study, run.ledger, epsilon=epsilon, unit=asked.unit, span=asked.selection.span, at=run.clock())
 
 

@@ -12,9 +12,26 @@ from sfumato.privacy.models.model import MODELS
 from sfumato.study.budget import show
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BetaLikeness(Sensitive):
+    """A bound on how much a value's share may gain: what both kinds have in common."""
+
+    checkable: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    relative: ClassVar[bool] = True
+    beta: Exact
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", parse_in_range(self.beta, "β", 0, above=True))
+
+    def way_out(self, whole: Statistics) -> str:  # noqa: ARG002 - the table is as its own table is
+        """The whole table keeps it, so there is nothing to give in."""
+        return "compare with the table itself"
+
+
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BasicBetaLikeness(Sensitive):
+class BasicBetaLikeness(_BetaLikeness):
     """For every value with a larger share q in a group than its share p of the table, (q − p)/p ≤ β.
 
     Only gains are bounded: a value may be rarer in a group, or missing. As q ≤ (1 + β)·p
@@ -27,13 +44,6 @@ class BasicBetaLikeness(Sensitive):
 
     name: ClassVar[str] = "basic-beta-likeness"
     summary: ClassVar[str] = "no sensitive value's share of a group exceeds its share of the table by more than β times"
-    checkable: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-    relative: ClassVar[bool] = True
-    beta: Exact
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", parse_in_range(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
         """The guarantee in one sentence that can be quoted."""
@@ -42,10 +52,6 @@ class BasicBetaLikeness(Sensitive):
             f"No value of {self._whose()} has more than {most} times the share of a group that it has of the table "
             "(basic β-likeness)."
         )
-
-    def way_out(self, whole: Statistics) -> str:  # noqa: ARG002 - the table is as its own table is
-        """The whole table keeps it, so there is nothing to give in."""
-        return "compare with the table itself"
 
     def _keeps(self, values: Values) -> Truths:
         return _gains_at_most(values, self.beta)
@@ -58,7 +64,7 @@ class BasicBetaLikeness(Sensitive):
 
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnhancedBetaLikeness(Sensitive):
+class EnhancedBetaLikeness(_BetaLikeness):
     """As basic β-likeness, and also (q − p)/p ≤ −ln p, which keeps frequent values below certainty.
 
     The gain is at most min(β, −ln p). The bound on q depends on the table alone, so this
@@ -71,13 +77,6 @@ class EnhancedBetaLikeness(Sensitive):
 
     name: ClassVar[str] = "enhanced-beta-likeness"
     summary: ClassVar[str] = "basic β-likeness with min(β, −ln p) in place of β for a value with share p of the table"
-    checkable: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-    relative: ClassVar[bool] = True
-    beta: Exact
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", parse_in_range(self.beta, "β", 0, above=True))
 
     def sentence(self) -> str:
         """The guarantee in one sentence that can be quoted."""
@@ -85,10 +84,6 @@ class EnhancedBetaLikeness(Sensitive):
             f"A value of {self._whose()} that has the share p of the table has at most the share "
             f"p·(1 + min({show(parse_exact(self.beta, 'β'))}, −ln p)) of any group (enhanced β-likeness)."
         )
-
-    def way_out(self, whole: Statistics) -> str:  # noqa: ARG002 - the table is as its own table is
-        """The whole table keeps it, so there is nothing to give in."""
-        return "compare with the table itself"
 
     def _keeps(self, values: Values) -> Truths:
         p = np.where(values.overall > 0, values.overall, 1) / max(values.total, 1)

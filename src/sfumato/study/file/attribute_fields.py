@@ -117,14 +117,19 @@ def _domain_fix(kind: Type) -> str:
     return f"declare its bounds from public knowledge, such as `bounds: {example}`"
 
 
-def _category(here: _Here, bare: Attribute) -> Attribute:
+def _declared_taxonomy(here: _Here) -> Taxonomy:
     fields = here.fields
     with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
         if fields.taxonomy is None:
-            taxonomy = flat(fields.values or [])
-        else:
-            taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
-            _refuse_other_values(taxonomy, fields.values)
+            return flat(fields.values or [])
+        taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
+        _refuse_other_values(taxonomy, fields.values)
+    return taxonomy
+
+
+def _category(here: _Here, bare: Attribute) -> Attribute:
+    fields = here.fields
+    taxonomy = _declared_taxonomy(here)
     missing, outside = (
         _policy(fields.missing, InvalidValuePolicy.ERROR),
         _policy(fields.outside, InvalidValuePolicy.ERROR),
@@ -144,12 +149,7 @@ def sets(here: _Here, bare: Attribute) -> Attribute:
         raise here.error(
             "role", f"'{here.name}' is a set, and a class is one value", "choose another class", code="SF-STUDY-122"
         )
-    with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
-        if fields.taxonomy is None:
-            taxonomy = flat(fields.values or [])
-        else:
-            taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
-            _refuse_other_values(taxonomy, fields.values)
+    taxonomy = _declared_taxonomy(here)
     missing, outside = (
         _policy(fields.missing, InvalidValuePolicy.KEEP),
         _policy(fields.outside, InvalidValuePolicy.ERROR),

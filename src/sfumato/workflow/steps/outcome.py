@@ -138,6 +138,17 @@ class Run:
     anyway: bool = False  # also if more records are left out than the study allows
 
 
+def given_ledger(study: Study, ledger: Ledger | None) -> Ledger:
+    """The ledger that was given, else the study's own; a study in memory has none beside it."""
+    if ledger is None and study.base == Path() and study.ledger is None:
+        raise StudyError(
+            f"the study '{study.name}' is in memory and no ledger was given, so its spending would not be recorded",
+            "use `sfumato.Study`, which has a ledger, or pass `ledger=`",
+            code="SF-STUDY-209",
+        )
+    return ledger or ledger_of(study)
+
+
 def ledger_of(study: Study) -> Ledger:
     """The study's ledger: where the study says, else a SQLite file beside it, in the working folder for one in memory.
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import StudyError
 from sfumato.ledger import RECORD, Entry, Ledger, NewEntry, check_budget
 from sfumato.release.bundle.files import claim_folder
 from sfumato.release.bundle.owner_folder import write_owner
@@ -32,6 +33,12 @@ def refuse_over_budget(
     study: Study, ledger: Ledger, *, epsilon: Fraction, unit: Unit, span: Span | None, at: dt.datetime, method: str = ""
 ) -> None:
     """Fail before anything is read if the budget does not allow it; the ledger checks again when it is entered."""
+    if study.budget is None:
+        raise StudyError(
+            f"the study '{study.name}' declares no privacy budget",
+            "add `budget` under `privacy`: the total ε of all releases",
+            code="SF-STUDY-214",
+        )
     draft = NewEntry(
         study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
         unit=unit.key, span=span,
