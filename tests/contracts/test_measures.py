@@ -22,7 +22,9 @@ from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of
 
 EVERY = pytest.mark.parametrize("measure", MEASURES.values(), ids=list(MEASURES))
-FEW = settings(max_examples=examples(quick=6, slow=30), suppress_health_check=[HealthCheck.too_slow])  # some run attacks or learn
+FEW = settings(
+    max_examples=examples(quick=6, slow=30), suppress_health_check=[HealthCheck.too_slow]
+)  # some run attacks or learn
 
 
 def beside(table, draft, view):
