@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-_QUICK = 50  # of the quick profile, see tests/conftest.py
+_QUICK = 30  # of the quick profile, see tests/conftest.py
 
 
 def examples(quick: int, slow: int) -> int:
