@@ -230,7 +230,12 @@ def test_codes_of_sets_keep_their_dictionary_in_another_process():
 
 @pytest.mark.parametrize(
     ("role", "workers"),
-    [("quasi_identifier", 1), ("insensitive", 2), pytest.param("quasi_identifier", 2, marks=pytest.mark.slow)],
+    [
+        ("quasi_identifier", 1),
+        ("insensitive", 1),
+        pytest.param("quasi_identifier", 2, marks=pytest.mark.slow),
+        pytest.param("insensitive", 2, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.error_rate(0, reason="seeded here; of what the other processes draw nothing is looked at")
 @pytest.mark.usefixtures("seeded")
