@@ -305,9 +305,7 @@ def counted(records, level, role):
 
 @pytest.mark.parametrize("role", ["quasi_identifier", "sensitive", "insensitive"])
 @pytest.mark.parametrize("name", MEASURES)
-@settings(
-    max_examples=examples(quick=2, slow=3), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=tables(), level=st.sampled_from([1, 2, None]))
 def test_everything_loses_no_utility_and_nothing_no_privacy(name, role, records, level):
     view, raw = counted(tuple(records), level, role)
