@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # No deadline: a busy machine is not a bug. The blob printed on failure replays the example anywhere. The quick profile
 # takes the same examples in every run, so that none is red by chance; the slow one explores.
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
-settings.register_profile("quick", **BUSY, max_examples=50, derandomize=True)
+settings.register_profile("quick", **BUSY, max_examples=30, derandomize=True)
 settings.register_profile("slow", **BUSY, max_examples=1_000)
 settings.load_profile("quick")  # `--hypothesis-profile=slow` comes later and wins
 

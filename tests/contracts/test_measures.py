@@ -17,11 +17,14 @@ from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.release.shown import shown_records
 from sfumato.workflow.reading.report_evidence import affordable_measures
 from tests.evaluate.releases import releases, shown_of, small_tables
+from tests.examples import examples
 from tests.made_drafts import records_draft
 from tests.methods.partition_tables import cells_of
 
 EVERY = pytest.mark.parametrize("measure", MEASURES.values(), ids=list(MEASURES))
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])  # some run attacks or learn
+FEW = settings(
+    max_examples=examples(quick=6, slow=30), suppress_health_check=[HealthCheck.too_slow]
+)  # some run attacks or learn
 
 
 def beside(table, draft, view):

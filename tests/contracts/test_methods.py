@@ -22,6 +22,7 @@ from sfumato.release.storage.seal import as_json_value
 from sfumato.study.file import study_from_text
 from sfumato.study.recipe import Recipe
 from sfumato.study.unit import PersonUnit
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
@@ -61,7 +62,7 @@ def is_node(domain, region):
 
 
 @EVERY
-@settings(max_examples=25)
+@settings(max_examples=examples(quick=10, slow=25))
 @given(table=coded_tables(), epsilon=EPSILONS)
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
@@ -73,7 +74,7 @@ def test_it_spends_exactly_its_epsilon(kind, table, epsilon):
 
 
 @EVERY
-@settings(max_examples=10)
+@settings(max_examples=examples(quick=4, slow=10))
 @given(table=coded_tables())
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_for_persons_a_record_gets_its_part(kind, table):
@@ -84,7 +85,7 @@ def test_for_persons_a_record_gets_its_part(kind, table):
 
 
 @EVERY
-@settings(max_examples=25)
+@settings(max_examples=examples(quick=10, slow=25))
 @given(table=coded_tables(), epsilon=EPSILONS)
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_it_publishes_groups_of_its_cuts_and_nothing_else(kind, table, epsilon):
@@ -132,7 +133,7 @@ def test_an_observed_class_is_refused_too(kind):
 
 
 @EVERY
-@settings(max_examples=15)
+@settings(max_examples=examples(quick=6, slow=15))
 @given(table=coded_tables(), epsilon=EPSILONS)
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_its_forecast_is_in_words_and_its_noise_is_no_less_than_what_is_drawn(kind, table, epsilon):
@@ -199,7 +200,7 @@ def test_it_never_spends_what_it_was_not_given(kind):
 
 
 @EVERY
-@settings(max_examples=10)
+@settings(max_examples=examples(quick=4, slow=10))
 @given(table=coded_tables(), seed=st.integers(0, 2**32))
 def test_a_seeded_run_repeats(kind, table, seed):
     of, codes = table

@@ -17,6 +17,7 @@ from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
+from tests.examples import examples
 from tests.small_domains import JOB, flat
 
 PARAMETERS = {  # the least that each needs; a new method without a line here fails the first test
@@ -63,7 +64,7 @@ def test_every_partition_method_is_tested_here():
 
 
 @EVERY
-@settings(max_examples=40)
+@settings(max_examples=examples(quick=16, slow=40))
 @given(records=RECORDS)
 def test_no_record_is_lost_or_invented_and_each_lies_in_its_region(kind, records):
     try:
@@ -82,7 +83,7 @@ def test_no_record_is_lost_or_invented_and_each_lies_in_its_region(kind, records
 
 
 @EVERY
-@settings(max_examples=40)
+@settings(max_examples=examples(quick=16, slow=40))
 @given(records=RECORDS)
 def test_every_promise_holds_counted_record_by_record(kind, records):
     method = made(kind)
@@ -110,7 +111,7 @@ def test_every_promise_holds_counted_record_by_record(kind, records):
 
 
 @EVERY
-@settings(max_examples=20)
+@settings(max_examples=examples(quick=8, slow=20))
 @given(records=RECORDS, seed=st.integers(0, 99))
 def test_the_order_of_cells_does_not_matter(kind, records, seed):
     cells = cells_of(records)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sfumato.domains import locate
 from sfumato.domains.locate import NOWHERE, containing_region, count_contained, nearest_region
+from tests.examples import examples
 
 
 def first_by_hand(starts, stops, record):
@@ -27,7 +28,7 @@ def some(draw):
     return starts, starts + rng.integers(1, 8, (boxes, width)), rng.integers(0, 28, (records, width))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(quick=80, slow=200), deadline=None)
 @given(some(), st.sampled_from([0, 20, 50_000]))
 def test_every_record_is_in_the_first_region_that_holds_it(found, few):
     starts, stops, codes = found
@@ -61,7 +62,7 @@ def test_no_region_holds_nothing():
     assert nearest_region(none, none, np.zeros((3, 2), np.int64), np.array([5, 5])).tolist() == [NOWHERE] * 3
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(quick=40, slow=100), deadline=None)
 @given(some(), st.sampled_from([0, 20, 50_000]))
 def test_what_regions_hold_is_counted_where_they_overlap_too(found, few):
     starts, stops, codes = found

@@ -22,6 +22,10 @@ from sfumato.methods import ConfidenceCap
 pytestmark = pytest.mark.usefixtures("seeded")
 
 GRID = list(product(("0.5", "0.9", "1"), ("0.3", "0.6", "1")))
+QUICK = {("0.5", "0.3"), ("0.9", "1"), ("1", "0.6")}  # each rate and each distortion once
+CAPS = pytest.mark.parametrize(
+    ("rate", "distortion"), [pytest.param(*cap, marks=[] if cap in QUICK else pytest.mark.slow) for cap in GRID]
+)
 ROOTS = ("Any", "*")
 
 
@@ -99,7 +103,7 @@ def survey(shared_data):
     return loaded.study(records, OCCUPATION), raw, domains, trees
 
 
-@pytest.mark.parametrize(("rate", "distortion"), GRID)
+@CAPS
 def test_every_published_record_of_the_survey_keeps_the_cap(survey, rate, distortion, tmp_path):
     study, raw, domains, trees = survey
     drawn, kept = released(study, rate, distortion, tmp_path / "out")
@@ -130,7 +134,7 @@ def adult():
     return study, raw, {"age": list(range(121)), **{name: list(trees[name][0]) for name in names}}, trees
 
 
-@pytest.mark.parametrize(("rate", "distortion"), GRID)
+@CAPS
 def test_every_published_record_of_adult_keeps_the_cap(adult, rate, distortion, tmp_path):
     study, raw, domains, trees = adult
     drawn, kept = released(study, rate, distortion, tmp_path / "out")

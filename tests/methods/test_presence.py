@@ -14,6 +14,7 @@ from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Bucketization, FullDomain, Mondrian, Tds
 from sfumato.privacy.models import DeltaPresence
 from sfumato.study.attribute import InvalidValuePolicy
+from tests.examples import examples
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.partition_tables import DECADES, partition_tables, partition_view
 from tests.methods.small_views import cells_of, tables
@@ -63,7 +64,7 @@ def every_node(view, records, crowd, k, bounds):
             yield blur / (len(records) * width), -len(groups), levels
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(quick=80, slow=200))
 @given(
     table=with_people(tables()),
     k=st.integers(1, 3),
@@ -86,7 +87,7 @@ def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds):
     assert (facts["groups"], facts["suppressed"]) == (-groups, 0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(quick=80, slow=200))
 @given(
     table=with_people(partition_tables()),
     bounds=st.tuples(SHARES, SHARES),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sfumato.errors import InfeasibleError, StudyError
 from sfumato.methods import Tds, build, recipe_of
 from sfumato.study.attribute import Attribute, Role
+from tests.examples import examples
 from tests.methods.full_domain.test_full_domain import close, distinct, probabilistic
 from tests.methods.small_views import SHAPES, cells_of, tables, view_of
 from tests.raising import raises_code
@@ -93,7 +94,7 @@ class Slow:
         return self.steps
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(quick=80, slow=200))
 @given(table=tables(shapes=FREE, target=True), k=st.integers(1, 6), promise=st.sampled_from(PROMISES))
 def test_it_takes_the_same_steps_as_the_slow_one(table, k, promise):
     view, records = table
@@ -114,7 +115,7 @@ def test_it_takes_the_same_steps_as_the_slow_one(table, k, promise):
     assert list(slow.candidates()) == [], "nothing valid and beneficial is left"
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(quick=40, slow=100))
 @given(table=tables(shapes=FREE, target=True, most=60), k=st.integers(1, 8))
 def test_every_record_is_in_one_group_and_every_group_keeps_k(table, k):
     view, records = table

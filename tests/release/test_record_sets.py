@@ -18,6 +18,7 @@ import sfumato as sf
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.release.forms.noisy_counts.test_encoder import CANNOT_PASS
 from tests.workflow import plain_sets as plain
@@ -71,7 +72,9 @@ def labelled(row, names):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(quick=16, slow=40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(codes=st.sets(st.sampled_from(LEAVES)), ward=st.sampled_from(plain.WARDS))
 def test_raw_codes_go_to_the_region_that_holds_them(releases, name, codes, ward):
     release = releases[name]

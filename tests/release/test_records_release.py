@@ -10,6 +10,7 @@ from sfumato.errors import UsageError, VerifyError
 from sfumato.privacy.models import DistinctLDiversity
 from sfumato.release.forms.records.release import RecordsRelease
 from sfumato.release.release import Release
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.release.partitions import VIEW, draft_of, drafts, publish, small_draft
 
@@ -104,7 +105,7 @@ def test_where_regions_overlap_a_record_goes_to_the_one_that_holds_it(tmp_path):
     assert ages.tolist() == [45.0, 30.0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(quick=10, slow=25), deadline=None)
 @given(draft=drafts())
 def test_every_published_record_encodes_to_a_region_that_holds_it(tmp_path_factory, draft):
     release = opened(draft, tmp_path_factory.mktemp("out"), suppression=True)

@@ -13,6 +13,7 @@ from sfumato.privacy.models import DistinctLDiversity, KAnonymity, Probabilistic
 from sfumato.release.bundle.files import file_facts
 from sfumato.release.storage.seal import render, seal
 from sfumato.release.verify import verify_bundle
+from tests.examples import examples
 from tests.release.partitions import drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -202,7 +203,7 @@ def test_a_hash_from_elsewhere_rules_out_a_new_seal(tmp_path):
 MODELS = (KAnonymity(k=2), DistinctLDiversity(l=2), ProbabilisticLDiversity(l=2), TCloseness(t="0.4"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(quick=16, slow=40), deadline=None)
 @given(draft=drafts())
 def test_models_see_the_same_groups_in_the_files_as_in_the_draft(tmp_path_factory, draft):
     """By group of equal labels, counted here in plain Python from the CSV file."""

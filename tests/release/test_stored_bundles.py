@@ -13,7 +13,14 @@ from sfumato.methods import METHODS
 from tests.raising import raises_code
 
 STORED = sorted(path for path in (Path(__file__).parents[1] / "stored").glob("manifest-*/*") if path.is_dir())
-EACH = pytest.mark.parametrize("bundle", STORED, ids=lambda path: f"{path.parent.name}/{path.name}")
+
+
+def _named(path):
+    return f"{path.parent.name}/{path.name}"
+
+
+EACH = pytest.mark.parametrize("bundle", STORED, ids=_named)
+ONE_OF_EACH_FORM = {"anatomy", "diffgen", "mondrian"}
 
 
 def rows_of(path):
@@ -83,7 +90,11 @@ def test_learners_get_its_records(bundle):
     assert set(target) <= {"no", "yes"}
 
 
-@EACH
+@pytest.mark.parametrize(
+    "bundle",
+    [pytest.param(path, marks=[] if path.name in ONE_OF_EACH_FORM else pytest.mark.slow) for path in STORED],
+    ids=_named,
+)
 def test_it_opens_in_a_process_that_knows_nothing_yet(bundle):
     """A form is loaded when the first bundle of it is opened, whatever was imported before."""
     code = "import sys; from sfumato.release.release import Release; print(type(Release.open(sys.argv[1])).__name__)"

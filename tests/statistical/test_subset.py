@@ -8,7 +8,7 @@ import pytest
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource, random_subset
 from tests.statistical.fit import ALARM, CHI_SQUARE, p_value
 
-MANY, SIZE, PART, RUNS = 30, 21, 8, 40_000
+MANY, SIZE, PART, RUNS = 30, 21, 8, 12_000
 
 
 def p_value_of_part(counts):

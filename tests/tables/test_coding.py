@@ -12,6 +12,7 @@ from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import SourceError
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.tables import CodedTable, open_source
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
@@ -45,14 +46,14 @@ def agree(values, domain, kind=None):
 
 
 @pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(quick=7, slow=40), deadline=None)
 @given(values=st.lists(st.one_of(st.none(), NUMBER_TEXT), min_size=1, max_size=60))
 def test_text_is_coded_as_in_python(domain, values):
     agree(values, domain, pa.string())
 
 
 @pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(quick=6, slow=30), deadline=None)
 @given(
     values=st.lists(
         st.one_of(st.none(), st.floats(), st.integers(-60, 60).map(lambda n: n / 10)), min_size=1, max_size=60
@@ -63,7 +64,7 @@ def test_floats_are_coded_as_in_python(domain, values):
 
 
 @pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(quick=6, slow=30), deadline=None)
 @given(values=st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(-9, 130)), min_size=1))
 def test_integers_are_coded_as_in_python(domain, values):
     agree(values, domain, pa.int64())
@@ -86,7 +87,7 @@ def test_other_number_types():
 DAYS = grid(dt.date(1950, 1, 1).toordinal(), dt.date(2030, 12, 31).toordinal(), unit="day", missing=True)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(quick=7, slow=40), deadline=None)
 @given(
     values=st.lists(
         st.one_of(
@@ -118,7 +119,7 @@ MANY_VALUES = categories(*"abcdefgh", *map(str, range(40)), "True", "false", "2.
 
 
 @pytest.mark.parametrize("domain", [FEW_VALUES, MANY_VALUES], ids=["case", "join"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(quick=7, slow=40), deadline=None)
 @given(
     values=st.lists(
         st.one_of(
@@ -186,7 +187,7 @@ WRITTEN = st.one_of(
 
 
 @pytest.mark.parametrize("formats", FORMATS, ids=str)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(quick=3, slow=12), deadline=None)
 @given(values=st.lists(st.one_of(st.none(), WRITTEN), min_size=1, max_size=40))
 def test_dates_by_a_format_are_coded_as_in_python(formats, values):
     days = grid(dt.date(1900, 1, 1).toordinal(), dt.date(2100, 1, 1).toordinal(), unit="day", missing=True)
@@ -218,7 +219,7 @@ FORMATTED = st.one_of(
 
 
 @pytest.mark.parametrize("formats", NUMBER_FORMATS, ids=range(len(NUMBER_FORMATS)))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(quick=5, slow=24), deadline=None)
 @given(values=st.lists(st.one_of(st.none(), FORMATTED), min_size=1, max_size=60))
 def test_numbers_by_a_format_are_coded_as_in_python(formats, values):
     agree(values, grid(-1000, 10**9, "1/100", missing=True, form=formats), pa.string())

@@ -10,6 +10,7 @@ from sfumato.domains.cut import Cut
 from sfumato.study.attribute import Role
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import ENGINES, CodedTable, Limits
+from tests.examples import examples
 from tests.tables.attributes import attribute, categories, counted, encoded, grid
 
 JOB = attribute("job", categories("cook", "baker", "clerk", missing=True))
@@ -49,7 +50,7 @@ def engine(request):
     return request.param
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(quick=5, slow=12), deadline=None)
 @given(rows=ROWS, data=st.data())
 def test_counts_are_those_of_plain_python(engine, rows, data):
     table = arrow(rows)
@@ -83,7 +84,7 @@ def test_counts_are_those_of_plain_python(engine, rows, data):
     assert nothing.counts.tolist() == ([len(codes)] if len(codes) else [])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(quick=5, slow=12), deadline=None)
 @given(rows=ROWS, at_most=st.integers(1, 3))
 def test_a_person_contributes_at_most_so_many_records(engine, rows, at_most):
     table = arrow(rows)

@@ -7,7 +7,7 @@ from encodings.aliases import aliases
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -16,6 +16,7 @@ from sfumato.study.file import study_from_text
 from sfumato.study.source import Source
 from sfumato.tables import open_source
 from sfumato.tables.csv.dialect import _one_byte_a_letter
+from tests.examples import examples
 
 SECRET = "Zaphod-4711"
 
@@ -138,6 +139,7 @@ def test_declared_quotes(tmp_path):
     assert rows(Source(path=path, quote="none")) == [{"a": '5" disk', "b": '"x'}, {"a": "7", "b": "y"}]
 
 
+@settings(max_examples=examples(quick=15, slow=200))
 @given(
     table=st.lists(st.tuples(*[st.text(st.characters(codec="latin-1", exclude_characters="\r\n\x00"), max_size=8)] * 2),
                    min_size=1, max_size=6),

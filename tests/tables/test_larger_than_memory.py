@@ -10,13 +10,13 @@ from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
 from tests.tables.attributes import attribute, categories, grid
 
-ROWS = 4_000_000
-MEMORY = "120MB"
+ROWS = 2_000_000
+MEMORY = "60MB"
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Over 400 MB once unpacked: several times what the engine may use."""
+    """Over 200 MB once unpacked: several times what the engine may use."""
     path = tmp_path_factory.mktemp("large") / "large.parquet"
     with duckdb.connect() as connection:
         connection.execute(

@@ -89,7 +89,7 @@ def test_values_are_not_listed_where_there_are_many():
 
 
 def test_many_columns():
-    with open_source(pa.table({f'say "{n}"': ["a", "b"] for n in range(250)})) as source:
+    with open_source(pa.table({f'say "{n}"': ["a", "b"] for n in range(201)})) as source:
         found = profile_table(source)
-    assert [column.name for column in found.columns] == [f'say "{n}"' for n in range(250)]
+    assert [column.name for column in found.columns] == [f'say "{n}"' for n in range(201)]
     assert all(column.values == ("a", "b") for column in found.columns)

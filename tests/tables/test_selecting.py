@@ -14,6 +14,7 @@ from sfumato.study.selection import Selection, may_overlap, parse_selection
 from sfumato.study.span import Span
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
@@ -58,7 +59,7 @@ def in_span(day):
     return code >= 0 and "2013" in DAY.domain.label(code, code + 1)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(quick=4, slow=10), deadline=None)
 @given(rows=ROWS)
 def test_a_span_and_a_condition_pick_the_same_records_as_in_python(rows):
     rows = [*rows, (30, "f", "05/05/2013")]

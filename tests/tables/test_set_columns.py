@@ -13,6 +13,7 @@ from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
 from tests.domains.sets.test_domain import DEEP
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import flat
 
@@ -49,21 +50,21 @@ def as_sets(codes, dictionary):
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=["other", "strict", "small"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(quick=4, slow=10), deadline=None)
 @given(values=st.lists(TEXT, min_size=1, max_size=20))
 def test_text_is_read_as_in_python(domain, values):
     found = domain.encode(values)
     assert told({"x": values}, sets("x", domain)) == as_sets(found.tolist(), found.sets)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(quick=4, slow=10), deadline=None)
 @given(values=st.lists(st.one_of(st.none(), st.lists(st.one_of(st.none(), PART), max_size=4)), min_size=1))
 def test_lists_are_read_as_in_python(values):
     found = DOMAINS[0].encode(values)
     assert told({"x": values}, sets("x", DOMAINS[0]), pa.list_(pa.string())) == as_sets(found.tolist(), found.sets)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(quick=4, slow=10), deadline=None)
 @given(rows=st.lists(st.tuples(*[st.one_of(st.none(), PART)] * 3), min_size=1, max_size=20))
 def test_several_columns_are_one_set(rows):
     domain = SetDomain(taxonomy=TREE, columns=("p", "q", "r"), other=7, most=3)

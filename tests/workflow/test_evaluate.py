@@ -53,6 +53,12 @@ def study(**changes):
     return sf.Study.from_mapping(FIELDS | changes)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A release that many tests look at and none changes."""
+    return study().release(METHODS["mondrian"], out=tmp_path_factory.mktemp("made") / "out", report=False)
+
+
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_bundle_shows_what_its_draft_shows(name, tmp_path):
@@ -91,9 +97,8 @@ def test_all_records_of_a_person_are_measured(tmp_path):
     assert isinstance(people.measure(made.folder)["ploss"], Reading)
 
 
-def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
+def test_measures_are_chosen_by_name_or_with_parameters(made):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     assert list(clinic.measure(made, only=["uloss", "ploss"])) == ["uloss", "ploss"]
     assert list(clinic.measure(made, only="ploss")) == ["ploss"]
     few = clinic.measure(str(made.bundle), only=[UtilityLoss(min_sup=0.4)])["uloss"]
@@ -102,9 +107,8 @@ def test_measures_are_chosen_by_name_or_with_parameters(tmp_path):
         clinic.measure("nowhere", only=["glory"])
 
 
-def test_a_release_is_given_as_a_folder_as_it_was_published_or_opened(tmp_path):
+def test_a_release_is_given_as_a_folder_as_it_was_published_or_opened(made):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     opened = sf.Release.open(made.bundle)
     assert clinic.measure(opened, only="ploss") == clinic.measure(made.folder, only="ploss")
     assert clinic.attack_link(opened) == clinic.attack_link(made)
@@ -128,8 +132,7 @@ def test_losses_come_first():
         ("town", {"role": "identifier"}, "no such attribute with a domain"),
     ],
 )
-def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
-    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
+def test_a_bundle_of_another_study_is_refused(name, change, problem, made):
     fields = {**FIELDS["attributes"], name: {**FIELDS["attributes"][name], **change}}
     if change.get("role") == "identifier":
         fields[name] = change
@@ -137,8 +140,7 @@ def test_a_bundle_of_another_study_is_refused(name, change, problem, tmp_path):
         study(attributes=fields).measure(made)
 
 
-def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
-    made = study().release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
+def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(made):
     ward = study(name="ward")
     for asking in (ward.measure, ward.attack_link, lambda one: ward.attack_intersect(one, made)):
         with raises_code(
@@ -149,9 +151,8 @@ def test_a_bundle_of_a_study_of_another_name_is_refused_by_name(tmp_path):
         ward.measure(made, was="hospital")
 
 
-def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
+def test_a_study_that_was_renamed_says_what_it_was_called(made, tmp_path):
     clinic, ward = study(), study(name="ward")
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     new = ward.release(sf.Mondrian(k=9), out=tmp_path / "new", report=False)
     assert ward.measure(made, was="clinic") == clinic.measure(made)
     assert ward.attack_link(made, was="clinic") == clinic.attack_link(made)
@@ -162,17 +163,15 @@ def test_a_study_that_was_renamed_says_what_it_was_called(tmp_path):
         study(name="ward", attributes=wide).measure(made, was="clinic")
 
 
-def test_what_an_attribute_is_called_for_does_not_change_its_domain(tmp_path):
+def test_what_an_attribute_is_called_for_does_not_change_its_domain(made):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     told = replace(clinic.declared.attributes["age"], description="in years")
     declared = replace(clinic.declared, attributes={**clinic.declared.attributes, "age": told})
     assert evidence_of_bundle(declared, made.bundle).records == RECORDS
 
 
-def test_nothing_measured_goes_into_the_bundle(tmp_path):
+def test_nothing_measured_goes_into_the_bundle(made):
     clinic = study()
-    made = clinic.release(sf.Mondrian(k=7), out=tmp_path / "out", report=False)
     before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
     clinic.measure(made)
     assert before == {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}

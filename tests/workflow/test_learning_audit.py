@@ -89,12 +89,25 @@ def test_an_honest_tree_is_consistent(clinic, tmp_path):
     assert clinic.ledger.spent("clinic") == 0
 
 
-def half_the_noise(counts, *, grant, **others):
-    """Draw at twice the ε that was paid for."""
-    twice = 2 * grant.redeem()
-    return noisy_counts(counts, grant=Accountant(twice).grant(twice, on="twice"), **others)
+def too_little_noise(times):
+    """Draw at so many times the ε that was paid for."""
+
+    def drawn(counts, *, grant, **others):
+        epsilon = times * grant.redeem()
+        return noisy_counts(counts, grant=Accountant(epsilon).grant(epsilon, on="too much"), **others)
+
+    return drawn
 
 
+@pytest.mark.usefixtures("seeded")
+def test_a_fifth_of_the_noise_is_caught(monkeypatch, clinic):
+    """The counts lose 0.8 of ε, and now 4 ε: the bound lies near 2, with a standard deviation of 0.1."""
+    monkeypatch.setattr(growing, "noisy_counts", too_little_noise(5))
+    found = clinic.audit(sf.DiffPC45("1", depth=1), runs=400)
+    assert found.violates, found.sentence()
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("seeded")
 def test_half_the_noise_is_caught(monkeypatch, clinic):
     """Of five records the counts get 7/8 of ε, and half their noise loses 1.75 ε.
@@ -102,7 +115,7 @@ def test_half_the_noise_is_caught(monkeypatch, clinic):
     They reach the larger table's count in 85 % of the runs there and in 15 % on the other. With half of 1,600 runs
     tested the bound lies near 1.34 with a standard deviation of 0.09: it stays under 1 with one seed in 10⁴.
     """
-    monkeypatch.setattr(growing, "noisy_counts", half_the_noise)
+    monkeypatch.setattr(growing, "noisy_counts", too_little_noise(2))
     found = clinic.audit(sf.DiffPC45("1", depth=2), runs=1_600)
     assert found.violates, found.sentence()
 

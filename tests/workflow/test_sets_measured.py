@@ -18,6 +18,7 @@ from sfumato.workflow import evidence_of_bundle, evidence_of_draft, measure
 from sfumato.workflow import sweep as running
 from sfumato.workflow.evaluate import measuring_view, raw_records
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.workflow import plain_sets as plain
 from tests.workflow.plain_sets import ILLS, LEAVES, TREE, WARDS
@@ -25,7 +26,9 @@ from tests.workflow.plain_sets import ILLS, LEAVES, TREE, WARDS
 pytestmark = pytest.mark.usefixtures("seeded")
 
 FEW = settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(quick=2, slow=4),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 NUMBERS = count()
 
@@ -42,6 +45,9 @@ COUNTS = {
     "noisy": sf.DiffGen(epsilon="0.5", h=2, threshold=1),
     "contingency": sf.ContingencyTable(epsilon=10, threshold=1),
 }
+
+
+TWICE = ("full-domain", "diffgen")  # at both levels in the default tests
 
 
 @pytest.fixture(autouse=True)
@@ -107,8 +113,14 @@ def suppressed(release):
     return release.manifest["records"]["suppressed"] if not release.private else 0
 
 
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("name", [*GROUPS, *COUNTS])
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        *((name, 2) for name in [*GROUPS, *COUNTS]),
+        *((name, 1) for name in TWICE),
+        *(pytest.param(name, 1, marks=pytest.mark.slow) for name in [*GROUPS, *COUNTS] if name not in TWICE),
+    ],
+)
 @FEW
 @given(records=tables())
 def test_losses_are_those_of_a_plain_computation(name, level, records):

@@ -12,7 +12,7 @@ from sfumato.errors import InfeasibleError, StudyError, UsageError
 from sfumato.evaluate.learning.accuracy import classification, classifications, predicted
 from sfumato.evaluate.learning.classifiers import CLASSIFIERS, _Binned, decision_tree
 from sfumato.evaluate.learning.lessons import Lesson, lessons, value_features
-from sfumato.evaluate.learning.protocols import PROTOCOLS, folds, parts_of, split
+from sfumato.evaluate.learning.protocols import folds, parts_of, split
 from sfumato.methods import Bucketization, DiffGen, Mondrian, Tds
 from sfumato.methods.method import Context
 from sfumato.privacy.models import DistinctLDiversity
@@ -156,8 +156,15 @@ def test_la_and_ba_agree_with_a_second_implementation():
         assert found.ba.runs[run] == np.mean(tree.predict(rows[test]) == codes["class"][test])
 
 
-@KINDS
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("view", "make", "protocol"),
+    [
+        pytest.param(OF, by_diffgen, "split", id="split-counts"),
+        pytest.param(GROUPS, by_mondrian, "folds", id="folds-groups"),
+        pytest.param(OF, by_diffgen, "folds", id="folds-counts", marks=pytest.mark.slow),
+        pytest.param(GROUPS, by_mondrian, "split", id="split-groups", marks=pytest.mark.slow),
+    ],
+)
 def test_processes_give_what_one_process_gives(view, make, protocol):
     if view is OF:
         make = _sure

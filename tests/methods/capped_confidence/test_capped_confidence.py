@@ -18,6 +18,7 @@ from sfumato.methods.method import Context
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.attribute import Attribute, Role
+from tests.examples import examples
 from tests.methods.partition_tables import CHAIN, DEEP, SEX, cells_of, partition_tables, partition_view
 from tests.methods.slow_cap import slow_broken, slow_own, slow_shown
 from tests.raising import raises_code
@@ -48,7 +49,7 @@ def _small(made):
     return all(view.domain(a.name).size < 100 for a in view.quasi)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(quick=60, slow=150), deadline=None)
 @given(
     table=small_tables(),
     rate=st.sampled_from(["1", "0.9", "1/2", "0.2"]),
@@ -73,7 +74,7 @@ def test_every_published_record_keeps_the_cap_by_own_and_by_shown_shares(table, 
     assert slow_broken(told, Fraction(rate), shown, slow_own([value for _, value in told], 4)) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(quick=24, slow=60), deadline=None)
 @given(table=small_tables(), rate=st.sampled_from(["1", "0.9", "1/2"]), limit=st.sampled_from(["0.6", "0.25", "0"]))
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_distortion_stays_within_its_limit_and_nobody_is_lost_or_invented(table, rate, limit):
@@ -97,7 +98,7 @@ def test_distortion_stays_within_its_limit_and_nobody_is_lost_or_invented(table,
     assert np.all((draft.partition.boxes.starts[group] <= codes) & (codes < draft.partition.boxes.stops[group]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(quick=16, slow=40), deadline=None)
 @given(table=partition_tables(least=20, most=40))
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_two_sensitive_attributes_are_both_capped(table):

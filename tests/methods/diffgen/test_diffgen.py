@@ -13,6 +13,7 @@ from sfumato.methods.noise.noisy_groups import CrossProduct, fitting_threshold, 
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.study.unit import PersonUnit
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
 
@@ -24,7 +25,7 @@ def run(method, of, codes, source=None):
     ), accountant
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(quick=16, slow=40))
 @given(
     table=coded_tables(),
     epsilon=st.sampled_from(["0.1", "1", "3"]),
@@ -46,7 +47,7 @@ def test_any_run_spends_exactly_its_epsilon_and_publishes_groups_of_its_cuts(tab
     assert rows.tolist() == sorted(map(list, {tuple(r) for r in rows.tolist()})), "sorted, each once"
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(quick=12, slow=30))
 @given(table=coded_tables())
 @pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e9")
 def test_without_noise_every_choice_is_a_best_one_and_the_counts_are_true(table):

@@ -18,6 +18,7 @@ from sfumato.methods import FullDomain, build, recipe_of
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.region_loss import general_loss
 from sfumato.study.recipe import Recipe
+from tests.examples import examples
 from tests.methods.full_domain.test_lattice import padded
 from tests.methods.small_views import BANDS, UNEVEN, cells_of, tables, view_of
 from tests.raising import raises_code
@@ -94,7 +95,7 @@ def every_node(view, records, k, promises, allowed):
             yield (blur + lost * width) / (len(records) * width), -len(groups), levels, lost
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(quick=120, slow=300))
 @given(
     table=tables(),
     k=st.integers(1, 5),
@@ -120,7 +121,7 @@ def test_it_is_the_best_of_all_nodes(table, k, promise, suppress):
     assert general_loss(draft.partition, view) == pytest.approx(float(loss))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(quick=16, slow=40))
 @given(table=tables(most=40), k=st.integers(2, 4), suppress=st.sampled_from(["0", "0.3", "1"]))
 def test_groups_are_all_the_cells_of_a_region_and_keep_k(table, k, suppress):
     view, records = table
@@ -142,7 +143,7 @@ def test_groups_are_all_the_cells_of_a_region_and_keep_k(table, k, suppress):
     assert partition.suppressed <= Fraction(suppress) * len(records)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(quick=24, slow=60))
 @given(table=tables(sensitive=False, most=60), k=st.integers(2, 5), ticks=st.integers(0, 6))
 def test_when_time_is_over_the_best_so_far_is_taken_and_the_bound_is_true(table, k, ticks):
     view, records = table

@@ -22,6 +22,7 @@ from sfumato.release.region_loss import general_loss
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
+from tests.examples import examples
 from tests.methods.partition_tables import (
     cells_of,
     groups_of,
@@ -85,7 +86,7 @@ def as_sets(groups):
 
 
 @pytest.mark.parametrize("ordered", [(), "all"])
-@settings(max_examples=100)
+@settings(max_examples=examples(quick=40, slow=100))
 @given(table=partition_tables(), k=KS)
 def test_it_is_the_slow_one(ordered, table, k):
     view, records = table
@@ -96,7 +97,7 @@ def test_it_is_the_slow_one(ordered, table, k):
     assert as_sets(groups_of(draft.partition).values()) == as_sets(wanted)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(quick=40, slow=100))
 @given(table=partition_tables(), k=KS, l=st.integers(1, 3), t=st.sampled_from(["0.2", "0.4", "1"]))
 def test_it_is_the_slow_one_for_any_promise(table, k, l, t):  # noqa: E741
     view, records = table
@@ -114,7 +115,7 @@ def test_it_is_the_slow_one_for_any_promise(table, k, l, t):  # noqa: E741
     assert draft.models == (KAnonymity(k=k), *promise)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(quick=60, slow=150))
 @given(table=partition_tables(), k=KS, l=st.integers(1, 3), parameters=PARAMETERS)
 def test_every_record_is_in_its_region_and_every_group_keeps_the_promise(table, k, l, parameters):  # noqa: E741
     view, records = table

@@ -109,21 +109,25 @@ def queries(table, number, seed):
 
 METHODS = [
     DiffGen(epsilon="0.1", h=10),
-    DiffGen(epsilon="0.1", h=10, post="none"),
     DiffGen(epsilon="0.5", h=8, post="least_squares"),
     DiffGen(epsilon="0.5", h="auto", post="scale"),
-    DiffGen(epsilon=1, h=6, post="scale"),
-    ContingencyTable(epsilon=10, post="least_squares"),
     DiffGen(epsilon=1, h=6, threshold=8, post="none"),
+    ContingencyTable(epsilon=4),
+]
+OTHERS = [
+    DiffGen(epsilon="0.1", h=10, post="none"),
+    DiffGen(epsilon=1, h=6, post="scale"),
     DiffGen(epsilon=1, h="auto"),
     DiffGen(epsilon=4, h=14),
     ContingencyTable(epsilon="0.5"),
     ContingencyTable(epsilon=2, post="none"),
-    ContingencyTable(epsilon=4),
+    ContingencyTable(epsilon=10, post="least_squares"),
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize(
+    "method", [*METHODS, *(pytest.param(method, marks=pytest.mark.slow) for method in OTHERS)], ids=str
+)
 def test_the_interval_of_500_random_queries_holds_the_truth_in_95_of_100(table, method):
     held = answered = decided = held_by_noise = 0
     for number in range(25):
@@ -163,17 +167,15 @@ def test_many_classes_of_few_records_are_counted(table, epsilon, post):
     few = View.of((*(attribute("sex"),), target), unit=RecordUnit())
     records = {"sex": table["sex"][:60], "country": table["age"][:60] % 40}
     method = ContingencyTable(epsilon=epsilon, post=post)
-    for text, true in {"sex in (f, m)": 60, "sex = f": int((records["sex"] == 0).sum())}.items():
-        missed = 0
-        for seed in range(100):
-            counter = ArrayCounter(records, {"country": 40})
-            draft = method.draft(
-                few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed))
-            )
-            noise = Noise.of_facts(draft.facts, groups=float(cross_product(draft.groups.cuts)), classes=40)
+    truth = {"sex in (f, m)": 60, "sex = f": int((records["sex"] == 0).sum())}
+    counter, missed = ArrayCounter(records, {"country": 40}), dict.fromkeys(truth, 0)
+    for seed in range(100):
+        draft = method.draft(few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed)))
+        noise = Noise.of_facts(draft.facts, groups=float(cross_product(draft.groups.cuts)), classes=40)
+        for text, true in truth.items():
             found = query(layout_of(draft), draft.groups, text, noise=noise)
-            missed += not found.low <= true <= found.high
-        assert missed <= 5
+            missed[text] += not found.low <= true <= found.high
+    assert max(missed.values()) <= 5
 
 
 @pytest.mark.parametrize("epsilon", ["2.7", "3.3", "10"])
@@ -183,16 +185,13 @@ def test_noise_of_less_than_a_record_is_rounded_outward(table, epsilon):
     small = {name: table[name] for name in ("sex", "pay")}
     few = View.of((*(attribute("sex"),), attribute("pay")), unit=RecordUnit())
     truth = {"sex = f and pay = high": (small["sex"] == 0) & (small["pay"] == 1), "sex = f": small["sex"] == 0}
-    for text, held in truth.items():
-        missed = 0
-        for seed in range(100):
-            counter = ArrayCounter(small, {"pay": 2})
-            draft = method.draft(
-                few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed))
-            )
+    counter, missed = ArrayCounter(small, {"pay": 2}), dict.fromkeys(truth, 0)
+    for seed in range(100):
+        draft = method.draft(few, counter, Context(accountant=Accountant(method.spends), source=InsecureSource(seed)))
+        for text, held in truth.items():
             found = ask(draft, text)
-            missed += not found.low <= held.sum() <= found.high
-        assert missed <= 5
+            missed[text] += not found.low <= held.sum() <= found.high
+    assert max(missed.values()) <= 5
 
 
 @pytest.mark.parametrize(

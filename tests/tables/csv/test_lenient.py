@@ -14,6 +14,7 @@ from sfumato.tables import open_source
 from sfumato.tables.csv.dialect import inspect_private_csv
 from sfumato.tables.csv.lenient import Dialect
 from sfumato.tables.csv.plain import Shape, find_shape
+from tests.examples import examples
 from tests.raising import raises_code
 
 COMMA = Dialect(delimiter=b",", quote=b'"', line_end=b"\n")
@@ -141,7 +142,7 @@ def by_rules(content):
     return [tuple(f.decode() for f in r) if len(r) == 2 else ("", "") for r in records]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(quick=10, slow=25))
 @given(body=TEXT, end=st.sampled_from(["\n", "\r\n"]))
 @example(body='1,"x\n""y"\n', end="\n")
 @example(body='"",""\n', end="\n")

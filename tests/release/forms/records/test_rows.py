@@ -24,6 +24,7 @@ from sfumato.release.forms.records.runs import Runs
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
+from tests.examples import examples
 from tests.raising import raises_code
 from tests.release.partitions import AGE, DAY, JOB, PAY, VIEW, draft_of, drafts, publish, small_draft
 
@@ -86,7 +87,9 @@ def test_the_mark_is_there_only_where_suppression_was_allowed(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(quick=10, slow=25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=drafts())
 def test_every_record_is_published_once_and_reads_back(form, tmp_path_factory, data):
     draft = draft_of(
@@ -119,7 +122,7 @@ def test_every_record_is_published_once_and_reads_back(form, tmp_path_factory, d
         assert inside == +told
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(quick=20, slow=50), deadline=None)
 @given(draft=drafts())
 def test_rows_stand_in_an_order_that_anybody_could_make(draft):
     assert is_sorted(records_of(draft, SecureSource()).keys())
