@@ -54,7 +54,7 @@ INNER = {
         import numpy as np
         import pytest
         from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
-        from sfumato.privacy.dp.mechanisms import _opendp
+        from sfumato.privacy.dp.mechanisms import _noise
 
         stated = pytest.mark.error_rate(0, reason="nothing is looked at")
         CHILD = "from sfumato.privacy.dp.sampling import SecureSource; SecureSource().bits(3)"
@@ -64,7 +64,7 @@ INNER = {
             return SecureSource().bits(8)
 
         def noise():
-            return _opendp.laplace(1.0, sensitivity=1, at_most=1)([0, 0])
+            return _noise.laplace(1.0, sensitivity=1, at_most=1)([0, 0])
 
         def test_bad_bits():
             SecureSource().bits(3)
@@ -72,7 +72,7 @@ INNER = {
         def test_bad_words():
             SecureSource().uint64(3)
 
-        def test_bad_opendp():
+        def test_bad_noise():
             noise()
 
         def test_bad_numpy():

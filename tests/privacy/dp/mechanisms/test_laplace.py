@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InternalError
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.mechanisms import _opendp, noisy_counts
+from sfumato.privacy.dp.mechanisms import _noise, noisy_counts
 from sfumato.privacy.dp.mechanisms.laplace import scale_for
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.study.budget import round_up_scale
@@ -22,18 +22,18 @@ def noised(counts, epsilon, source, sensitivity=1):
 
 
 @given(budgets, st.integers(1, 1000))
-def test_the_scale_rounds_up_and_opendp_confirms_the_loss(epsilon, sensitivity):
+def test_the_scale_rounds_up_and_noise_confirms_the_loss(epsilon, sensitivity):
     scale = scale_for(epsilon, sensitivity=sensitivity)
     assert Fraction(scale) >= sensitivity / epsilon
     assert Fraction(scale) <= sensitivity / epsilon * (1 + Fraction(1, 2**50))
-    measurement = _opendp.laplace(scale, sensitivity=sensitivity, at_most=epsilon)
+    measurement = _noise.laplace(scale, sensitivity=sensitivity, at_most=epsilon)
     assert Fraction(measurement.map(sensitivity)) <= epsilon
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 5), Fraction(2)])
 def test_a_scale_that_is_too_small_is_refused_before_any_draw(epsilon):
     with pytest.raises(InternalError, match="does not satisfy the granted ε"):
-        _opendp.laplace(round_up_scale(1 / epsilon) * 0.999, sensitivity=1, at_most=epsilon)
+        _noise.laplace(round_up_scale(1 / epsilon) * 0.999, sensitivity=1, at_most=epsilon)
 
 
 @SOURCES
