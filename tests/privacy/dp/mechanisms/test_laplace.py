@@ -22,7 +22,7 @@ def noised(counts, epsilon, source, sensitivity=1):
 
 
 @given(budgets, st.integers(1, 1000))
-def test_the_scale_rounds_up_and_noise_confirms_the_loss(epsilon, sensitivity):
+def test_the_scale_rounds_up_and_opendp_confirms_the_loss(epsilon, sensitivity):
     scale = scale_for(epsilon, sensitivity=sensitivity)
     assert Fraction(scale) >= sensitivity / epsilon
     assert Fraction(scale) <= sensitivity / epsilon * (1 + Fraction(1, 2**50))

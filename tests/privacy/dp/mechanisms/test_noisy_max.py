@@ -20,13 +20,13 @@ def choose(scores, epsilon, source, *, monotone=False):
 
 
 @given(budgets, st.integers(1, 100), st.booleans())
-def test_noise_confirms_the_loss(epsilon, sensitivity, monotone):
+def test_opendp_confirms_the_loss(epsilon, sensitivity, monotone):
     scale = scale_for(epsilon, sensitivity=sensitivity if monotone else 2 * sensitivity)
     measurement = _noise.noisy_max(scale, monotone=monotone, sensitivity=sensitivity, at_most=epsilon)
     assert Fraction(measurement.map(sensitivity)) <= epsilon
 
 
-def test_claiming_monotone_scores_without_saying_so_to_noise_is_refused():
+def test_claiming_monotone_scores_without_saying_so_to_opendp_is_refused():
     with pytest.raises(InternalError, match="does not satisfy the granted ε"):
         _noise.noisy_max(scale_for(Fraction(1), sensitivity=1), monotone=False, sensitivity=1, at_most=Fraction(1))
 
