@@ -1,13 +1,14 @@
 """What every test would work out anew, and always alike, is worked out once a process.
 
 Each of these gives the same for the same values, and what it gives is only read: the SQL of an expression, the nodes of
-a YAML text, the commands of the command line. Together they are a third of a test that makes a release. What is raised
-is not kept.
+a YAML text, the commands of the command line, the programs that draw a plot on a page. Together they are a third of a
+test that makes a release. What is raised is not kept.
 """
 
 from functools import lru_cache, wraps
 
 import typer.main
+import vl_convert
 from ruamel.yaml import YAML
 
 from sfumato.tables.engine import SourceTable
@@ -20,6 +21,7 @@ def keep(patch):
     patch.setattr(SourceTable, "compile", _kept_sql(SourceTable.compile))
     patch.setattr(YAML, "compose", _kept_nodes(YAML.compose))
     patch.setattr(typer.main, "get_command", lru_cache(MOST)(typer.main.get_command))
+    patch.setattr(vl_convert, "javascript_bundle", lru_cache(MOST)(vl_convert.javascript_bundle))
 
 
 def _kept_sql(write):

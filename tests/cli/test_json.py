@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.census import thin_demo
+
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
 
@@ -93,7 +95,10 @@ def test_taxonomies(study, run):
 
 
 @pytest.mark.usefixtures("seeded")
-def test_demo(folder, run):
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)], ids=["a tenth", "whole"])
+def test_demo(folder, run, tmp_path, monkeypatch, every):
+    if every > 1:
+        thin_demo(monkeypatch, tmp_path / "packaged", every=every)
     found = run("demo", "--out", "demo", "--json")
     assert found.code == 0
     assert set(found.json) == {

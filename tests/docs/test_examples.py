@@ -6,14 +6,13 @@ A block that cannot run here says why, in a comment right before it (`<!-- not r
 
 import re
 import shlex
-import shutil
 import sys
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
 from sfumato.cli import main
+from tests.census import census_study, thin_demo
 
 pytestmark = pytest.mark.usefixtures("seeded")
 
@@ -32,12 +31,13 @@ def blocks(page, kind):
             yield text.count("\n", 0, found.start("body")) + 1, found["body"]
 
 
-@pytest.fixture
-def census(tmp_path, monkeypatch):
-    """A working folder with the packaged study and its files."""
-    with as_file(files("sfumato") / "data" / "adult") as packaged:
-        shutil.copytree(packaged, tmp_path / "census")
-    monkeypatch.chdir(tmp_path / "census")
+@pytest.fixture(params=[10, pytest.param(1, marks=pytest.mark.slow)], ids=["a tenth", "whole"])
+def census(request, tmp_path, monkeypatch):
+    """A working folder with the packaged study and its files; of the records, each so manieth."""
+    if request.param > 1:
+        monkeypatch.setattr("sfumato.workflow.report.MOST_ROWS", 0)  # its long part has tests of its own
+        thin_demo(monkeypatch, tmp_path / "packaged", every=request.param)
+    monkeypatch.chdir(census_study(tmp_path / "census", every=request.param))
     return tmp_path / "census"
 
 

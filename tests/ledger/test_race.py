@@ -1,10 +1,7 @@
 """Real processes race for the last of a budget, and are killed on the way: on SQLite and on PostgreSQL."""
 
 import multiprocessing
-import os
 import signal
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -15,6 +12,8 @@ from tests.ledger.drafts import draft
 
 ONE = Fraction(1)
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
+PROCESSES = multiprocessing.get_context("forkserver")  # of new processes: what they import is imported once for all
+PROCESSES.set_forkserver_preload(["sfumato.ledger", "sfumato.ledger.sqlite", "sfumato.ledger.postgres", "psycopg"])
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -24,9 +23,8 @@ def address(request, tmp_path):
 
 @pytest.mark.parametrize("rounds", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_of_eight_processes_one_gets_the_last_budget(address, rounds):
-    context = multiprocessing.get_context("spawn")
-    barrier, outcomes = context.Barrier(len(NAMES)), context.Queue()
-    processes = [context.Process(target=race.run, args=(address, name, rounds, barrier, outcomes)) for name in NAMES]
+    barrier, outcomes = PROCESSES.Barrier(len(NAMES)), PROCESSES.Queue()
+    processes = [PROCESSES.Process(target=race.run, args=(address, name, rounds, barrier, outcomes)) for name in NAMES]
     for process in processes:
         process.start()
     results = [outcomes.get(timeout=300) for _ in range(rounds * len(NAMES))]
@@ -43,36 +41,6 @@ def test_of_eight_processes_one_gets_the_last_budget(address, rounds):
     assert ledger.verify() == ()
 
 
-KILLED = """
-import os, signal, sys
-from fractions import Fraction
-from sfumato.ledger import chain, open_ledger, sql
-from tests.ledger.drafts import WHEN, draft
-
-ledger, moment = open_ledger(sys.argv[1]), sys.argv[2]
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-if moment == "before":
-    sql.asdict = die               # the budget is checked, the row is not written
-elif moment == "inside":
-    with ledger.writing() as connection:
-        row = chain.open_row(sql.all_rows(connection), draft("0.5"), budget=Fraction(1))
-        connection.execute(sql.insert(sql.ROWS).values(sql.asdict(row)))
-        die()                      # written, not committed
-elif moment == "noting":
-    sql.SqlLedger._note = die      # committed, and the head does not know it
-entry = ledger.reserve(draft("0.5"), budget=Fraction(1))
-if moment == "opened":
-    die()
-if moment == "closing":
-    sql.asdict = die
-ledger.complete(entry.id, "sha256:abc", at=WHEN)
-die()
-"""
-
-
 @pytest.mark.parametrize(
     ("moment", "states"),
     [
@@ -85,11 +53,10 @@ die()
     ],
 )
 def test_a_killed_process_leaves_a_ledger_that_verifies(address, moment, states):
-    command = [sys.executable, "-c", KILLED, address, moment]
-    ended = subprocess.run(
-        command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    killed = PROCESSES.Process(target=race.be_killed, args=(address, moment))
+    killed.start()
+    killed.join(timeout=60)
+    assert killed.exitcode == -signal.SIGKILL
     ledger = open_ledger(address)
     assert ledger.verify() == ()
     assert [entry.state for entry in ledger.entries("adult")] == states

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import BudgetError, StudyError
@@ -95,6 +95,7 @@ def test_persons_get_no_discount(entries, over):
     assert [s.span for s in stretches(entries)] == [None]
 
 
+@settings(max_examples=settings.default.max_examples // 3)  # each asks a ledger a dozen times
 @given(asked=costs(), budget=st.fractions(Fraction(1, 10), 3, max_denominator=10))
 def test_a_ledger_never_lets_a_day_go_over_the_budget_and_refuses_nothing_that_fits(asked, budget):
     ledger = open_ledger("memory:")

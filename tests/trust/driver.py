@@ -1,11 +1,12 @@
 """Runs releases in child processes and stops them at chosen steps; a program of its own, started by test_kill.py.
 
-    driver.py FOLDER JOB RELEASE
+    driver.py FOLDER
 
-RELEASE is one that the study declares, or `learn` for a private tree. It imports everything once and forks for each
-release, so that a hundred of them take seconds. A *step* is the entry into, or the return from, one of the functions
+Each line of its input is a job, as JSON: [JOB, FOLDER, RELEASE, MORE…]. RELEASE is one that the study declares, or
+`learn` for a private tree. It imports everything once and forks for each release, so that a hundred of them take
+seconds. A *step* is the entry into, or the return from, one of the functions
 that a release goes through, or a report of progress. The child counts them and sends itself a signal at the wanted one.
-What happened is printed as JSON, one line a release.
+What happened is printed as JSON, one line a release, and an empty line ends a job.
 """
 
 import contextlib
@@ -22,15 +23,17 @@ import time
 import traceback
 from pathlib import Path
 
+from sfumato.api import Study
 from sfumato.cli import show
 from sfumato.cli.main import main
 from sfumato.interactive import growing
-from sfumato.ledger import sqlite
+from sfumato.ledger import sql, sqlite
 from sfumato.methods.diffgen import algorithm as diffgen
 from sfumato.methods.noise import noisy_groups
 from sfumato.privacy.dp.mechanisms import sparse
 from sfumato.release.bundle import write as bundle
 from sfumato.tables import CodedTable
+from sfumato.workflow import ask_table as asking
 from sfumato.workflow import learn_model as learning
 from sfumato.workflow import make_release as making
 from sfumato.workflow.steps import reservation as frame
@@ -71,6 +74,13 @@ WATCHED = (
 # Enough ε to split; a seed, because which steps there are depends on what is drawn.
 LEARNT = ("--epsilon", "20", "--depth", "2", "--insecure-seed", "1")
 
+ASKING = {  # where somebody who asks a question is killed
+    "entering": (sql.SqlLedger, "reserve"),
+    "counting": (asking, "_count_cells"),
+    "drawing": (asking, "noisy_counts"),
+    "closing": (asking, "_hash"),
+}
+
 
 class Steps:
     """Counts steps, remembers their names in a pipe, and calls ``act`` at the wanted one."""
@@ -100,8 +110,8 @@ class Steps:
         setattr(owner, name, watched)
 
 
-def release(study, pipe, *, wanted=0, act=None):
-    """In a child: the command line's `release`, watched."""
+def release(study, pipe, asked, *, wanted=0, act=None):
+    """In a child: the command line's `release` or `learn`, watched."""
     steps = Steps(pipe, wanted, act)
     for owner, name in WATCHED:
         steps.watch(owner, name)
@@ -111,10 +121,14 @@ def release(study, pipe, *, wanted=0, act=None):
         yield lambda what, done, total: steps.reach(f"progress {what}")
 
     show.progress = progress
-    asked = sys.argv[3]
     given = ["release", str(study), asked] if asked != "learn" else ["learn", str(study), *LEARNT]
     sys.argv = ["sfumato", *given, "--out", str(study.parent / "out")]
     main()
+
+
+def ask(study):
+    """In a child: a question of the owner's, answered."""
+    print(Study.load(study).ask("age >= 40", epsilon=1, span="2012-01-01..2013-01-01").count)  # noqa: T201 - a program
 
 
 def in_child(run, said):
@@ -158,13 +172,15 @@ def tell(**facts):
 
 
 def preload(folder):
-    """Import all that a release imports on its way, so that no child has to: a connection is made in none but them."""
-    study = on_disk(folder / "preload")
+    """Import all that a job imports on its way, so that no child has to: a connection is made in none but them."""
+    study, again = spanned(folder / "preload"), on_disk(folder / "preload again")
     listed = folder / "modules.txt"
 
     def run(theirs):
-        with contextlib.suppress(SystemExit):
-            release(study, theirs)
+        for path, asked in ((study, "dp"), (again, "learn")):
+            with contextlib.suppress(SystemExit):
+                release(path, theirs, asked)
+        ask(study)
         listed.write_text("\n".join(sys.modules), encoding="utf-8")
 
     ended(*in_child(run, study.parent / "said.txt"))
@@ -173,10 +189,10 @@ def preload(folder):
             importlib.import_module(name)
 
 
-def stopped_at(folder, number, how):
+def stopped_at(folder, asked, number, how):
     study = (spanned if number % 2 else on_disk)(folder / f"{how.name}-{number}")  # every other one of a span alone
     child, pipe = in_child(
-        lambda theirs: release(study, theirs, wanted=number, act=lambda: os.kill(os.getpid(), how)),
+        lambda theirs: release(study, theirs, asked, wanted=number, act=lambda: os.kill(os.getpid(), how)),
         study.parent / "said.txt",
     )
     code, steps = ended(child, pipe)
@@ -184,32 +200,32 @@ def stopped_at(folder, number, how):
     return steps
 
 
-def every_step(folder):
+def every_step(folder, asked):
     """Kill at each step in turn, until a release comes through."""
     number = 0
     while True:
         number += 1
-        if len(stopped_at(folder, number, signal.SIGKILL)) < number:
+        if len(stopped_at(folder, asked, number, signal.SIGKILL)) < number:
             return
 
 
-def some_interrupts(folder):
-    """Ctrl-C at the first occurrence of each kind of step."""
-    whole = stopped_at(folder, 0, signal.SIGINT)
-    for name in dict.fromkeys(whole):
-        stopped_at(folder, whole.index(name) + 1, signal.SIGINT)
+def some_steps(folder, asked, how, *moments):
+    """A whole release, and one with the signal at the first occurrence of each of these steps, or of each there is."""
+    whole = stopped_at(folder, asked, 0, signal.Signals[how])
+    for name in moments or dict.fromkeys(whole):
+        stopped_at(folder, asked, whole.index(name) + 1, signal.Signals[how])
 
 
-def any_moment(folder):
+def any_moment(folder, asked, kills):
     """Kill from outside after a random time: no step is waited for."""
     began = time.monotonic()
     study = on_disk(folder / "whole")
-    ended(*in_child(lambda theirs: release(study, theirs), study.parent / "said.txt"))
+    ended(*in_child(lambda theirs: release(study, theirs, asked), study.parent / "said.txt"))
     took = time.monotonic() - began
-    for number in range(int(os.environ.get("SFUMATO_KILLS", "12"))):
+    for number in range(kills):
         study = (spanned if number % 2 else on_disk)(folder / f"random-{number}")
         said = study.parent / "said.txt"
-        child, pipe = in_child(lambda theirs, study=study: release(study, theirs), said)
+        child, pipe = in_child(lambda theirs, study=study: release(study, theirs, asked), said)
         time.sleep(random.uniform(0, 1.1 * took))
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -217,16 +233,16 @@ def any_moment(folder):
         tell(folder=str(study.parent), code=code, steps=steps)
 
 
-def one_folder(folder):
+def one_folder(folder, asked, rounds):
     """Several processes released into one folder at the same moment, again and again."""
-    for number in range(5):
+    for number in range(rounds):
         study = on_disk(folder / f"race-{number}")
         gate, opener = os.pipe()
 
         def run(theirs, study=study, gate=gate, opener=opener):
             os.close(opener)
             select.select([gate], [], [])  # until the parent closes its end
-            release(study, theirs)
+            release(study, theirs, asked)
 
         children = [in_child(run, study.parent / f"said-{n}.txt") for n in range(3)]
         os.close(gate)
@@ -235,7 +251,24 @@ def one_folder(folder):
         tell(folder=str(study.parent), codes=codes)
 
 
+def killed_question(folder, moment):
+    """Somebody asks, and is killed at a moment."""
+    study, (owner, name) = spanned(folder / moment), ASKING[moment]
+
+    def run(_theirs):
+        setattr(owner, name, lambda *_given, **_more: os.kill(os.getpid(), signal.SIGKILL))
+        ask(study)
+
+    code, _ = ended(*in_child(run, study.parent / "said.txt"))
+    tell(folder=str(study.parent), code=code)
+
+
+JOBS = {"every": every_step, "some": some_steps, "any": any_moment, "race": one_folder, "ask": killed_question}
+
 if __name__ == "__main__":
-    jobs = {"every": every_step, "interrupts": some_interrupts, "any": any_moment, "race": one_folder}
     preload(Path(sys.argv[1]))
-    jobs[sys.argv[2]](Path(sys.argv[1]))
+    for line in sys.stdin:
+        wanted, into, *more = json.loads(line)
+        JOBS[wanted](Path(into), *more)
+        sys.stdout.write("\n")
+        sys.stdout.flush()

@@ -1,7 +1,7 @@
 """Mutated inputs by number: the same number gives the same input, whichever process makes it.
 
-Run as a program it tries a range of numbers in a process with little memory and an alarm for each input, and prints
-what was neither a result nor an error of ours: `python -m tests.trust.fuzzing manifest 0 1000`.
+Run as a program it tries ranges of numbers in a process with little memory and an alarm for each input, and prints
+what was neither a result nor an error of ours: `python -m tests.trust.fuzzing manifest 0 1000 study 0 500`.
 """
 
 import copy
@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -104,9 +105,7 @@ class Manifests:
 
     def __init__(self, folder):
         self.folder = folder
-        self.sound = {}
-        for form in forged.FORMS:
-            self.sound[form] = forged.files_of(forged.write_sound(form, folder / form))
+        self.sound = _sound()
 
     def try_one(self, random):
         bundle = forged.copy(self.sound[random.choice(forged.FORMS)], self.folder / "bundle")
@@ -124,6 +123,13 @@ class Manifests:
         else:
             content = mutate(forged.manifest(bundle), random)
             forged.write_manifest(bundle, content) if isinstance(content, dict) else None
+
+
+@cache
+def _sound():
+    """The files of a sound bundle of every form."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        return {form: forged.files_of(forged.write_sound(form, Path(folder) / form)) for form in forged.FORMS}
 
 
 class DataFiles(Manifests):
@@ -242,7 +248,8 @@ def caught_by_net(outcomes):
 def _limited():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, most))  # the soft one: the next range begins with more
 
 
 def _ring(*_):
@@ -276,9 +283,10 @@ def main(target, start, count):
                 print(f"{target} {number}: {[repr(error)[:200] for error in bad]}")  # noqa: T201 - a program
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(json.dumps({"tried": count, "wrong": wrong, "net": nets}))  # noqa: T201 - a program
+    print(json.dumps({"target": target, "tried": count, "wrong": wrong, "net": nets}))  # noqa: T201 - a program
     return int(wrong > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    ranges = zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3], strict=True)
+    sys.exit(max([main(target, int(start), int(count)) for target, start, count in ranges]))

@@ -12,9 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from sfumato import workflow
 from sfumato.ledger import open_ledger
+from sfumato.privacy.dp.sampling import InsecureSource
+from sfumato.study.file import load_study
 from tests.trust.command import sfumato
-from tests.trust.studies import csv_text, everything, manifest, on_disk, records
+from tests.trust.studies import csv_text, everything, manifest, on_disk, recipe, records
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -216,22 +219,28 @@ def encoded(kind):
     }[kind]
 
 
+@pytest.fixture(scope="module")
+def plain_data(tmp_path_factory):
+    """The data of the plain table's seeded release."""
+    folder = tmp_path_factory.mktemp("plain")
+    source = InsecureSource(5)
+    done = workflow.release(load_study(on_disk(folder)), recipe(h=3), folder=folder / "out", source=source)
+    return (done.bundle / "data.csv").read_bytes()
+
+
 @pytest.mark.parametrize(
     "kind",
     ["a byte order mark", "utf-16", "line ends of Windows", "semicolons", "tabs",
      "quoted newlines", "a field of two million characters", "no line end at the end", "a blank line at the end"],
 )  # fmt: skip
-def test_any_usual_csv_is_the_same_table(sfumato, tmp_path, kind):
+def test_any_usual_csv_is_the_same_table(sfumato, tmp_path, plain_data, kind):
     """Seeded, so that the same records give the same bytes."""
-    plain, other = on_disk(tmp_path / "plain"), on_disk(tmp_path / "other")
-    (other.parent / "clinic.csv").write_bytes(encoded(kind))
-    data = []
-    for study in (plain, other):
-        said = release(sfumato, study, "--insecure-seed", "5")
-        assert said.code == 0, said.all
-        assert said.err.startswith("warning: --insecure-seed makes the noise repeatable: this release has no guarantee")
-        data.append((study.parent / "out" / "bundle" / "data.csv").read_bytes())
-    assert data[0] == data[1]
+    study = on_disk(tmp_path)
+    (tmp_path / "clinic.csv").write_bytes(encoded(kind))
+    said = release(sfumato, study, "--insecure-seed", "5", "--no-report")
+    assert said.code == 0, said.all
+    assert said.err.startswith("warning: --insecure-seed makes the noise repeatable: this release has no guarantee")
+    assert (tmp_path / "out" / "bundle" / "data.csv").read_bytes() == plain_data
 
 
 @pytest.mark.parametrize("kind", ["latin-1", "windows-1252"])
@@ -479,7 +488,7 @@ def test_a_folder_below_a_file_cannot_be_made(sfumato, tmp_path):
 # --- size ---
 
 
-@pytest.mark.parametrize("columns", [200, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("columns", [100, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_a_very_wide_table(sfumato, tmp_path, columns):
     names = [f"q{n}" for n in range(columns)]
     rows = [

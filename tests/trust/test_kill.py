@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from sfumato.release.verify import verify_bundle
 from sfumato.study.file import load_study
 from tests.raising import raises_code
 from tests.trust import driver
-from tests.trust.studies import declared, everything, on_disk, recipe, released, spanned
+from tests.trust.studies import declared, everything, on_disk, recipe, released
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -52,20 +53,38 @@ COSTS = {"dp": 1, "groups": 0, "buckets": 0}
 NOTES = {"draft.json", "log.txt", "report.html"}
 
 
-def drive(job, folder, release="dp", **settings):
-    """Run the driver; a list of what it tells."""
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory):
+    """Give the driver a job; a list of what it tells. One driver serves all: what it imports takes seconds."""
     environment = {
         **os.environ,
-        **settings,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
         "OPENBLAS_NUM_THREADS": "1",  # a process with threads should not fork
     }
-    ran = subprocess.run(
-        [sys.executable, driver.__file__, str(folder), job, release],
-        check=False, capture_output=True, text=True, env=environment, timeout=1_200,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+    folder = tmp_path_factory.mktemp("driver")
+    with (
+        (folder / "said.txt").open("w", encoding="utf-8") as said,
+        subprocess.Popen(
+            [sys.executable, driver.__file__, folder], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
+        ) as driven,
+    ):  # fmt: skip
+
+        def run(job, folder, *more):
+            late = threading.Timer(1_200, driven.kill)
+            late.start()
+            try:
+                driven.stdin.write(json.dumps([job, str(folder), *more]) + "\n")
+                driven.stdin.flush()
+                told = []
+                while (line := driven.stdout.readline()) != "\n":
+                    assert line, f"the driver is gone, see {said.name}: {Path(said.name).read_text(encoding='utf-8')}"
+                    told.append(json.loads(line))
+            finally:
+                late.cancel()
+            return told
+
+        yield run
 
 
 def ledger(folder):
@@ -104,7 +123,7 @@ def look(folder, steps, release="dp"):
 
 @pytest.mark.slow  # some moments are killed at in every run, see below
 @pytest.mark.parametrize("release", ["dp", "groups", "buckets"])
-def test_killed_at_any_step(tmp_path, release):
+def test_killed_at_any_step(tmp_path, drive, release):
     """SIGKILL at each step in turn: what is left is nothing, or all, and never a spend that is not in the ledger."""
     told = drive("every", tmp_path, release)
     seen = [run["steps"] for run in told]
@@ -130,10 +149,12 @@ def test_killed_at_any_step(tmp_path, release):
         assert len(ledger(folder).entries("clinic")) == len(entries) + 1
 
 
-@pytest.mark.parametrize("kills", ["12", pytest.param("100", marks=pytest.mark.slow)])
-def test_killed_at_any_moment(tmp_path, kills):
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_killed_at_any_moment(tmp_path, drive, kills):
     """The same from outside, after random times: between steps as well."""
-    for run in drive("any", tmp_path, SFUMATO_KILLS=kills):
+    told = drive("any", tmp_path, "dp", kills)
+    assert len(told) == kills
+    for run in told:
         folder = Path(run["folder"])
         assert run["code"] in {0, -signal.SIGKILL}
         look(folder, run["steps"])
@@ -174,13 +195,10 @@ def look_at_model(folder, steps):
     return entries, text
 
 
-def test_learning_killed_at_any_step(tmp_path):
-    """SIGKILL at each step in turn: no file, an empty one or a whole model, and every draw in the ledger."""
-    told = drive("every", tmp_path, "learn")
-    assert told[-1]["code"] == 0 and len(told) > 20, "the last one came through"
-    assert all(run["code"] == -signal.SIGKILL for run in told[:-1])
+def look_at_killed_learning(told):
+    assert all(run["code"] == -signal.SIGKILL for run in told)
     for moment in LEARNING:
-        assert any(run["steps"][-1] == moment for run in told[:-1]), f"nobody was killed {moment}"
+        assert any(run["steps"][-1] == moment for run in told), f"nobody was killed {moment}"
     for run in told:
         steps, last = run["steps"], run["steps"][-1]
         entries, text = look_at_model(Path(run["folder"]), steps)
@@ -188,17 +206,39 @@ def test_learning_killed_at_any_step(tmp_path):
         assert (text is None) == ("after _claim" not in steps), f"after '{last}'"
         state = None if "after reserve" not in steps else "done" if "after complete" in steps else "opened"
         assert [entry.state for entry in entries] == ([] if state is None else [state]), f"after '{last}'"
-    for place in (0, len(told) // 2, -3):  # over the same ledger, whatever the killed one left behind
+    for place in (0, len(told) // 2, -2):  # over the same ledger, whatever the killed one left behind
         folder = Path(told[place]["folder"])
         study, before = Study.load(folder / "study.yaml"), ledger(folder).spent("clinic")
         study.learn(DiffPC45("20", depth=2), out=folder / "again.json")
         assert ledger(folder).spent("clinic") == before + 20
 
 
-def test_learning_interrupted(tmp_path):
+def test_learning_killed(tmp_path, drive):
+    """SIGKILL at each kind of step: no file, an empty one or a whole model, and every draw in the ledger."""
+    whole, *told = drive("some", tmp_path, "learn", "SIGKILL", *LEARNING)
+    assert whole["code"] == 0 and len(told) == len(LEARNING)
+    assert look_at_model(Path(whole["folder"]), whole["steps"])[1], "the whole one came through"
+    look_at_killed_learning(told)
+
+
+@pytest.mark.slow
+def test_learning_killed_at_any_step(tmp_path, drive):
+    """The same at each step in turn."""
+    *told, whole = drive("every", tmp_path, "learn")
+    assert whole["code"] == 0 and len(told) > 20, "the last one came through"
+    assert look_at_model(Path(whole["folder"]), whole["steps"])[1]
+    look_at_killed_learning(told)
+
+
+@pytest.mark.parametrize("moments", [
+    ("after _claim", "before reserve", "after reserve", "before cells", "after noisy_counts", "before replace",
+     "after replace", "before complete", "after complete"),
+    pytest.param((), marks=pytest.mark.slow, id="all"),
+])  # fmt: skip
+def test_learning_interrupted(tmp_path, drive, moments):
     """Ctrl-C: exit code 130, the entry says that it failed, and no file stays that holds no model."""
-    whole, *told = drive("interrupts", tmp_path, "learn")
-    assert whole["code"] == 0 and len(told) > 15
+    whole, *told = drive("some", tmp_path, "learn", "SIGINT", *moments)
+    assert whole["code"] == 0 and (len(told) == len(moments) if moments else len(told) > 15)
     for run in told:
         entries, text = look_at_model(Path(run["folder"]), run["steps"])
         hit = whole["steps"][int(Path(run["folder"]).name.partition("-")[2]) - 1]
@@ -209,38 +249,26 @@ def test_learning_interrupted(tmp_path):
             assert entries[0].state in {"failed", "opened"}, f"interrupted {hit}"
 
 
-ASKED = """
-import os, signal, sys
-from sfumato.api import Study
-from sfumato.workflow import ask_table as asking
-from sfumato.ledger import sql, sqlite
-
-owner, name = {"counting": (asking, "_count_cells"), "drawing": (asking, "noisy_counts"), "closing": (asking, "_hash"),
-               "entering": (sql.SqlLedger, "reserve")}[sys.argv[2]]
-setattr(owner, name, lambda *_given, **_more: os.kill(os.getpid(), signal.SIGKILL))
-print(Study.load(sys.argv[1]).ask("age >= 40", epsilon=1, span="2012-01-01..2013-01-01").count)
-"""
-
-
 @pytest.mark.parametrize(("moment", "states"), [
     ("entering", []), ("counting", ["opened"]), ("drawing", ["opened"]), ("closing", ["opened"]),
 ])  # fmt: skip
-def test_a_killed_question_shows_nothing_and_its_spend_is_known(tmp_path, moment, states):
-    study = spanned(tmp_path)
-    ran = subprocess.run(
-        [sys.executable, "-c", ASKED, str(study), moment], check=False, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}, timeout=120,
-    )  # fmt: skip
-    assert (ran.returncode, ran.stdout) == (-signal.SIGKILL, ""), ran.stderr
-    assert [entry.state for entry in ledger(tmp_path).entries("clinic")] == states
-    assert ledger(tmp_path).spent("clinic") == len(states)
+def test_a_killed_question_shows_nothing_and_its_spend_is_known(tmp_path, drive, moment, states):
+    [run] = drive("ask", tmp_path, moment)
+    folder = Path(run["folder"])
+    assert (run["code"], (folder / "said.txt").read_text(encoding="utf-8")) == (-signal.SIGKILL, "")
+    assert [entry.state for entry in ledger(folder).entries("clinic")] == states
+    assert ledger(folder).spent("clinic") == len(states)
 
 
-@pytest.mark.parametrize("release", ["dp", pytest.param("groups", marks=pytest.mark.slow)])
-def test_interrupted(tmp_path, release):
+@pytest.mark.parametrize(("release", "moments"), [
+    ("dp", (*MOMENTS["dp"], "after open_study_table", "before _check", "progress reading the release")),
+    pytest.param("dp", (), marks=pytest.mark.slow, id="dp-all"),
+    pytest.param("groups", (), marks=pytest.mark.slow, id="groups-all"),
+])  # fmt: skip
+def test_interrupted(tmp_path, drive, release, moments):
     """Ctrl-C: exit code 130, the entry says that it failed, and nothing half-written stays."""
-    whole, *told = drive("interrupts", tmp_path, release)
-    assert whole["code"] == 0 and len(told) > 20
+    whole, *told = drive("some", tmp_path, release, "SIGINT", *moments)
+    assert whole["code"] == 0 and (len(told) == len(moments) if moments else len(told) > 20)
     for run in told:
         folder, steps = Path(run["folder"]), run["steps"]
         entries = look(folder, steps, release)
@@ -257,9 +285,12 @@ def test_interrupted(tmp_path, release):
             assert entries == ()
 
 
-def test_two_runs_into_one_folder(tmp_path):
+@pytest.mark.parametrize("rounds", [2, pytest.param(10, marks=pytest.mark.slow)])
+def test_two_runs_into_one_folder(tmp_path, drive, rounds):
     """Exactly one wins; the others are told so before they spend anything."""
-    for run in drive("race", tmp_path):
+    told = drive("race", tmp_path, "dp", rounds)
+    assert len(told) == rounds
+    for run in told:
         folder = Path(run["folder"])
         assert sorted(run["codes"]) == [0, 7, 7]
         assert verify_bundle(folder / "out").ok

@@ -59,7 +59,7 @@ def test_noise_is_off_at_a_huge_epsilon_alone(monkeypatch):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    return made_encounters(tmp_path_factory.mktemp("tables"), 1_500)
+    return made_encounters(tmp_path_factory.mktemp("tables"), 700)
 
 
 def test_the_pipeline_on_a_made_table(made, tmp_path, monkeypatch):

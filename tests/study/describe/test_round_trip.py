@@ -343,7 +343,7 @@ def part(shared_data, folder, name, rows):
     ("name", "target", "person", "marks"),
     [
         ("adult/train.csv", None, None, ["?"]),
-        ("compas/compas_two_years.csv", "two_year_recid", None, None),
+        pytest.param("compas/compas_two_years.csv", "two_year_recid", None, None, marks=pytest.mark.slow),
         ("diabetes130/diabetic_data.csv.gz", "readmitted", "patient_nbr", ["?"]),
         pytest.param("census_kdd/train.csv.gz", None, None, ["?", "NA"], marks=pytest.mark.slow),
         pytest.param("acs_pums_2024/occ_sal_view.csv.gz", "sex", None, None, marks=pytest.mark.slow),

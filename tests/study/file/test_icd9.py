@@ -63,9 +63,10 @@ def test_every_code_is_one_leaf(spelling):
 def test_the_other_leaves_are_codes_cut_short(tree):
     """A category or four digits with codes below it is a leaf too; nothing else is."""
     known = {dotted(code) for code in CODES}
+    begun = {code[:size] for code in known for size in range(len(code))}
     for leaf in set(tree.leaves) - known:
         assert re.fullmatch(r"(\d{3}|V\d\d|E\d{3})(\.\d)?", leaf)
-        assert any(code.startswith(leaf) for code in known)
+        assert leaf in begun
 
 
 def test_chapters_are_those_of_the_tabular_list(tree):
