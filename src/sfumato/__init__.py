@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         DiffGen,
         FullDomain,
         Mondrian,
+        Staged,
         Tds,
     )
     from sfumato.privacy.models import (
@@ -68,6 +69,7 @@ _HOMES = {
     "RecursiveLDiversity": "sfumato.privacy.models",
     "Release": "sfumato.release.release",
     "SfumatoError": "sfumato.errors",
+    "Staged": "sfumato.methods",
     "Study": "sfumato.api",
     "TCloseness": "sfumato.privacy.models",
     "Tds": "sfumato.methods",
@@ -104,6 +106,7 @@ __all__ = [
     "RecursiveLDiversity",
     "Release",
     "SfumatoError",
+    "Staged",
     "Study",
     "TCloseness",
     "Tds",

@@ -67,7 +67,18 @@ def test_verify_and_query(study, run):
     assert found.json["ok"] is True
     assert {"name", "ok", "detail"} == set(found.json["checks"][0])
     answer = run("query", "out", "job = Artist", "--json").json
-    assert set(answer) == {"count", "low", "high", "confidence", "assumes", "undecided", "share", "total", "sampled"}
+    assert set(answer) == {
+        "count",
+        "low",
+        "high",
+        "confidence",
+        "assumes",
+        "undecided",
+        "share",
+        "total",
+        "sampled",
+        "modelled",
+    }
     assert answer["sampled"] is None, "nothing was drawn"
     assert 0 <= answer["share"] <= 1
 

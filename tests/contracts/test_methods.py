@@ -98,7 +98,9 @@ def test_it_publishes_groups_of_its_cuts_and_nothing_else(kind, table, epsilon):
         assert all(is_node(attribute.domain, region) for region in cut.ranges)
         assert np.all((groups.regions[:, column] >= 0) & (groups.regions[:, column] < len(cut)))
     assert np.all((groups.classes >= 0) & (groups.classes < len(of.classes)))
-    assert np.all(groups.counts >= draft.facts["threshold"]) and np.all(groups.counts >= 1)
+    if draft.form == "noisy-counts":
+        assert np.all(groups.counts >= draft.facts["threshold"]) and np.all(groups.counts >= 1)
+    assert np.all(groups.counts > 0)
     rows = [tuple(row) for row in np.column_stack([groups.regions, groups.classes]).tolist()]
     assert rows == sorted(set(rows)), "each once, in the order of the published values"
     assert json.dumps(as_json_value(draft.facts), allow_nan=False), "the facts can go into a manifest"

@@ -31,6 +31,7 @@ PUBLIC = {
     "RecursiveLDiversity",
     "Release",
     "SfumatoError",
+    "Staged",
     "Study",
     "TCloseness",
     "Tds",

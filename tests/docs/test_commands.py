@@ -137,6 +137,7 @@ def test_every_method_and_parameter_is_documented(name):
         "diffgen": "DiffGen",
         "full-domain": "Full-domain recoding",
         "mondrian": "Mondrian",
+        "staged": "Staged tables",
         "tds": "TDS",
     }[name]
     section = sections(page)[heading]

@@ -143,6 +143,11 @@ def estimate(found: "Estimate") -> str:
             words += (
                 f"; the single number assumes that values of {_quoted(found.assumes)} are uniform within their regions"
             )
+        if found.modelled:
+            words += (
+                f"; no published table has {_quoted(found.modelled)} together, and the single number relates them by "
+                "the model that the tables make"
+            )
     if found.sampled is not None:
         words += (
             f"; the release is a random sample of {found.sampled} of the records, and counts are scaled up accordingly"

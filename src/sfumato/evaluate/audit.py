@@ -6,15 +6,21 @@ proves that the method violates its guarantee.
 """
 
 from collections import Counter as Tally
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.domains.counts import tally
 from sfumato.domains.sets.cut import SetCut
 from sfumato.errors import InternalError, UsageError
-from sfumato.release.draft import Draft
+from sfumato.release.draft import Draft, Groups, Tables
+from sfumato.release.measured import MeasuredTables
+from sfumato.release.model.plug_in import PlugIn, band_of
 from sfumato.study.budget import show
 
 _FEWEST = 200  # runs on each table below which no event can be told from chance
@@ -86,9 +92,14 @@ def audit(
     return Finding(epsilon=epsilon, lower_bound=max(best, 0.0), event=named, runs=2 * half, confidence=confidence)
 
 
-def events_of(draft: Draft) -> set[Hashable]:
-    """What an adversary observes of one release, as a set of events: the cuts, and each group's count by steps."""
-    groups = draft.groups
+def events_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]] | None = None) -> set[Hashable]:
+    """What an adversary observes of one release, as a set of events: the cuts, and each group's count by steps.
+
+    With ``codes`` only the groups that these records are in are looked at, and no others.
+    """
+    if isinstance(draft.content, Tables):
+        return _events_of_tables(draft.measured, codes)
+    groups = draft.groups if codes is None else _groups_of(draft.groups, codes)
     domains = {a.name: a.domain for a in draft.view.predictors}
     labels = []
     for cut in groups.cuts:
@@ -105,6 +116,43 @@ def events_of(draft: Draft) -> set[Hashable]:
         )
         seen.update(("count", name, int(place), "at least", step) for step in _STEPS if count >= step)
         seen.update(("cuts and count", cuts, name, int(place), "at least", step) for step in _STEPS if count >= step)
+    return seen
+
+
+def _groups_of(groups: Groups, codes: Mapping[str, NDArray[np.int64]]) -> Groups:
+    """The groups that these records are in."""
+    homes, _ = tally([cut.regions(codes[cut.attribute]) for cut in groups.cuts])
+    kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
+    return Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept])
+
+
+def _events_of_tables(measured: MeasuredTables, codes: Mapping[str, NDArray[np.int64]] | None) -> set[Hashable]:
+    """The noisy size, what each table counts, and the counts of its cells, alone and with what was chosen."""
+    seen: set[Hashable] = {("size", "at least", step) for step in _STEPS if measured.size >= step}
+    chosen: tuple[Hashable, ...] = ()
+    model = PlugIn(())
+    size = 0 if codes is None else len(next(iter(codes.values())))
+    for number, table in enumerate(measured.stages):
+        chosen = (*chosen, tuple((cut.attribute, tuple(cut.starts)) for cut in table.cuts))
+        seen.add(("tables", chosen))
+        rows = np.arange(len(table.counts))
+        if codes is not None:
+            bands = band_of(model.scores(codes, size)) if number else np.zeros(size, dtype=np.int64)
+            rows = np.unique(table.rows(bands, codes))
+        model = model.with_table(table)
+        for row in rows.tolist():
+            for label, count in enumerate(table.counts[row].tolist()):
+                cell = (number, tuple(table.cells[row].tolist()), label)
+                seen.update(("count", cell, "at least", step) for step in _STEPS if count >= step)
+                seen.update(("tables and count", chosen, cell, "at least", step) for step in _STEPS if count >= step)
+    for other in measured.remaining:
+        groups = (
+            np.arange(other.cut.total) if codes is None else np.unique(other.cut.regions(codes[other.cut.attribute]))
+        )
+        for label, counts in enumerate(other.counts):
+            for group in groups.tolist():
+                home = (other.cut.attribute, tuple(other.cut.starts), group, label)
+                seen.update(("count", home, "at least", step) for step in _STEPS if counts[group] >= step)
     return seen
 
 

@@ -10,6 +10,7 @@ from sfumato.methods.full_domain.algorithm import FullDomain
 from sfumato.methods.method import METHODS, Context, Forecast, Method
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.methods.specialization.scores import SCORES
+from sfumato.methods.staged.algorithm import Staged
 from sfumato.methods.tds import Tds
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "FullDomain",
     "Method",
     "Mondrian",
+    "Staged",
     "Tds",
     "build",
     "recipe_of",

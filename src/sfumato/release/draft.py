@@ -1,8 +1,9 @@
 """Drafts: what a method returns, before it is published."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,22 @@ from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
 from sfumato.privacy.models import GroupModel
 from sfumato.release.guarantee import Guarantee, SyntacticGuarantee
+from sfumato.release.measured import MeasuredTables
 from sfumato.release.partition import Partition
 from sfumato.study.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Noisy counts: a region an attribute, a class, and a count. A group that is not listed has count 0."""
+    """Noisy counts: a region an attribute, a class, and a count. A group that is not listed has count 0.
+
+    Of synthetic records the counts are weights, which need not be whole.
+    """
 
     cuts: tuple[Cut, ...]  # one a predictor, in the view's order
     regions: NDArray[np.int64]  # (groups, predictors): which range of each cut
     classes: NDArray[np.int64]  # (groups,)
-    counts: NDArray[np.int64]  # (groups,), all above 0
+    counts: NDArray[Any]  # (groups,), all above 0
 
     def __post_init__(self) -> None:
         assert self.regions.shape == (len(self.counts), len(self.cuts)), "a region a cut"
@@ -33,16 +38,29 @@ class Groups:
         return len(self.counts)
 
 
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Measured tables, and synthetic records of them, which are drawn when they are first asked for."""
+
+    measured: MeasuredTables
+    draw: Callable[[], Groups]
+
+    @cached_property
+    def records(self) -> Groups:
+        """The synthetic records, with their weights."""
+        return self.draw()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Draft:
     """A release that is not published yet.
 
     ``form`` names the form that it is published in (`release.form`), which knows how to read ``content``: noisy counts
-    of groups, or a partition of records. ``facts`` goes into the manifest as it is, so it holds only what the guarantee
-    covers: outputs of mechanisms, public parameters, and what follows from them or from the published records.
-    ``owner`` goes into the owner's report and nowhere else. ``suppression`` says whether records may be suppressed, and
-    ``rate`` is the share of the table's records that was drawn at random before anything else: a partition holds those
-    alone, and a count of the table is estimated by a count of the release divided by it.
+    of groups, measured tables, or a partition of records. ``facts`` goes into the manifest as it is, so it holds only
+    what the guarantee covers: outputs of mechanisms, public parameters, and what follows from them or from the
+    published records. ``owner`` goes into the owner's report and nowhere else. ``suppression`` says whether records may
+    be suppressed, and ``rate`` is the share of the table's records that was drawn at random before anything else: a
+    partition holds those alone, and a count of the table is estimated by a count of the release divided by it.
     """
 
     view: View
@@ -56,10 +74,19 @@ class Draft:
 
     @property
     def groups(self) -> Groups:
-        """The noisy counts, of a draft that holds such."""
+        """The noisy counts, of a draft that holds such; of measured tables the synthetic records with their weights."""
+        if isinstance(self.content, Tables):
+            return self.content.records
         if not isinstance(self.content, Groups):
             raise InternalError(f"a draft of the form '{self.form}' has no noisy counts")
         return self.content
+
+    @property
+    def measured(self) -> MeasuredTables:
+        """The measured tables, of a draft that holds such."""
+        if not isinstance(self.content, Tables):
+            raise InternalError(f"a draft of the form '{self.form}' has no measured tables")
+        return self.content.measured
 
     @property
     def partition(self) -> Partition:

@@ -34,7 +34,11 @@ def sample(layout: Layout, groups: Groups, *, n: int | None = None, seed: int | 
     order of their groups: shuffle them before you cut the table in parts. A set gets one code under each of its nodes.
     """
     rng = random_numbers(int(groups.counts.sum()) if n is None else n, seed)
-    rows = _rows(groups.counts, n, rng)
+    return plain_records(layout, groups, _rows(groups.counts, n, rng), rng)
+
+
+def plain_records(layout: Layout, groups: Groups, rows: NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
+    """A record with plain values for each of these rows, drawn uniformly within its group."""
     columns = [
         set_texts(domain, SetRegions.of_cut(cut, groups.regions[rows, place]), rng)
         if isinstance(domain, SetDomain) and isinstance(cut, SetCut)

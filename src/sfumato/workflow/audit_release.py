@@ -1,19 +1,15 @@
 """For the owner: whether a guarantee of differential privacy can be refuted from outside."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import tally
 from sfumato.domains.sets.domain import SetDomain
 from sfumato.errors import InternalError, UsageError
 from sfumato.evaluate.audit import Finding, audit, events_of
 from sfumato.methods import Method, build
 from sfumato.progress import Progress, silent
-from sfumato.release.draft import Draft, Groups
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
 from sfumato.study.study import Study
@@ -43,7 +39,7 @@ def audit_recipe(study: Study, recipe: Recipe, *, runs: int = 4_000, progress: P
         nonlocal done
         progress("running the release on synthetic tables", done, 2 * runs)
         done += 1
-        return events_of(_groups_of(draft_of_part(method, view, counters[table]), tables[0]))
+        return events_of(draft_of_part(method, view, counters[table]), tables[0])
 
     return audit(once, epsilon=spends, runs=runs)
 
@@ -64,14 +60,6 @@ def _neighbours(view: View) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDA
     if view.targeted:
         whole[view.target.name] = np.array([0, 0, 0, last, last] + [last] * more, dtype=np.int64)
     return whole, {name: codes[:5] for name, codes in whole.items()}
-
-
-def _groups_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]]) -> Draft:
-    """The draft with the groups that these records are in, and no others: the tables differ nowhere else."""
-    groups = draft.groups
-    homes, _ = tally([cut.regions(codes[cut.attribute]) for cut in groups.cuts])
-    kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
-    return replace(draft, content=Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept]))
 
 
 def _private(recipe: Recipe) -> Method:

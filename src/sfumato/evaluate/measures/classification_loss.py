@@ -24,10 +24,10 @@ _RARE = 0.01  # of the records: nodes of a set that fewer have are no feature
 class ClassificationLoss(Measure):
     """One minus the accuracy of a decision tree that is trained on the release and predicts the records of the table.
 
-    In sample: the records it is tested on are those the release was made of, each in the region that holds it, or the
-    nearest. Of sets the tree sees which nodes a region contains. `classification` measures the
-    accuracy of a method on records that were not trained on; that needs releases of parts of the table, while this
-    measure looks at one release.
+    In sample: the records it is tested on are those the release was made of, each in the region that holds it (of noisy
+    counts also where no group of it is listed), or the nearest. Of sets the tree sees which nodes a region contains.
+    `classification` measures the accuracy of a method on records that were not trained on; that needs releases of parts
+    of the table, while this measure looks at one release.
     """
 
     name: ClassVar[str] = "classification-loss"
@@ -72,17 +72,33 @@ class ClassificationLoss(Measure):
         weights = spread.data * shown.weights[row]
         by_region: Floats = np.bincount(region.ravel(), weights=shown.weights).astype(np.float64)
         features, numbers = _features(shown, starts, stops, by_region)
-        lesson = Lesson(features[region.ravel()[row]], classes, weights, features, numbers)
-        said = predicted(lesson, DecisionTree())
-        home = evidence.people[0]
-        sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
-        sizes = np.array([evidence.size(name) for name in shown.attributes])
-        place = nearest_region(starts, stops, people_of(evidence), sizes, apart=sets)
+        home, people = evidence.people[0], people_of(evidence)
+        if shown.noisy and not shown.sets:
+            own, place = np.unique(np.hstack(_own_regions(shown, people)), axis=0, return_inverse=True)
+            test, place = region_features(own[:, :width], own[:, width:])[0], place.ravel()
+        else:
+            sets = [at for at, name in enumerate(shown.attributes) if name in shown.sets]
+            sizes = np.array([evidence.size(name) for name in shown.attributes])
+            test, place = features, nearest_region(starts, stops, people, sizes, apart=sets)
+        said = predicted(Lesson(features[region.ravel()[row]], classes, weights, test, numbers), DecisionTree())
         wrong = said[place][home] != evidence.column(target.name)
         return Reading(
             value=float(np.average(wrong, weights=evidence.raw.counts)),
             details={"wrong by the most frequent class alone": float(1 - _largest(evidence.occurring(target.name)[2]))},
         )
+
+
+def _own_regions(shown: Shown, people: Integers) -> tuple[Integers, Integers]:
+    """The region that each record's values lie in, listed or not: noisy counts are of all combinations of cuts.
+
+    A value that no listed group has goes to the nearest region of its attribute that one has.
+    """
+    starts, stops = np.empty_like(people), np.empty_like(people)
+    for column in range(people.shape[1]):
+        edges = np.unique(np.stack([shown.starts[:, column], shown.stops[:, column]], axis=1), axis=0)
+        at = np.clip(np.searchsorted(edges[:, 0], people[:, column], side="right") - 1, 0, len(edges) - 1)
+        starts[:, column], stops[:, column] = edges[at, 0], edges[at, 1]
+    return starts, stops
 
 
 def _largest(records: Floats) -> float:

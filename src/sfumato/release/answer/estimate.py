@@ -41,8 +41,9 @@ class Estimate:
     The interval covers all that is known to be uncertain: the noise on counts, groups that are not listed, and where
     inside a region the records lie, from none to all of a region that the condition covers in part. A release without
     noise that is not a sample has the confidence 1. ``count`` assumes that values are spread evenly inside the regions
-    of the attributes in ``assumes``. It is None, and so is ``share``, where the release tells nothing of one of them
-    (those in ``undecided``): the number would be the assumption and nothing else.
+    of the attributes in ``assumes``, and takes from the release's model how the attributes in ``modelled``, which no
+    published table has together, are related. It is None, and so is ``share``, where the release tells nothing of one
+    of them (those in ``undecided``): the number would be the assumption and nothing else.
 
     ``total`` is the number of records in the release, ``share`` the count as a part of it. Of a release of a random
     sample, ``sampled`` is the share of the table's records that was drawn, as exact text, and the numbers are about the
@@ -58,6 +59,7 @@ class Estimate:
     assumes: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     sampled: str | None = None
+    modelled: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The estimate as plain values."""
@@ -71,6 +73,7 @@ class Estimate:
             "share": self.share,
             "total": self.total,
             "sampled": self.sampled,
+            "modelled": list(self.modelled),
         }
 
 
@@ -99,11 +102,14 @@ def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = No
 class Question:
     """A query over the rows of a release, each with how many records it stands for."""
 
-    def __init__(self, columns: Mapping[str, QueryColumn], counts: NDArray[np.int64], text: str) -> None:
-        asked = _WithSets(columns, text)
+    def __init__(self, columns: Mapping[str, QueryColumn], counts: NDArray[Any], text: str | Condition) -> None:
+        """``text`` may be a condition that has been read already, where none of the columns is a set."""
+        asked = _WithSets(columns, text if isinstance(text, str) else "")
         domains = {name: column.domain for name, column in columns.items()}
         self.counts = counts
-        self.condition = read_condition(text, domains, whose="the release", held=asked.held)
+        self.condition = (
+            read_condition(text, domains, whose="the release", held=asked.held) if isinstance(text, str) else text
+        )
         self.columns = asked.columns
         self.spreads = Spreads(asked.columns, len(counts))
         self.found: Spread = self.spreads.spread(self.condition)

@@ -2,5 +2,6 @@
 
 from sfumato.release.forms.noisy_counts.form import NoisyCounts
 from sfumato.release.forms.records.form import RecordForm
+from sfumato.release.forms.tables.form import MeasuredTablesForm
 
-__all__ = ["NoisyCounts", "RecordForm"]
+__all__ = ["MeasuredTablesForm", "NoisyCounts", "RecordForm"]

@@ -129,7 +129,7 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
     sets = any(isinstance(domain, SetDomain) for domain in layout.domains)
     use = (_TRAIN if layout.targeted else _COUNT).format(
-        example=python_literal(_example(layout)), class_name=layout.class_name, count=layout.count
+        example=python_literal(example_condition(layout)), class_name=layout.class_name, count=layout.count
     )
     numbers, odds = manifest["groups"], manifest["privacy"]["odds"]
     combinations = numbers["combinations"]
@@ -142,7 +142,7 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
         listed=f"{numbers['listed']:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
         bias="".join(f"- {line}\n" for line in bias_words(manifest["method"]["facts"], combinations)),
-        columns="\n".join(_rows(layout)),
+        columns="\n".join(column_rows(layout, "whole number", "how many records, after noise")),
         count=layout.count,
         use=use,
         rules=_SETS * sets + "".join(f"- {markdown_text(sentence(rule))}.\n" for rule in manifest["rules"]),
@@ -176,7 +176,7 @@ def bias_words(facts: Mapping[str, Any], combinations: object) -> list[str]:
     return [f"{_TOO_HIGH} If all groups were empty, the rows would add up to {excess:,.0f} records."]
 
 
-def _example(layout: Layout) -> str:
+def example_condition(layout: Layout) -> str:
     """A condition that any receiver can ask for: one value of the class, or the first column."""
     if layout.targeted:
         return f"{quote(layout.class_name)} = {quote(layout.labels[-1].all[0])}"
@@ -189,7 +189,8 @@ def _example(layout: Layout) -> str:
     return f"{quote(name)} = {quote(domain.taxonomy.leaves[0])}"
 
 
-def _rows(layout: Layout) -> list[str]:
+def column_rows(layout: Layout, kind: str, meaning: str) -> list[str]:
+    """The columns as rows of a table; the last one holds such numbers with this meaning."""
     rows = [
         f"| {markdown_code(name)} | {_kind(domain)} in {_many(domain, cut)} | {markdown_code(_shown(domain, cut))} |"
         for name, domain, cut in zip(layout.names, layout.domains, layout.cuts, strict=True)
@@ -199,7 +200,7 @@ def _rows(layout: Layout) -> list[str]:
         rows.append(
             f"| {markdown_code(layout.class_name)} | the class | {markdown_code(_shown(layout.class_domain, target))} |"
         )
-    rows.append(f"| {markdown_code(layout.count)} | whole number | how many records, after noise |")
+    rows.append(f"| {markdown_code(layout.count)} | {kind} | {meaning} |")
     return rows
 
 

@@ -44,6 +44,7 @@ class Layout:
     class_name: str  # empty where there is no class: then there is no such column
     class_domain: Domain
     count: str
+    weighted: bool = False  # whether the last column has weights, which need not be whole numbers
 
     @property
     def targeted(self) -> bool:
@@ -82,29 +83,42 @@ class Layout:
         numbers = [plain_numbers(*pair) for pair in zip(self.cuts, groups.regions.T, strict=True)]
         numbers += [groups.classes] if self.targeted else []
         arrays = [label.column(column) for label, column in zip(self.labels, numbers, strict=True)]
-        return pa.table([*arrays, pa.array(groups.counts, pa.int64())], names=list(self.columns))
+        return pa.table([*arrays, pa.array(groups.counts, self._number)], names=list(self.columns))
 
     def groups(self, table: pa.Table) -> Groups:
         """The groups of a table; what does not fit the columns, the cuts or the classes is a `VerifyError`."""
         if tuple(table.column_names) != self.columns:
             raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
         counts = table.column(self.count)
-        if counts.type != pa.int64() or any(table.column(name).null_count for name in self.columns):
+        if counts.type != self._number or any(table.column(name).null_count for name in self.columns):
             raise VerifyError(
                 "a count is not a whole number, or a value is empty", "get the bundle again", code="SF-VERIFY-057"
             )
-        if len(table) and (pc.min(counts).as_py() < 1 or pc.max(counts).as_py() > _MOST_COUNTED // len(table)):
-            raise VerifyError(
-                "a count is below 1, or too large to be added up", "get the bundle again", code="SF-VERIFY-058"
-            )
+        self._refuse_counts(counts)
         numbers = [_numbers(label, table.column(place)) for place, label in enumerate(self.labels)]
         classes = numbers.pop() if self.targeted else np.zeros(len(table), dtype=np.int64)
         regions = np.stack(numbers, axis=1) if self.names else np.empty((len(table), 0), dtype=np.int64)
-        return Groups(self.cuts, regions, classes, counts.to_numpy().astype(np.int64))
+        return Groups(self.cuts, regions, classes, counts.to_numpy().astype(np.float64 if self.weighted else np.int64))
+
+    def _refuse_counts(self, counts: pa.ChunkedArray) -> None:
+        """Refuse numbers that are no counts or weights, or too large to be added up."""
+        if not len(counts):
+            return
+        least, most = pc.min(counts).as_py(), pc.max(counts).as_py()
+        sound = least > 0 if self.weighted else least >= 1
+        if not sound or not most <= _MOST_COUNTED // len(counts):
+            raise VerifyError(
+                "a count is below 1, or too large to be added up", "get the bundle again", code="SF-VERIFY-058"
+            )
+
+    @property
+    def _number(self) -> pa.DataType:
+        """The type of the last column."""
+        return pa.float64() if self.weighted else pa.int64()
 
     def read_parquet(self, path: Path, limits: ParquetLimits) -> pa.Table:
         """The table of a Parquet file, each label once."""
-        return read_parquet(path, {**dict.fromkeys(self.columns[:-1], _TEXT), self.count: pa.int64()}, limits)
+        return read_parquet(path, {**dict.fromkeys(self.columns[:-1], _TEXT), self.count: self._number}, limits)
 
     def read_csv(self, path: Path) -> pa.Table:
         """The table of a CSV file: text as it stands, nothing taken for a missing value."""
@@ -116,7 +130,7 @@ class Layout:
                 read_options=pa.csv.ReadOptions(block_size=_BLOCK),
                 parse_options=pa.csv.ParseOptions(newlines_in_values=self._has_line_ends),
                 convert_options=pa.csv.ConvertOptions(
-                    column_types={**types, self.count: pa.int64()}, strings_can_be_null=False, check_utf8=True
+                    column_types={**types, self.count: self._number}, strings_can_be_null=False, check_utf8=True
                 ),
             )
 
@@ -210,14 +224,7 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     domains = tuple(domain_from_json(entry["domain"]) for entry in entries)
     cuts = tuple(cut_from_json(entry["cut"]) for entry in entries)
     for name, domain, cut in zip(names, domains, cuts, strict=True):
-        if cut.attribute != name or cut.size != domain.size:
-            raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
-        if isinstance(domain, SetDomain) != isinstance(cut, SetCut):
-            raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
-        if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
-            raise broken_bundle(f"the cut of '{name}' is of sets of another size", code="SF-VERIFY-052")
-        if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
-            raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy", code="SF-VERIFY-053")
+        refuse_other_cut(name, domain, cut)
     if not targeted:
         assert NO_TARGET.domain is not None, "it has one value"
         return Layout(
@@ -230,6 +237,18 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
         names=names[:-1], domains=domains[:-1], cuts=cuts[:-1], class_name=names[-1], class_domain=domains[-1],
         count=content["count_column"],
     )  # fmt: skip
+
+
+def refuse_other_cut(name: str, domain: Domain, cut: Cut) -> None:
+    """Refuse a cut that is not one of its attribute's domain."""
+    if cut.attribute != name or cut.size != domain.size:
+        raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
+    if isinstance(domain, SetDomain) != isinstance(cut, SetCut):
+        raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
+    if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
+        raise broken_bundle(f"the cut of '{name}' is of sets of another size", code="SF-VERIFY-052")
+    if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
+        raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy", code="SF-VERIFY-053")
 
 
 def noise_from(content: Mapping[str, Any], layout: Layout) -> Noise:
