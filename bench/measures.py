@@ -31,8 +31,8 @@ from sfumato.workflow.evaluate import measuring_view, raw_cells
 CLOSE = {"t-closeness": {"t": "0.2", "distance": "js"}}
 GROUPS = (
     sweep("mondrian", k=[10, 100, 1000])
-    + sweep("mondrian", promise=CLOSE)
-    + sweep("bucketization", promise=CLOSE)
+    + sweep("mondrian", privacy=CLOSE)
+    + sweep("bucketization", privacy=CLOSE)
     + sweep("anatomy", l=4)
     + sweep("capped-confidence", rate="0.9")
 )

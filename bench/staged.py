@@ -182,7 +182,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{machine()}; {given.splits} splits; accuracy % ± standard error / AUC\n")
     print(
-        "| table | ε | plug-in | tree on the records | DiffGen, tree | raw, tree | query error | of DiffGen | held | time |"
+        "| table | ε | plug-in | tree on records | DiffGen, tree | raw, tree | query error | of DiffGen | held | time |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -42,9 +42,9 @@ def requirements() -> Sweep:
     """Figure 2a: 32 generalisations."""
     return (
         sweep("mondrian", k=list(K))
-        + sweep("mondrian", promise=DIVERSE)
-        + sweep("mondrian", promise=CLOSE)
-        + sweep("mondrian", promise=SEMANTIC)
+        + sweep("mondrian", privacy=DIVERSE)
+        + sweep("mondrian", privacy=CLOSE)
+        + sweep("mondrian", privacy=SEMANTIC)
     )
 
 
@@ -52,7 +52,7 @@ def techniques() -> Sweep:
     """Figure 2b: the same 16 requirements, by generalisation and by buckets."""
     found = Sweep(())
     for method in ("mondrian", "bucketization"):
-        found += sweep(method, promise=DIVERSE) + sweep(method, promise=CLOSE)
+        found += sweep(method, privacy=DIVERSE) + sweep(method, privacy=CLOSE)
     return found
 
 

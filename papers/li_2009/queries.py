@@ -24,10 +24,10 @@ _QUERIES = "how the paper draws the values of a predicate is not said; ours are 
 def buckets() -> Sweep:
     """Figure 3a: the four requirements, all as buckets; k alone promises nothing of buckets, so l = 1 stands beside."""
     return (
-        sweep("bucketization", k=list(K), promise={"distinct-l-diversity": 1})
-        + sweep("bucketization", promise=DIVERSE)
-        + sweep("bucketization", promise=CLOSE)
-        + sweep("bucketization", promise=SEMANTIC)
+        sweep("bucketization", k=list(K), privacy={"distinct-l-diversity": 1})
+        + sweep("bucketization", privacy=DIVERSE)
+        + sweep("bucketization", privacy=CLOSE)
+        + sweep("bucketization", privacy=SEMANTIC)
     )
 
 
@@ -114,7 +114,7 @@ def _by_kind(kinds: dict[str, Measure], folder: Path, workers: int | None, progr
     """One curve a kind of query: the same releases, with another error each."""
     found = run_frontier(
         occupations(),
-        sweep("bucketization", promise=CLOSE),
+        sweep("bucketization", privacy=CLOSE),
         y=next(iter(kinds.values())),
         measures=tuple(kinds.values()),
         workers=workers,

@@ -92,7 +92,7 @@ def test_a_verification_an_estimate_and_a_check_of_a_table_print_themselves(stud
     estimate = Release.open("out").query("job = Artist")
     assert run("query", "out", "job = Artist", "--json").json == plain(estimate.as_json())
     seen = results(sfumato.api, "verify_table")
-    found = run("verify", "people.csv", "--promise", "k-anonymity=2", "--quasi", "job", "--json").json
+    found = run("verify", "people.csv", "--model", "k-anonymity=2", "--quasi", "job", "--json").json
     assert found == plain(seen[-1].as_json()) and found["ok"] is True
 
 

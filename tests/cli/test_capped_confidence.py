@@ -166,16 +166,16 @@ def test_bad_input_is_refused_and_leaves_nothing(study, run, parameters, file, c
 
 def test_any_table_is_checked_and_the_share_of_records_told(study, run):
     asked = ("--quasi", "age,job", "--sensitive", "ill")
-    said = run("verify", "clinic.csv", "--promise", "capped-confidence=0.9", *asked, "--json")
+    said = run("verify", "clinic.csv", "--model", "capped-confidence=0.9", *asked, "--json")
     assert said.code == 8
     [model] = said.json["models"]
     assert 0 < model["broken"] <= model["records"] <= 700
-    words = run("verify", "clinic.csv", "--promise", "capped-confidence=0.9", *asked).out
+    words = run("verify", "clinic.csv", "--model", "capped-confidence=0.9", *asked).out
     assert f"for {model['records'] / 700:.2%} of the records" in words
     rules = "capped-confidence={rate: 0.9, rules: [{where: {job: Lawyer}, value: flu, confidence: 0}]}"
-    strict = run("verify", "clinic.csv", "--promise", rules, *asked, "--json").json["models"][0]
+    strict = run("verify", "clinic.csv", "--model", rules, *asked, "--json").json["models"][0]
     assert strict["records"] >= model["records"]
-    whole = run("verify", "clinic.csv", "--promise", "capped-confidence=0.9", "--quasi", "job", "--sensitive", "ill")
+    whole = run("verify", "clinic.csv", "--model", "capped-confidence=0.9", "--quasi", "job", "--sensitive", "ill")
     assert whole.code == 0, whole.out
 
 

@@ -41,7 +41,7 @@ def test_a_pipe_in_the_place_of_data_is_an_error(bundle, run):
 
 @pytest.mark.parametrize("given", ["{t: 0.2, distance: [js]}", "{t: [1]}", "9" * 400, "{}", "[1, [2]]"])
 def test_a_parameter_of_a_wrong_type_is_an_error(folder, run, given):
-    found = run("verify", "people.csv", "--promise", f"t-closeness={given}", "--quasi", "age", "--sensitive", "job")
+    found = run("verify", "people.csv", "--model", f"t-closeness={given}", "--quasi", "age", "--sensitive", "job")
     assert found.code in {2, 3}
     assert "Traceback" not in found.out + found.err
 
@@ -49,9 +49,9 @@ def test_a_parameter_of_a_wrong_type_is_an_error(folder, run, given):
 @pytest.mark.parametrize(
     "setting",
     [
-        "k: 2, promise: {t-closeness: {t: 0.2, distance: [js]}}", "k: [2]",
+        "k: 2, privacy: {t-closeness: {t: 0.2, distance: [js]}}", "k: [2]",
         f"k: {'9' * 400}", f"k: {'9' * 5000}", "k: {}",
-        "promise: {alpha-k-anonymity: {alpha: 1, k: 1, values: 5}}", f"k: 2, suppress: {'9' * 400}",
+        "privacy: {alpha-k-anonymity: {alpha: 1, k: 1, values: 5}}", f"k: 2, suppress: {'9' * 400}",
     ],
 )  # fmt: skip
 def test_a_setting_of_a_wrong_type_is_a_study_error(study, run, setting):

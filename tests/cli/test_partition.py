@@ -20,10 +20,10 @@ attributes:
   town: {role: insensitive, values: [Ulm, Bonn]}
 releases:
   k5: {method: mondrian, k: 5}
-  both: {method: mondrian, promise: {k-anonymity: 4, t-closeness: {t: 0.6}}, choose: info_gain, suppress: 0.1}
+  both: {method: mondrian, privacy: {k-anonymity: 4, t-closeness: {t: 0.6}}, choose: info_gain, suppress: 0.1}
   cut: {method: tds, k: 5}
   levels: {method: LEVELS, k: 5}
-  buckets: {method: bucketization, promise: {distinct-l-diversity: 2}}
+  buckets: {method: bucketization, privacy: {distinct-l-diversity: 2}}
   tables: {method: anatomy, l: 2}
   dp: {method: diffgen, epsilon: 1}
 """
@@ -122,7 +122,7 @@ def table(tmp_path, monkeypatch):
 
 
 def test_a_table_of_somebody_else_is_checked(table, run):
-    found = run("verify", table, "--promise", "k-anonymity=2", "--quasi", "zip,age", "--suppressed", "gone")
+    found = run("verify", table, "--model", "k-anonymity=2", "--quasi", "zip,age", "--suppressed", "gone")
     assert found.code == 0
     assert "5 records in 2 groups of 2 to 3, 1 suppressed records are not counted" in found.out
     assert "ok    k-anonymity (k = 2) holds in every group; it holds for k up to 2" in found.out
@@ -131,7 +131,7 @@ def test_a_table_of_somebody_else_is_checked(table, run):
 
 def test_a_promise_that_is_broken_names_sizes_and_the_way_out(table, run):
     found = run(
-        "verify", table, "--promise", "k-anonymity=2", "--promise", "distinct-l-diversity=2", "--quasi", "zip,age",
+        "verify", table, "--model", "k-anonymity=2", "--model", "distinct-l-diversity=2", "--quasi", "zip,age",
         "--sensitive", "ill", "--suppressed", "gone",
     )  # fmt: skip
     assert found.code == 8
@@ -142,21 +142,21 @@ def test_a_promise_that_is_broken_names_sizes_and_the_way_out(table, run):
 
 
 def test_the_owner_may_see_values(table, run):
-    found = run("verify", table, "--promise", "k-anonymity=3", "--quasi", "zip", "--suppressed", "gone", "--values")
+    found = run("verify", table, "--model", "k-anonymity=3", "--quasi", "zip", "--suppressed", "gone", "--values")
     assert found.code == 8
     assert "zip = 148**" in found.out
 
 
 def test_without_the_mark_suppressed_records_are_a_group(table, run):
-    found = run("verify", table, "--promise", "k-anonymity=2", "--quasi", "zip,age", "--json")
+    found = run("verify", table, "--model", "k-anonymity=2", "--quasi", "zip,age", "--json")
     assert found.code == 8
     assert found.json["smallest"] == 1 and found.json["models"][0]["best"] == "k up to 1"
 
 
 def test_a_promise_may_be_in_a_file(table, run, tmp_path):
-    (tmp_path / "promise.yaml").write_text("promise:\n  k-anonymity: 2\n  t-closeness: {t: 0.9}\n", encoding="utf-8")
+    (tmp_path / "models.yaml").write_text("privacy:\n  k-anonymity: 2\n  t-closeness: {t: 0.9}\n", encoding="utf-8")
     options = ("--quasi", "zip", "--sensitive", "ill", "--suppressed", "gone", "--json")
-    found = run("verify", table, "--promise", "promise.yaml", *options)
+    found = run("verify", table, "--model", "models.yaml", *options)
     assert found.code == 0, found.err
     assert [m["model"] for m in found.json["models"]] == [
         "k-anonymity (k = 2)",
@@ -167,13 +167,13 @@ def test_a_promise_may_be_in_a_file(table, run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "problem"),
     [
-        (["--promise", "k-anonymity=2"], 2, "no quasi-identifier is given"),
-        (["--promise", "k-anonymity=2", "--quasi", "zip", "--sensitive", "zip"], 2, "'zip' is named twice"),
-        (["--promise", "k-anonymity=2", "--quasi", "zap"], 4, "has no column 'zap'"),
-        (["--promise", "k-anonimity=2", "--quasi", "zip"], 3, "there is no privacy model called 'k-anonimity'"),
-        (["--promise", "k-anonymity", "--quasi", "zip"], 2, "'k-anonymity' is no privacy model"),
-        (["--promise", "distinct-l-diversity=2", "--quasi", "zip"], 3, "none is declared"),
-        (["--promise", "none.yaml", "--quasi", "zip"], 2, "cannot be opened"),
+        (["--model", "k-anonymity=2"], 2, "no quasi-identifier is given"),
+        (["--model", "k-anonymity=2", "--quasi", "zip", "--sensitive", "zip"], 2, "'zip' is named twice"),
+        (["--model", "k-anonymity=2", "--quasi", "zap"], 4, "has no column 'zap'"),
+        (["--model", "k-anonimity=2", "--quasi", "zip"], 3, "there is no privacy model called 'k-anonimity'"),
+        (["--model", "k-anonymity", "--quasi", "zip"], 2, "'k-anonymity' is no privacy model"),
+        (["--model", "distinct-l-diversity=2", "--quasi", "zip"], 3, "none is declared"),
+        (["--model", "none.yaml", "--quasi", "zip"], 2, "cannot be opened"),
         (["--quasi", "zip"], 2, "no privacy model is specified"),
     ],
 )
@@ -186,7 +186,7 @@ def test_wrong_questions_about_a_table(table, run, options, code, problem):
 def test_our_own_data_file_can_be_checked_as_any_table(study, run):
     run("release", study, "both", "--out", "out", "--no-report")
     found = run(
-        "verify", "out/bundle/data.csv", "--promise", "k-anonymity=4", "--promise", "t-closeness=0.6",
+        "verify", "out/bundle/data.csv", "--model", "k-anonymity=4", "--model", "t-closeness=0.6",
         "--quasi", "age,job", "--sensitive", "ill", "--suppressed", "suppressed", "--json",
     )  # fmt: skip
     assert found.code == 0, found.out

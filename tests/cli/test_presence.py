@@ -29,8 +29,8 @@ attributes:
 purposes:
   north: {attributes: [age, ill], where: "town in (A, B)"}
 releases:
-  present: {method: METHOD, promise: {delta-presence: {minimum: 0.05, maximum: 0.3, population: people.csv}}}
-  north:   {purpose: north, method: METHOD, promise: {delta-presence: {maximum: 0.3, population: people.csv}}}
+  present: {method: METHOD, privacy: {delta-presence: {minimum: 0.05, maximum: 0.3, population: people.csv}}}
+  north:   {purpose: north, method: METHOD, privacy: {delta-presence: {maximum: 0.3, population: people.csv}}}
 """
 
 
@@ -109,7 +109,7 @@ def test_a_purpose_counts_those_it_selects(folder, run):
 def test_a_sweep_counts_people_too_and_notices_others(folder):
     made = sf.Study.load(study(folder))
     promise = {"delta-presence": {"maximum": ["0.2", "0.3"], "population": "people.csv"}}
-    swept = sf.sweep("full-domain", promise=promise)
+    swept = sf.sweep("full-domain", privacy=promise)
     points = sf.frontier(made, swept, workers=1).points
     assert [point.failure for point in points] == [None, None]
     people = pc.read_csv("people.csv")
@@ -121,15 +121,15 @@ def test_a_sweep_counts_people_too_and_notices_others(folder):
 def test_what_is_refused(folder):
     made = sf.Study.load(study(folder))
     with raises_code(StudyError, "SF-STUDY-097"):
-        made.plan(sf.Mondrian(promise={"delta-presence": "0.3"}))
+        made.plan(sf.Mondrian(privacy={"delta-presence": "0.3"}))
     pc.write_csv(pc.read_csv("people.csv").drop_columns(["town"]), "ages.csv")
     with raises_code(SourceError, "SF-SOURCE-036", match="has no column 'town'"):
         made.release(
-            sf.Mondrian(promise={"delta-presence": {"maximum": "0.3", "population": "ages.csv"}}), out=folder / "no"
+            sf.Mondrian(privacy={"delta-presence": {"maximum": "0.3", "population": "ages.csv"}}), out=folder / "no"
         )
     assert not (folder / "no").exists()
     with raises_code(UsageError, "SF-USAGE-081"):
-        sf.verify_table("patients.csv", promise={"delta-presence": "0.3"}, quasi=["age", "town"])
+        sf.verify_table("patients.csv", privacy={"delta-presence": "0.3"}, quasi=["age", "town"])
 
 
 @pytest.mark.parametrize("method", ["mondrian", "full-domain"])
@@ -163,7 +163,7 @@ def test_only_the_name_of_the_population_leaves(folder, run, scheme):
     manifest = json.loads((bundle / "manifest.json").read_text())
     name = "people.db" if scheme else "people.csv"
     assert manifest["privacy"]["models"][0]["parameters"]["population"] == name
-    assert manifest["method"]["parameters"]["promise"]["delta-presence"]["population"] == name
+    assert manifest["method"]["parameters"]["privacy"]["delta-presence"]["population"] == name
     assert any(typed in file.read_text() for file in (folder / "out" / "owner").glob("*.json*"))
     assert run("verify", "out", "--population", typed).code == 0
     assert run("verify", "out", "--population", "people.csv").code == 0
@@ -188,7 +188,7 @@ def test_a_population_that_nothing_compares_with_is_refused(folder, run):
     assert run("release", str(path), "plain", "--out", "out", "--no-report").code == 0
     done = run("verify", "out", "--population", "people.csv")
     assert done.code == 2 and "no privacy model of the release compares with a population" in done.err
-    given = ("--promise", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")
+    given = ("--model", "k-anonymity=2", "--quasi", "age", "--population", "people.csv")
     done = run("verify", "patients.csv", *given)
     assert done.code == 2 and "omit `--population`" in done.err
 

@@ -22,7 +22,7 @@ from tests.small_domains import JOB, flat
 
 PARAMETERS = {  # the least that each needs; a new method without a line here fails the first test
     "anatomy": {"l": 2},
-    "bucketization": {"promise": {"distinct-l-diversity": 2}},
+    "bucketization": {"privacy": {"distinct-l-diversity": 2}},
     "capped-confidence": {"rate": 1},  # all records, so that none is lost; `methods/test_capped_confidence` draws some
     "full-domain": {"k": 2},
     "mondrian": {"k": 2},

@@ -92,7 +92,7 @@ def evidences(draw, least=2, most=30, forms=("generalised", "bucketized", "sampl
 
 def _buckets(view, cells, k) -> Draft:
     made = Mondrian(k=k).draft(view, cells)
-    return replace(made, form=Bucketization(k=k, promise={"distinct-l-diversity": 1}).form)
+    return replace(made, form=Bucketization(k=k, privacy={"distinct-l-diversity": 1}).form)
 
 
 def records_of(evidence):

@@ -33,19 +33,19 @@ def test_sweeps_add_up_and_each_candidate_is_tried_once():
 
 
 def test_lists_inside_a_promise_are_tried_too():
-    found = sweep("mondrian", promise={"k-anonymity": 5, "t-closeness": {"t": ["0.1", "0.2"], "distance": "js"}})
+    found = sweep("mondrian", privacy={"k-anonymity": 5, "t-closeness": {"t": ["0.1", "0.2"], "distance": "js"}})
     assert labels(found) == [f"mondrian, k-anonymity k = 5, t-closeness t = {t}, distance = js" for t in (0.1, 0.2)]
     assert len(set(families(found.recipes()))) == 1
 
 
 def test_a_list_of_promises_is_tried_one_by_one():
-    found = sweep("mondrian", promise=[{"t-closeness": "0.1"}, {"distinct-l-diversity": 3}, sf.KAnonymity(k=4)])
+    found = sweep("mondrian", privacy=[{"t-closeness": "0.1"}, {"distinct-l-diversity": 3}, sf.KAnonymity(k=4)])
     assert [[model.name for model in build(r).models] for r in found.recipes()] == [
         ["t-closeness"], ["distinct-l-diversity"], ["k-anonymity"],
     ]  # fmt: skip
-    together = sweep("mondrian", promise=[(sf.KAnonymity(k=4), sf.TCloseness(t="0.1"))])
+    together = sweep("mondrian", privacy=[(sf.KAnonymity(k=4), sf.TCloseness(t="0.1"))])
     assert [len(build(r).models) for r in together.recipes()] == [2]
-    study = sweep("mondrian", promise=[[{"k-anonymity": 4}, {"t-closeness": "0.1"}]])
+    study = sweep("mondrian", privacy=[[{"k-anonymity": 4}, {"t-closeness": "0.1"}]])
     assert [len(build(r).models) for r in study.recipes()] == [2]
 
 
@@ -82,7 +82,7 @@ CLASS = {"role": "class", "values": ["n", "y"]}
 
 
 def methods(declared):
-    return {(r.method, *r.parameters.get("promise", ())) for r in default_sweep(declared).recipes()}
+    return {(r.method, *r.parameters.get("privacy", ())) for r in default_sweep(declared).recipes()}
 
 
 def test_the_default_follows_the_roles():
@@ -106,4 +106,4 @@ def test_the_default_follows_the_purpose_and_the_unit():
 
 
 def test_a_wrong_promise_still_has_words():
-    assert labels(sweep("mondrian", promise={"k-anonimity": 5})) == ["mondrian, promise = {k-anonimity: 5}"]
+    assert labels(sweep("mondrian", privacy={"k-anonimity": 5})) == ["mondrian, privacy = {k-anonimity: 5}"]

@@ -53,9 +53,9 @@ PROMISE = (KAnonymity(k=10), DistinctLDiversity(l=4), ProbabilisticLDiversity(l=
 @pytest.mark.parametrize(
     "method",
     [
-        Mondrian(promise=PROMISE),
-        Mondrian(promise=PROMISE, suppress="0.02", choose="loss"),
-        FullDomain(promise=PROMISE, suppress="0.05"),
+        Mondrian(privacy=PROMISE),
+        Mondrian(privacy=PROMISE, suppress="0.02", choose="loss"),
+        FullDomain(privacy=PROMISE, suppress="0.05"),
     ],
     ids=["mondrian", "mondrian with suppression", "full-domain"],
 )
@@ -75,7 +75,7 @@ def test_every_group_keeps_every_promise_counted_by_pandas(fields, method, tmp_p
 
 
 def test_t_closeness_holds_by_a_distance_computed_here(fields, tmp_path):
-    method = Mondrian(k=50, promise=(TCloseness(t="0.4"),))
+    method = Mondrian(k=50, privacy=(TCloseness(t="0.4"),))
     done = Study.from_mapping(fields).release(method, out=tmp_path / "out", report=False)
     table = done.open().to_pandas()
     whole = table["occupation"].value_counts(normalize=True)
@@ -89,7 +89,7 @@ def test_t_closeness_holds_by_a_distance_computed_here(fields, tmp_path):
 def test_buckets_keep_the_promise_and_the_quasi_identifiers(fields, tmp_path):
     study = Study.from_mapping(fields)
     raw = duckdb.sql(f"SELECT {', '.join(QUASI)}, occupation FROM '{fields['source']}'").df()
-    done = study.release(Bucketization(promise=(DistinctLDiversity(l=5),)), out=tmp_path / "buckets", report=False)
+    done = study.release(Bucketization(privacy=(DistinctLDiversity(l=5),)), out=tmp_path / "buckets", report=False)
     table = done.open().to_pandas()
     assert table.groupby("group")["occupation"].nunique().min() >= 5
     assert sorted(table["occupation"].astype(str)) == sorted(raw["occupation"])

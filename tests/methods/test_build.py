@@ -11,7 +11,7 @@ from tests.raising import raises_code
 
 LEAST = {  # the least that each method needs; a new method without a line here fails
     "anatomy": {"l": 2},
-    "bucketization": {"promise": {"distinct-l-diversity": 2}},
+    "bucketization": {"privacy": {"distinct-l-diversity": 2}},
     "capped-confidence": {},
     "contingency": {"epsilon": "1"},
     "diffgen": {"epsilon": "1"},
@@ -63,3 +63,12 @@ def test_a_value_of_the_wrong_kind_is_named(method, given, says):
 def test_what_is_lacking_is_named():
     with raises_code(StudyError, "SF-STUDY-036", match=r"release 'bare' has no l\. To fix: add `l: …` to it"):
         build(Recipe(name="bare", method="anatomy", parameters={}))
+
+
+def test_a_study_of_version_0_1_still_says_promise():
+    old = build(Recipe(name="r", method="mondrian", parameters={"k": 3, "promise": {"distinct-l-diversity": 2}}))
+    assert old == build(
+        Recipe(name="r", method="mondrian", parameters={"k": 3, "privacy": {"distinct-l-diversity": 2}})
+    )
+    with raises_code(StudyError, "SF-STUDY-035", match="no parameter 'promise'"):
+        build(Recipe(name="r", method="diffgen", parameters={"epsilon": 1, "promise": {"k-anonymity": 2}}))

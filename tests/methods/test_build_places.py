@@ -43,9 +43,9 @@ def refused(*lines):
         ),
         (["method: mondrian", "", "k: 0"], "line 12: k is 0"),
         (["method: mondrian", "k: 3", "choose: best"], "line 12: choose is 'best'"),
-        (["method: mondrian", "promise:", "  t-closeness:", "    t: 7"], "line 13: t is 7"),
+        (["method: mondrian", "privacy:", "  t-closeness:", "    t: 7"], "line 13: t is 7"),
         (
-            ["method: mondrian", "promise:", "  k-anonymity: 3", "  tcloseness: 1"],
+            ["method: mondrian", "privacy:", "  k-anonymity: 3", "  tcloseness: 1"],
             "line 13: there is no privacy model called",
         ),
         (["method: diffgen"], "line 9: release 'mine' has no epsilon"),

@@ -74,7 +74,7 @@ def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds):
     view, records, crowd = table
     low, high = sorted(bounds, key=Fraction)
     promise = DeltaPresence(minimum=low, maximum=high)
-    method = FullDomain(k=k, promise=[promise])
+    method = FullDomain(k=k, privacy=[promise])
     nodes = sorted(every_node(view, records, crowd, k, (low, high)))
     if not nodes:
         with pytest.raises(InfeasibleError):
@@ -96,7 +96,7 @@ def test_full_domain_takes_the_best_of_all_nodes(table, k, bounds):
 def test_mondrian_keeps_it_in_every_region(table, bounds, ordered):
     view, records, crowd = table
     low, high = sorted(bounds, key=Fraction)
-    method = Mondrian(promise=[DeltaPresence(minimum=low, maximum=high)], ordered="all" if ordered else ())
+    method = Mondrian(privacy=[DeltaPresence(minimum=low, maximum=high)], ordered="all" if ordered else ())
     try:
         partition = method.draft(view, cells_of(view, records)).partition
     except InfeasibleError:
@@ -116,20 +116,20 @@ def test_mondrian_keeps_it_in_every_region(table, bounds, ordered):
 def test_who_cannot_count_people_says_so(method, words):
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
     with pytest.raises(StudyError, match=words):
-        method(promise=promise).check(partition_view(age=grid(0, 9)))
+        method(privacy=promise).check(partition_view(age=grid(0, 9)))
 
 
 @pytest.mark.parametrize("given", [{"strict": False}, {"ranges": "partition"}])
 def test_mondrian_counts_people_in_tight_regions_that_do_not_overlap(given):
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
     with raises_code(StudyError, "SF-STUDY-067"):
-        Mondrian(promise=promise, **given).check(partition_view(age=grid(0, 9)))
+        Mondrian(privacy=promise, **given).check(partition_view(age=grid(0, 9)))
 
 
 def test_one_release_compares_with_one_population():
     promise = [{"delta-presence": {"maximum": "0.5", "population": name}} for name in ("a.csv", "b.csv")]
     with raises_code(StudyError, "SF-STUDY-060"):
-        FullDomain(promise=promise).check(partition_view(age=grid(0, 9)))
+        FullDomain(privacy=promise).check(partition_view(age=grid(0, 9)))
 
 
 @pytest.mark.parametrize("method", [FullDomain, Mondrian])
@@ -137,7 +137,7 @@ def test_suppressed_records_would_tell_of_those_who_live_nowhere(method):
     """Were 20 records suppressed and 20 people in no published region, all of them would be known to be patients."""
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
     with raises_code(StudyError, "SF-STUDY-061", match="live in no published region"):
-        method(promise=promise, suppress="0.1").check(partition_view(age=DECADES))
+        method(privacy=promise, suppress="0.1").check(partition_view(age=DECADES))
 
 
 @pytest.mark.parametrize("method", [FullDomain, Mondrian])
@@ -146,4 +146,4 @@ def test_nobody_is_moved_to_a_bound(method):
     view = replace(view, quasi=tuple(replace(a, outside=InvalidValuePolicy.KEEP) for a in view.quasi))
     promise = {"delta-presence": {"maximum": "0.5", "population": "people.csv"}}
     with raises_code(StudyError, "SF-STUDY-098"):
-        method(promise=promise).check(view)
+        method(privacy=promise).check(view)

@@ -100,7 +100,7 @@ def test_it_takes_the_same_steps_as_the_slow_one(table, k, promise):
     view, records = table
     asked, promises = promise
     slow = Slow(view, records, k, promises)
-    method = Tds(k=k, promise=asked)
+    method = Tds(k=k, privacy=asked)
     if not slow.sound(slow.cuts):
         with pytest.raises(InfeasibleError):
             method.draft(view, cells_of(view, records))
@@ -177,7 +177,7 @@ def test_constant_columns_and_one_record_stay_whole():
 
 
 def test_a_recipe_and_a_forecast():
-    method = Tds(k=3, promise={"distinct-l-diversity": 2})
+    method = Tds(k=3, privacy={"distinct-l-diversity": 2})
     assert build(recipe_of(method, name="r")) == method
     view = view_of({"job": JOB, "age": grid(0, 9)}, {"ill": flat("a", "b")}, {"class": flat("N", "Y")})
     found = method.forecast(view)

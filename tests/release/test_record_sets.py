@@ -236,7 +236,7 @@ def test_it_passes_scikit_learn_s_checks_where_they_apply(results):
     [
         METHODS["mondrian"],
         METHODS["full-domain"],
-        sf.Bucketization(promise={"probabilistic-l-diversity": {"l": "1.2", "attribute": "codes"}}),
+        sf.Bucketization(privacy={"probabilistic-l-diversity": {"l": "1.2", "attribute": "codes"}}),
         sf.Anatomy(l=2),
     ],
     ids=lambda m: m.name,

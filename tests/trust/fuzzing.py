@@ -19,7 +19,7 @@ from random import Random
 from sfumato.errors import InternalError, SfumatoError, VerifyError
 from sfumato.interactive import DiffPC45
 from sfumato.privacy.models import parse_models
-from sfumato.study.file import load_study, load_taxonomy, read_promise
+from sfumato.study.file import load_study, load_taxonomy, read_models
 from tests.trust import forged
 
 SECONDS = 30  # for one input, which takes some milliseconds
@@ -162,7 +162,7 @@ STUDY = {
                          "span": ["2020-01-01", "2021-01-01"]},
                  "rich": {"attributes": ["pay", "ill"], "where": "pay >= 5 and not (job = Artist)"}},
     "releases": {"dp": {"method": "diffgen", "epsilon": "1", "h": 3},
-                 "groups": {"method": "mondrian", "promise": {"t-closeness": {"t": "0.2", "distance": "js"}}}},
+                 "groups": {"method": "mondrian", "privacy": {"t-closeness": {"t": "0.2", "distance": "js"}}}},
     "sweeps": {"ks": [{"method": "mondrian", "k": [2, 5]}]},
     "ledger": "ledger.sqlite",
 }  # fmt: skip
@@ -189,7 +189,7 @@ class StudyFiles:
     def try_one(self, random):
         name, content, read = random.choice([
             ("study.yaml", STUDY, self._study), ("study.yaml", STUDY, self._study), ("tree.csv", TREE, load_taxonomy),
-            ("tree.yaml", NESTED, load_taxonomy), ("promise.yaml", PROMISE, self._promise),
+            ("tree.yaml", NESTED, load_taxonomy), ("models.yaml", PROMISE, self._promise),
             ("model.json", MODEL, self._model),
         ])  # fmt: skip
         path = self.folder / name
@@ -208,7 +208,7 @@ class StudyFiles:
 
     @staticmethod
     def _promise(path):
-        return [model.sentence() for model in parse_models(read_promise([str(path)]))]
+        return [model.sentence() for model in parse_models(read_models([str(path)]))]
 
     @staticmethod
     def _model(path):

@@ -74,7 +74,7 @@ def test_a_readme_counts_unique_rows_in_the_published_table(tmp_path):
 
 @pytest.mark.parametrize(
     "method",
-    [sf.Bucketization(promise={"distinct-l-diversity": 2}), sf.Anatomy(l=2)],
+    [sf.Bucketization(privacy={"distinct-l-diversity": 2}), sf.Anatomy(l=2)],
     ids=["bucketized", "anatomy"],
 )
 def test_buckets_publish_quasi_identifiers_exactly_and_say_so(method, tmp_path):

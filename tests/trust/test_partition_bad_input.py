@@ -84,9 +84,9 @@ def fine(said, study):
     [
         ("{method: mondrian, k: 61}", "set k to 60 or less"),
         ("{method: tds, k: 61}", "set k to 60 or less"),
-        ("{method: mondrian, promise: {k-anonymity: 1000}}", "set k to 60 or less"),
-        ("{method: mondrian, k: 2, promise: {distinct-l-diversity: 3}}", "2"),
-        ("{method: bucketization, promise: {distinct-l-diversity: 4}}", "2"),
+        ("{method: mondrian, privacy: {k-anonymity: 1000}}", "set k to 60 or less"),
+        ("{method: mondrian, k: 2, privacy: {distinct-l-diversity: 3}}", "2"),
+        ("{method: bucketization, privacy: {distinct-l-diversity: 4}}", "2"),
         ("{method: anatomy, l: 3}", "2"),
     ],
     ids=["k > n", "tds", "promise", "impossible l", "buckets", "anatomy"],
@@ -107,18 +107,18 @@ def test_a_k_that_is_none(sfumato, tmp_path, k):
     ("release", "problem"),
     [
         ("{method: mondrian}", "no privacy model is specified"),
-        ("{method: mondrian, promise: {}}", "no privacy model is specified"),
-        ("{method: mondrian, promise: {k-anonimity: 5}}", "there is no privacy model called 'k-anonimity'"),
-        ("{method: mondrian, promise: {k-anonymity: {kk: 5}}}", "privacy model 'k-anonymity' has no parameter 'kk'"),
-        ("{method: mondrian, promise: five}", "`promise` is neither a mapping nor a list of models"),
+        ("{method: mondrian, privacy: {}}", "no privacy model is specified"),
+        ("{method: mondrian, privacy: {k-anonimity: 5}}", "there is no privacy model called 'k-anonimity'"),
+        ("{method: mondrian, privacy: {k-anonymity: {kk: 5}}}", "privacy model 'k-anonymity' has no parameter 'kk'"),
+        ("{method: mondrian, promise: five}", "`privacy` is neither a mapping nor a list of models"),
         ("{method: mondrian, k: 5, kk: 3}", "method 'mondrian' has no parameter 'kk'"),
         ("{method: mondrian, k: 5, suppress: 2}", "suppress is 2"),
         ("{method: mondrian, k: 5, choose: best}", "choose is 'best'"),
         (
-            "{method: mondrian, promise: {distinct-l-diversity: {l: 2, attribute: age}}}",
+            "{method: mondrian, privacy: {distinct-l-diversity: {l: 2, attribute: age}}}",
             "which is no sensitive attribute",
         ),
-        ("{method: mondrian, promise: {delta-presence: 0.5}}", "compares with a population, and none is named"),
+        ("{method: mondrian, privacy: {delta-presence: 0.5}}", "compares with a population, and none is named"),
         ("{method: bucketization, k: 5}", "no privacy model of group sizes alone holds"),
     ],
 )
@@ -128,7 +128,7 @@ def test_a_recipe_that_is_wrong(sfumato, tmp_path, release, problem):
 
 
 def test_a_promise_about_sensitive_values_needs_some(sfumato, tmp_path):
-    promise = "{method: mondrian, promise: {distinct-l-diversity: 2}}"
+    promise = "{method: mondrian, privacy: {distinct-l-diversity: 2}}"
     study = on_disk(tmp_path, release=promise, ill=ILL.replace("sensitive", "insensitive"))
     refused(make(sfumato, study), study, code=3, problem="none is declared", fix="`role: sensitive`")
 

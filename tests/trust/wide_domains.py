@@ -49,13 +49,13 @@ PROMISE = (
     *(TCloseness(t="0.9", distance=distance, attribute="debt") for distance in ("equal", "ordered", "js")),
 )
 METHODS = {
-    "mondrian": Mondrian(k=40, promise=PROMISE),
-    "relaxed": Mondrian(k=40, strict=False, promise=PROMISE),
-    "loss": Mondrian(k=40, choose="loss", promise=PROMISE),
-    "tds": Tds(k=40, promise=PROMISE),
-    "full-domain": FullDomain(k=40, suppress="0.1", promise=PROMISE),
-    "bucketization": Bucketization(k=40, promise=PROMISE),
-    "two tables": Bucketization(k=40, tables=2, promise=PROMISE),
+    "mondrian": Mondrian(k=40, privacy=PROMISE),
+    "relaxed": Mondrian(k=40, strict=False, privacy=PROMISE),
+    "loss": Mondrian(k=40, choose="loss", privacy=PROMISE),
+    "tds": Tds(k=40, privacy=PROMISE),
+    "full-domain": FullDomain(k=40, suppress="0.1", privacy=PROMISE),
+    "bucketization": Bucketization(k=40, privacy=PROMISE),
+    "two tables": Bucketization(k=40, tables=2, privacy=PROMISE),
     "anatomy": Anatomy(l=3),
     "capped": ConfidenceCap(rate="0.5", distortion=1, attribute="pay"),
 }

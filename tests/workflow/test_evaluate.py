@@ -42,8 +42,8 @@ FIELDS = {
 METHODS = {
     "mondrian": sf.Mondrian(k=7),
     "suppressed": sf.Mondrian(k=9, suppress="0.2"),
-    "buckets": sf.Bucketization(promise={"distinct-l-diversity": 2}),
-    "two tables": sf.Bucketization(promise={"distinct-l-diversity": 2}, tables=2),
+    "buckets": sf.Bucketization(privacy={"distinct-l-diversity": 2}),
+    "two tables": sf.Bucketization(privacy={"distinct-l-diversity": 2}, tables=2),
     "anatomy": sf.Anatomy(l=2),
     "counts": sf.DiffGen(epsilon=2, h=3),
 }

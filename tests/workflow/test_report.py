@@ -22,7 +22,7 @@ METHODS = {
     "mondrian": lambda: sf.Mondrian(k=5),
     "full-domain": lambda: sf.FullDomain(k=5, suppress="0.05"),
     "anatomy": lambda: sf.Anatomy(l=2),
-    "bucketization": lambda: sf.Bucketization(k=4, promise={"distinct-l-diversity": 2}),
+    "bucketization": lambda: sf.Bucketization(k=4, privacy={"distinct-l-diversity": 2}),
     "capped": lambda: sf.ConfidenceCap(rate="0.9"),
 }
 

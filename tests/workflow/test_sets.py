@@ -205,7 +205,7 @@ def test_capped_confidence_takes_sets():
 
 @pytest.mark.parametrize(
     "method",
-    [sf.Bucketization(promise={"probabilistic-l-diversity": "1.5"}), sf.Anatomy(l=2)],
+    [sf.Bucketization(privacy={"probabilistic-l-diversity": "1.5"}), sf.Anatomy(l=2)],
     ids=lambda m: m.name,
 )
 def test_buckets_hold_sets_of_nodes_at_the_level(method):

@@ -36,7 +36,7 @@ GROUPS = {
     "mondrian": sf.Mondrian(k=3),
     "relaxed": sf.Mondrian(k=2, strict=False, suppress="0.2"),
     "full-domain": sf.FullDomain(k=3, suppress="0.3"),
-    "buckets": sf.Bucketization(promise={"probabilistic-l-diversity": "1.2"}),
+    "buckets": sf.Bucketization(privacy={"probabilistic-l-diversity": "1.2"}),
     "anatomy": sf.Anatomy(l=2),
     "cap": sf.ConfidenceCap(rate="0.7", attribute="ill", distortion="1"),
 }

@@ -198,12 +198,12 @@ def test_all_names_are_shown_in_tables_drawn_at_random(seed):
     for number, method in enumerate(
         [
             sf.Mondrian(k=4),
-            sf.Mondrian(k=4, ranges="tight", suppress="0.1", promise={"t-closeness": "0.4"}),
+            sf.Mondrian(k=4, ranges="tight", suppress="0.1", privacy={"t-closeness": "0.4"}),
             sf.Mondrian(k=4, strict=False),
             sf.FullDomain(k=4, suppress="0.2"),
             sf.Tds(k=4),
             sf.ConfidenceCap(rate="0.5", attribute="sick"),
-            sf.Bucketization(promise={"probabilistic-l-diversity": "1.5"}),
+            sf.Bucketization(privacy={"probabilistic-l-diversity": "1.5"}),
             sf.Anatomy(l=2),
         ]
     ):
@@ -211,9 +211,9 @@ def test_all_names_are_shown_in_tables_drawn_at_random(seed):
     hierarchical = {"t-closeness": {"t": "0.6", "distance": "hierarchical", "attribute": "codes"}}
     for number, method in enumerate(
         [
-            sf.Mondrian(k=4, suppress="0.1", promise=hierarchical),
-            sf.FullDomain(k=4, suppress="0.2", promise=hierarchical),
-            sf.Bucketization(promise={"probabilistic-l-diversity": {"l": "1.2", "attribute": "codes"}}),
+            sf.Mondrian(k=4, suppress="0.1", privacy=hierarchical),
+            sf.FullDomain(k=4, suppress="0.2", privacy=hierarchical),
+            sf.Bucketization(privacy={"probabilistic-l-diversity": {"l": "1.2", "attribute": "codes"}}),
         ]
     ):
         shown_alone(study(codes, "sensitive", seed, level, sick="insensitive"), method, out=f"sensitive{number}")

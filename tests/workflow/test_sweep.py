@@ -58,7 +58,7 @@ def declared(source=None, **more):
     return sf.Study.from_mapping(fields | more)
 
 
-SMALL = sf.sweep("mondrian", k=[5, 50, 200]) + sf.sweep("bucketization", promise={"distinct-l-diversity": [2, 3]})
+SMALL = sf.sweep("mondrian", k=[5, 50, 200]) + sf.sweep("bucketization", privacy={"distinct-l-diversity": [2, 3]})
 
 
 def numbers(found):

@@ -12,7 +12,7 @@ ReleaseName = Annotated[
 ]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")]
 BundleOrTable = Annotated[
-    str, typer.Argument(help="A bundle's folder, or the folder it is in; with --promise, any table.", metavar="BUNDLE")
+    str, typer.Argument(help="A bundle's folder, or the folder it is in; with --model, any table.", metavar="BUNDLE")
 ]
 NewFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder that does not exist yet.")]
 Was = Annotated[

@@ -19,42 +19,42 @@ def verify(  # noqa: PLR0913, PLR0917 - options
         str | None,
         typer.Option("--population", help="The table of people that δ-presence compares with: a file or a URL."),
     ] = None,
-    promise: Annotated[
+    privacy: Annotated[
         list[str] | None,
         typer.Option(
-            "--promise", help="Check any table: a privacy model such as k-anonymity=5, or a YAML file. Repeatable."
+            "--model", help="Check any table: a privacy model such as k-anonymity=5, or a YAML file. Repeatable."
         ),
     ] = None,
     quasi: Annotated[
-        list[str] | None, typer.Option("--quasi", help="With --promise: the quasi-identifiers, separated by commas.")
+        list[str] | None, typer.Option("--quasi", help="With --model: the quasi-identifiers, separated by commas.")
     ] = None,
     sensitive: Annotated[
         list[str] | None,
-        typer.Option("--sensitive", help="With --promise: the sensitive columns, separated by commas."),
+        typer.Option("--sensitive", help="With --model: the sensitive columns, separated by commas."),
     ] = None,
     suppressed: Annotated[
-        str | None, typer.Option("--suppressed", help="With --promise: a column that is true for suppressed records.")
+        str | None, typer.Option("--suppressed", help="With --model: a column that is true for suppressed records.")
     ] = None,
     values: Annotated[
         bool, typer.Option("--values", help="For the owner: show the values of the worst groups too.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Verify a bundle from the bundle alone, or with --promise whether any table satisfies a privacy model.
+    """Verify a bundle from the bundle alone, or with --model whether any table satisfies a privacy model.
 
     Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the privacy models.
     """
-    if promise:
+    if privacy:
         if population:
             raise UsageError(
                 "`--population` applies to bundles, not to tables", "omit `--population`", code="SF-USAGE-008"
             )
-        _verify_table(bundle, promise, quasi, sensitive, suppressed, values=values, json=json)
+        _verify_table(bundle, privacy, quasi, sensitive, suppressed, values=values, json=json)
         return
     if quasi or sensitive or suppressed or values:
         raise UsageError(
             "no privacy model is specified to check on the table",
-            "give one, such as --promise k-anonymity=5",
+            "give one, such as --model k-anonymity=5",
             code="SF-USAGE-009",
         )
     from sfumato.release.verify import verify_bundle
@@ -74,7 +74,7 @@ def verify(  # noqa: PLR0913, PLR0917 - options
 
 def _verify_table(
     table: str,
-    promise: list[str],
+    privacy: list[str],
     quasi: list[str] | None,
     sensitive: list[str] | None,
     suppressed: str | None,
@@ -83,13 +83,13 @@ def _verify_table(
     json: bool,
 ) -> None:
     from sfumato.api import verify_table
-    from sfumato.study.file import read_promise
+    from sfumato.study.file import read_models
 
     with show.progress(shown=not json) as report:
         report("checking the table", 0, 1)
         found = verify_table(
             table,
-            promise=read_promise(promise),
+            privacy=read_models(privacy),
             quasi=_names(quasi),
             sensitive=_names(sensitive),
             suppressed=suppressed,

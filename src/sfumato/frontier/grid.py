@@ -14,7 +14,7 @@ from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.study import Study
 from sfumato.study.unit import PersonUnit
 
-PROMISE = "promise"
+PRIVACY = "privacy"
 _MOST = 10_000  # releases in one sweep
 _K = (2, 5, 10, 25, 50, 100)
 _L = (2, 3, 4)
@@ -56,11 +56,11 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
     """Every combination of the parameters' values, the last parameter changing fastest.
 
     ``method`` is a method's class or its name. A list (or another sequence that is no text and no tuple) holds the
-    values to try; anything else is one value. Lists inside a promise are tried, too. Models that must hold together
+    values to try; anything else is one value. Lists inside `privacy` are tried, too. Models that must hold together
     are one mapping, or a tuple.
 
-    >>> [r.parameters for r in sweep("mondrian", promise={"t-closeness": {"t": ["0.1", "0.2"]}}).recipes()]
-    [{'promise': {'t-closeness': {'t': '0.1'}}}, {'promise': {'t-closeness': {'t': '0.2'}}}]
+    >>> [r.parameters for r in sweep("mondrian", privacy={"t-closeness": {"t": ["0.1", "0.2"]}}).recipes()]
+    [{'privacy': {'t-closeness': {'t': '0.1'}}}, {'privacy': {'t-closeness': {'t': '0.2'}}}]
     """
     name = method if isinstance(method, str) else getattr(method, "name", None)
     if not isinstance(name, str):
@@ -76,7 +76,7 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
             )
     number = 1
     for parameter, values in grids.items():
-        listed = _listed(values) and parameter != PROMISE
+        listed = _listed(values) and parameter != PRIVACY
         number *= len(values) if listed else len(_choices(parameter, values))
     if number > _MOST:
         raise UsageError(
@@ -114,7 +114,7 @@ def default_sweep(study: Study, purpose: str | None = None) -> Sweep:
             diverse = {"probabilistic-l-diversity": {"l": list(_L)}}
             close = {"t-closeness": {"t": list(_T), "distance": "js"}}
             for method in ("mondrian", "bucketization"):
-                found += sweep(method, promise=diverse) + sweep(method, promise=close)
+                found += sweep(method, privacy=diverse) + sweep(method, privacy=close)
     used = [a for role in Role if role is not Role.IDENTIFIER for a in roles[role] if a.coded]
     if len(roles[Role.CLASS]) == 1 and not observed(used):
         found += sweep("diffgen", epsilon=list(_EPSILON), h=10)
@@ -135,7 +135,7 @@ def label(recipe: Recipe) -> str:
 def families(recipes: Sequence[Recipe]) -> tuple[str, ...]:
     """For each candidate what is the same along its line: its words without the last number that varies.
 
-    >>> families(sweep("mondrian", promise={"t-closeness": {"t": ["0.1", "0.2"], "distance": "js"}}).recipes())
+    >>> families(sweep("mondrian", privacy={"t-closeness": {"t": ["0.1", "0.2"], "distance": "js"}}).recipes())
     ('mondrian, t-closeness distance = js', 'mondrian, t-closeness distance = js')
     """
     leaves = [_leaves(recipe) for recipe in recipes]
@@ -152,7 +152,7 @@ def families(recipes: Sequence[Recipe]) -> tuple[str, ...]:
 
 def _choices(parameter: str, value: Any) -> list[Any]:
     values = list(value) if _listed(value) else [value]
-    if parameter != PROMISE:
+    if parameter != PRIVACY:
         return values
     found: list[Any] = []
     for one in values:
@@ -181,10 +181,10 @@ Path = tuple[str, ...]
 
 
 def _leaves(recipe: Recipe) -> dict[Path, Any]:
-    """The given parameters, those of a promise under the names of its models."""
+    """The given parameters, those of `privacy` under the names of its models."""
     found: dict[Path, Any] = {}
     for name, value in recipe.parameters.items():
-        if name == PROMISE and value is not None:
+        if name == PRIVACY and value is not None:
             found |= dict(_promised(value))
         else:
             found[name,] = value
@@ -195,11 +195,11 @@ def _promised(value: Any) -> Iterator[tuple[Path, Any]]:
     try:
         models = parse_models(value)
     except SfumatoError:  # the reason is told when the release is made
-        yield (PROMISE,), value
+        yield (PRIVACY,), value
         return
     for model in models:
         for name, given in model.parameters().items():
-            yield (PROMISE, model.name, name), given
+            yield (PRIVACY, model.name, name), given
 
 
 def _worded(method: str, leaves: Mapping[Path, Any]) -> str:
@@ -207,7 +207,7 @@ def _worded(method: str, leaves: Mapping[Path, Any]) -> str:
     before: Path = ()
     for path, value in leaves.items():
         name = "ε" if path == ("epsilon",) else path[-1]
-        model = f"{path[1]} " if len(path) > 2 and path[:2] != before[:2] else ""  # noqa: PLR2004 - promise, model, name
+        model = f"{path[1]} " if len(path) > 2 and path[:2] != before[:2] else ""  # noqa: PLR2004 - privacy, model, name
         said.append(f"{model}{name} = {_value(value)}")
         before = path
     return ", ".join(said)

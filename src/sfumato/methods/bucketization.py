@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
-from sfumato.methods.grouping.partitioning import ModelMethod, Promise
+from sfumato.methods.grouping.partitioning import GivenModels, ModelMethod
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.privacy.groups.parameters import Exact
@@ -29,14 +29,14 @@ class Bucketization(ModelMethod):
     Exact quasi-identifiers make nobody look like anybody else, so k-anonymity is not guaranteed: ``k`` is how many
     records a bucket has at least, and a model about sensitive values is needed.
 
-    >>> [model.name for model in Bucketization(k=10, promise={"distinct-l-diversity": 4}).models]
+    >>> [model.name for model in Bucketization(k=10, privacy={"distinct-l-diversity": 4}).models]
     ['distinct-l-diversity']
     """
 
     name: ClassVar[str] = "bucketization"
     summary: ClassVar[str] = "exact quasi-identifiers, with the sensitive values of each bucket in random order"
     k: int | None = None
-    promise: Promise = None
+    privacy: GivenModels = None
     strict: bool = True
     choose: str = "widest"
     ordered: str | tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Bucketization(ModelMethod):
 
     def __post_init__(self) -> None:
         cutting = self.cutting
-        for name in ("promise", "strict", "ordered", "suppress"):
+        for name in ("privacy", "strict", "ordered", "suppress"):
             object.__setattr__(self, name, getattr(cutting, name))
         number: Any = self.tables
         if str(number) not in FORMS:
@@ -57,7 +57,7 @@ class Bucketization(ModelMethod):
         """The method that finds the buckets."""
         return Mondrian(
             k=self.k,
-            promise=self.promise,
+            privacy=self.privacy,
             strict=self.strict,
             choose=self.choose,
             ordered=self.ordered,
@@ -80,7 +80,7 @@ class Bucketization(ModelMethod):
         if not self.models:
             raise StudyError(
                 "bucketization publishes exact quasi-identifiers, so no privacy model of group sizes alone holds",
-                "add a privacy model of sensitive values, such as `promise: {probabilistic-l-diversity: 3}`",
+                "add a privacy model of sensitive values, such as `privacy: {probabilistic-l-diversity: 3}`",
                 code="SF-STUDY-034",
             )
 
@@ -88,7 +88,7 @@ class Bucketization(ModelMethod):
         """How buckets are found, and what holds of each."""
         self.check(view)
         least = (f"a bucket has at least {self.k} records",) if self.k is not None else ()
-        found = replace(self.cutting, k=None, promise=self.models).forecast(view)
+        found = replace(self.cutting, k=None, privacy=self.models).forecast(view)
         sentences = tuple(sentence for sentence in found.sentences if not sentence.startswith("a region "))
         return Forecast(sentences=(*sentences, *least, LINKED), numbers={})
 

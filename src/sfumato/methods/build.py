@@ -1,8 +1,8 @@
 """From a recipe to a method with its parameters, and back."""
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -13,7 +13,8 @@ from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.values import refuse_misunderstood, refuse_strange
 
 _MOST_DIGITS = 30  # of a whole number; longer text is no number of a study
-PROMISE = "promise"  # the parameter of partition methods that holds models
+PRIVACY = "privacy"  # the parameter of partition methods that holds models
+_OLD_NAMES = {"promise": PRIVACY}  # as studies and ledgers of version 0.1 call them
 
 
 def build(recipe: Recipe) -> Method:
@@ -42,6 +43,7 @@ class _AboutError(StudyError):
 def _build_method(recipe: Recipe) -> Method:
     kind = METHODS[recipe.method]
     known = [f.name for f in fields(kind)]
+    recipe = _with_new_names(recipe, known)
     for name in recipe.parameters:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -73,6 +75,18 @@ def _build_method(recipe: Recipe) -> Method:
         return cast("Method", kind(**given))
 
 
+def _with_new_names(recipe: Recipe, known: Sequence[str]) -> Recipe:
+    """The recipe with parameters that were renamed under their names of today."""
+    renamed = {
+        old: new
+        for old, new in _OLD_NAMES.items()
+        if old in recipe.parameters and new in known and new not in recipe.parameters
+    }
+    if not renamed:
+        return recipe
+    return replace(recipe, parameters={renamed.get(name, name): value for name, value in recipe.parameters.items()})
+
+
 def recipe_of(method: Any, *, name: str, purpose: str | None = None, chosen: Chosen = Chosen.IN_ADVANCE) -> Recipe:
     """The recipe that `build` turns into this method."""
     parameters = {f.name: getattr(method, f.name) for f in fields(method)}
@@ -90,14 +104,14 @@ def _holds_many_or_nothing(value: object) -> bool:
 
 def _as_written(name: str, value: Any) -> Any:
     """A parameter as a study gives it."""
-    if name == PROMISE:
+    if name == PRIVACY:
         return promise_of(parse_models(value)) or None
     return str(value) if isinstance(value, Fraction) else value
 
 
 def _read(name: str, value: Any) -> Any:
-    """Whole numbers may come as text, since study files are read without rounding; `promise` becomes models."""
-    if name == PROMISE:
+    """Whole numbers may come as text, since study files are read without rounding; `privacy` becomes models."""
+    if name == PRIVACY:
         return parse_models(value)
     text = str(value)
     plain = isinstance(value, str) and text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS

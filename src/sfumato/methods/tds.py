@@ -13,8 +13,8 @@ from sfumato.methods.full_domain.lattice import narrowest
 from sfumato.methods.full_domain.rollup import number_rows
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
+    GivenModels,
     ModelMethod,
-    Promise,
     check_view,
     class_attribute,
     finish_partition,
@@ -60,7 +60,7 @@ class Tds(ModelMethod):
     summary: ClassVar[str] = "top-down specialization for classification"
     form: ClassVar[str] = "generalised"
     k: int | None = None
-    promise: Promise = None
+    privacy: GivenModels = None
 
     def __post_init__(self) -> None:
         self.store_models()

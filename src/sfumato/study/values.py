@@ -21,7 +21,7 @@ def refuse_strange(value: Any, name: str, *, others: tuple[type, ...] = ()) -> N
 
     ``others`` are kinds that a parameter may be of in Python alone.
 
-    >>> refuse_strange({"t": ["0.1", 2]}, "promise")
+    >>> refuse_strange({"t": ["0.1", 2]}, "privacy")
     >>> refuse_strange(b"x", "k")
     Traceback (most recent call last):
     sfumato.errors.StudyError: k is a value of the type 'bytes'. To fix: write text, a number, true or false, ...

@@ -101,7 +101,7 @@ class TableCheck:
 def verify_table(
     source: Any,
     *,
-    promise: Mapping[str, Any] | Iterable[Any],
+    privacy: Mapping[str, Any] | Iterable[Any],
     quasi: Sequence[str],
     sensitive: Sequence[str] = (),
     suppressed: str | None = None,
@@ -116,7 +116,7 @@ def verify_table(
     suppressed records, which are not counted. With ``values`` the values of the worst groups are shown: for the owner
     only. A model that uses regions takes each value of a quasi-identifier as a region of its own.
     """
-    models = parse_models(promise)
+    models = parse_models(privacy)
     if not models:
         raise UsageError("no privacy model is specified", "give one, such as k-anonymity=5", code="SF-USAGE-080")
     if any(isinstance(model, DeltaPresence) for model in models):

@@ -274,7 +274,7 @@ def test_buckets_teach_what_the_raw_records_teach():
         others=GROUPS.others,
         unit=RecordUnit(),
     )
-    method = Bucketization(promise=(DistinctLDiversity(l=2),))
+    method = Bucketization(privacy=(DistinctLDiversity(l=2),))
     found = classification(view, people(), method.draft, private=False, runs=2)
     assert found.ca.mean > 0.97
 

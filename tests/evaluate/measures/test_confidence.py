@@ -209,7 +209,7 @@ def test_a_release_that_caps_confidence_has_none_above_it(population, tmp_path):
     "method",
     [
         sf.Mondrian(k=2),
-        sf.Bucketization(promise={"distinct-l-diversity": 2}),
+        sf.Bucketization(privacy={"distinct-l-diversity": 2}),
         sf.Anatomy(l=2),
         sf.DiffGen(epsilon=2, h=3),
     ],

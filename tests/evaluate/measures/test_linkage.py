@@ -85,7 +85,7 @@ def test_k_anonymous_groups_link_nobody_and_exact_buckets_link_the_unique():
     groups = evidence_of(view, cells, Mondrian(k=5))
     assert LinkedPeople().read(groups).value == 0
     assert link(groups).quantiles[0.0] >= 5
-    buckets = evidence_of(view, cells, Bucketization(k=5, promise={"distinct-l-diversity": 3}))
+    buckets = evidence_of(view, cells, Bucketization(k=5, privacy={"distinct-l-diversity": 3}))
     raw = as_it_is(view, cells)
     assert LinkedPeople().read(buckets).value == LinkedPeople().read(raw).value > 0.1
     assert link(buckets).guesses[0].certain == 0, "three values at least"

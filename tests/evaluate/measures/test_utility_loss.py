@@ -103,7 +103,7 @@ def test_loss_grows_with_k_and_is_smaller_in_buckets():
     assert losses == sorted(losses)
     promise = {"probabilistic-l-diversity": 4}
     regions, buckets = (
-        UtilityLoss().read(census(method(promise=promise).draft(view, cells))).value
+        UtilityLoss().read(census(method(privacy=promise).draft(view, cells))).value
         for method in (Mondrian, Bucketization)
     )
     assert buckets < regions

@@ -272,7 +272,7 @@ def test_a_file_of_a_population_is_opened_by_a_release_alone():
 @pytest.mark.parametrize("method", [Bucketization, FullDomain, Mondrian, Tds])
 def test_other_methods_cannot_search_for_it(method):
     with raises_code(StudyError, "SF-STUDY-058"):
-        method(promise={"capped-confidence": "0.9"}).check(partition_view(q=SEX))
+        method(privacy={"capped-confidence": "0.9"}).check(partition_view(q=SEX))
 
 
 def test_a_plan_says_what_is_drawn_and_where_statistics_come_from():

@@ -106,7 +106,7 @@ def test_it_is_the_best_of_all_nodes(table, k, promise, suppress):
     view, records = table
     asked, promises = promise
     allowed = int(Fraction(suppress) * len(records))
-    method = FullDomain(k=k, promise=asked, suppress=suppress)
+    method = FullDomain(k=k, privacy=asked, suppress=suppress)
     nodes = sorted(every_node(view, records, k, promises, allowed))
     if not nodes:
         with pytest.raises(InfeasibleError):
@@ -197,7 +197,7 @@ def test_with_bounds_on_levels_the_largest_k_is_that_of_the_highest_ones():
 def test_an_impossible_l_names_the_largest():
     view, cells = people()
     with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set l to 2 or less"):
-        FullDomain(promise={"distinct-l-diversity": 3}).draft(view, cells)
+        FullDomain(privacy={"distinct-l-diversity": 3}).draft(view, cells)
 
 
 def test_a_share_that_only_suppression_can_mend_is_found():
@@ -205,8 +205,8 @@ def test_a_share_that_only_suppression_can_mend_is_found():
     view, cells = people()
     promise = {"probabilistic-l-diversity": 2}
     with raises_code(InfeasibleError, "SF-INFEASIBLE-013", match="set l to 8/7 or less"):
-        FullDomain(promise=promise).draft(view, cells)
-    draft = FullDomain(promise=promise, suppress="0.95").draft(view, cells)
+        FullDomain(privacy=promise).draft(view, cells)
+    draft = FullDomain(privacy=promise, suppress="0.95").draft(view, cells)
     assert 0 < draft.facts["suppressed"] <= 38
 
 
@@ -216,7 +216,7 @@ def test_no_records_and_no_time_are_refused():
         FullDomain(k=2).draft(view, cells)
     view, cells = people()
     with raises_code(InfeasibleError, "SF-INFEASIBLE-009"):
-        FullDomain(promise={"probabilistic-l-diversity": 2}, suppress="0.9", time_limit=1).draft(
+        FullDomain(privacy={"probabilistic-l-diversity": 2}, suppress="0.9", time_limit=1).draft(
             view, cells, clock=iter([0.0, 5.0, 5.0]).__next__
         )
 
@@ -250,12 +250,12 @@ def test_a_view_that_has_no_levels_is_refused_before_any_work():
         with pytest.raises(StudyError, match=said):
             FullDomain(k=2, levels=levels).check(view)
     with pytest.raises(StudyError):
-        FullDomain(promise={"distinct-l-diversity": 2}).check(view_of({"job": JOB}))
+        FullDomain(privacy={"distinct-l-diversity": 2}).check(view_of({"job": JOB}))
 
 
 def test_a_recipe_says_it_all():
     method = FullDomain(
-        k=3, promise={"t-closeness": "0.2"}, suppress="0.02", time_limit="2.5", levels={"age": ["1", None]}
+        k=3, privacy={"t-closeness": "0.2"}, suppress="0.02", time_limit="2.5", levels={"age": ["1", None]}
     )
     again = build(recipe_of(method, name="r"))
     assert again == method
@@ -279,7 +279,7 @@ def test_many_attributes_do_not_overflow_the_keys():
     rng = np.random.default_rng(3)
     kinds = rng.integers(0, 100, (6, 12))
     records = [(*kinds[i % 6], i % 2) for i in range(60)]
-    draft = FullDomain(k=5, promise={"distinct-l-diversity": 1}).draft(view, cells_of(view, records))
+    draft = FullDomain(k=5, privacy={"distinct-l-diversity": 1}).draft(view, cells_of(view, records))
     assert (draft.facts["loss"], draft.facts["groups"]) == (0, 6)
     assert draft.facts["nodes"] == 3**12
 
@@ -336,7 +336,7 @@ def test_on_adult_several_promises_hold_together(adult):
         {a.name: a.domain for a in nine.quasi if a.name != "occupation"}, {"occupation": nine.domain("occupation")}
     )
     alone = FullDomain(k=5, suppress="0.05").draft(view, cells)
-    both = FullDomain(k=5, promise={"distinct-l-diversity": 4}, suppress="0.05").draft(view, cells)
+    both = FullDomain(k=5, privacy={"distinct-l-diversity": 4}, suppress="0.05").draft(view, cells)
     assert both.facts["loss"] >= alone.facts["loss"]
     groups = defaultdict(Counter)
     for group, code, count in zip(

@@ -110,7 +110,7 @@ def test_it_is_the_slow_one_for_any_promise(table, k, l, t):  # noqa: E741
         return len(part) >= k and len({r[ill] for r in part}) >= l and near
 
     promise = (DistinctLDiversity(l=l), TCloseness(t=t, distance="equal"))
-    draft = Mondrian(k=k, promise=promise).draft(view, cells_of(view, records))
+    draft = Mondrian(k=k, privacy=promise).draft(view, cells_of(view, records))
     assert as_sets(groups_of(draft.partition).values()) == as_sets(slow_mondrian(view, records, keeps))
     assert draft.models == (KAnonymity(k=k), *promise)
 
@@ -122,7 +122,7 @@ def test_every_record_is_in_its_region_and_every_group_keeps_the_promise(table, 
     ill = len(view.quasi)
     if len(records) < k or len({r[ill] for r in records}) < l:
         return
-    draft = Mondrian(k=k, promise={"distinct-l-diversity": l}, **parameters).draft(view, cells_of(view, records))
+    draft = Mondrian(k=k, privacy={"distinct-l-diversity": l}, **parameters).draft(view, cells_of(view, records))
     groups, boxes = groups_of(draft.partition), draft.partition.boxes
     assert sorted([r for members in groups.values() for r in members] + lost(draft.partition)) == sorted(records)
     assert sorted(groups) == list(range(len(boxes))) and draft.facts["groups"] == len(boxes)
@@ -298,7 +298,7 @@ def test_what_cannot_be_is_refused():
     with raises_code(StudyError, "SF-STUDY-038"):
         Mondrian(k=2).check(partition_view())
     with raises_code(StudyError, "SF-STUDY-079"):
-        Mondrian(promise={"distinct-l-diversity": 2}).check(partition_view(age=grid(0, 9), sensitive=()))
+        Mondrian(privacy={"distinct-l-diversity": 2}).check(partition_view(age=grid(0, 9), sensitive=()))
     with raises_code(StudyError, "SF-STUDY-063", match="needs one class attribute, and the release has none"):
         Mondrian(k=2, choose="info_gain").check(partition_view(age=grid(0, 9), others=False))
     with raises_code(StudyError, "SF-STUDY-068", match="ordered names 'height', which is no quasi-identifier here"):
@@ -313,7 +313,7 @@ def test_what_cannot_be_is_refused():
 
 def test_the_forecast_is_in_words():
     view = partition_view(age=grid(0, 9), job=JOB)
-    said = Mondrian(k=5, promise={"distinct-l-diversity": 2}, suppress="0.02").forecast(view).sentences
+    said = Mondrian(k=5, privacy={"distinct-l-diversity": 2}, suppress="0.02").forecast(view).sentences
     assert "cut at the median: age" in said and "cut into the children of a taxonomy node: job" in said
     assert "every group of records that look alike has at least 5 of them (k-anonymity)" in said
     assert "up to 2 % of the records may be suppressed where that allows a cut" in said
@@ -325,7 +325,7 @@ def test_the_forecast_is_in_words():
 
 @given(k=KS, parameters=PARAMETERS)
 def test_a_recipe_can_be_made_from_it_and_it_from_the_recipe(k, parameters):
-    method = Mondrian(k=k, promise={"t-closeness": "0.2"}, **parameters)
+    method = Mondrian(k=k, privacy={"t-closeness": "0.2"}, **parameters)
     again = build(recipe_of(method, name="r"))
     assert again == method
     assert METHODS["mondrian"] is Mondrian and method.spends is None

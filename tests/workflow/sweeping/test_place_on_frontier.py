@@ -77,7 +77,7 @@ def test_noise_and_a_run_are_drawn_too(clinic):
 
 
 def test_what_is_better_is_named(clinic):
-    sf.frontier(clinic, sf.sweep("mondrian", promise={"t-closeness": {"t": ["0.001"], "distance": "js"}}), workers=1)
+    sf.frontier(clinic, sf.sweep("mondrian", privacy={"t-closeness": {"t": ["0.001"], "distance": "js"}}), workers=1)
     sf.frontier(clinic, SIZES, workers=1, folder=clinic.declared.base / "frontier" / "other")
     for file in (clinic.declared.base / "frontier").glob("*/points/*.json"):
         one = json.loads(file.read_text(encoding="utf-8"))

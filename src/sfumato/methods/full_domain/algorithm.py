@@ -17,8 +17,8 @@ from sfumato.methods.full_domain.lattice import Bounds, Lattice, Levels, lattice
 from sfumato.methods.full_domain.rollup import Table, Tables, join_keys, number_rows
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
+    GivenModels,
     ModelMethod,
-    Promise,
     check_view,
     finish_partition,
     model_sentences,
@@ -61,7 +61,7 @@ class FullDomain(ModelMethod):
     summary: ClassVar[str] = "one level of generalisation for each attribute, with the least loss"
     form: ClassVar[str] = "generalised"
     k: int | None = None
-    promise: Promise = None
+    privacy: GivenModels = None
     suppress: Exact = "0"
     time_limit: Exact | None = None
     levels: Mapping[str, Any] = field(default_factory=dict)

@@ -37,20 +37,20 @@ from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
 Integers = NDArray[np.int64]
-Promise = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `promise`
+GivenModels = Mapping[str, Any] | Iterable[Any] | None  # models, or the study's `privacy`
 
 
-def parse_promise(k: int | None, promise: Promise) -> tuple[GroupModel, ...]:
-    """The models that a method has to satisfy, all of them at once: k-anonymity for ``k``, and those of ``promise``.
+def all_models(k: int | None, privacy: GivenModels) -> tuple[GroupModel, ...]:
+    """The models that a method has to satisfy, all of them at once: k-anonymity for ``k``, and those of ``privacy``.
 
-    >>> parse_promise(5, {"t-closeness": "0.2"})[0]
+    >>> all_models(5, {"t-closeness": "0.2"})[0]
     KAnonymity(k=5)
     """
     short = () if k is None else (KAnonymity(k=k),)
-    models = (*short, *parse_models(promise))
+    models = (*short, *parse_models(privacy))
     if not models:
         raise StudyError(
-            "no privacy model is specified", "set `k: 10`, or `promise: {k-anonymity: 10}`", code="SF-STUDY-055"
+            "no privacy model is specified", "set `k: 10`, or `privacy: {k-anonymity: 10}`", code="SF-STUDY-055"
         )
     return models
 
@@ -113,19 +113,19 @@ class Grouping:
 
 
 class ModelMethod(Grouping):
-    """A grouping method whose privacy models are given by ``k``, by ``promise``, or by both."""
+    """A grouping method whose privacy models are given by ``k``, by ``privacy``, or by both."""
 
     k: int | None
-    promise: Promise
+    privacy: GivenModels
 
     @property
     def models(self) -> tuple[GroupModel, ...]:
         """The privacy models, all of which hold in a draft."""
-        return parse_promise(self.k, self.promise)
+        return all_models(self.k, self.privacy)
 
     def store_models(self) -> None:
-        """Store ``promise`` as models: part of a method's birth."""
-        object.__setattr__(self, "promise", self.models[self.k is not None :] or None)
+        """Store ``privacy`` as models: part of a method's birth."""
+        object.__setattr__(self, "privacy", self.models[self.k is not None :] or None)
 
 
 def parse_share(value: Exact, parameter: str = "suppress") -> Fraction:
@@ -171,7 +171,7 @@ def check_view(view: View, models: Iterable[GroupModel], *, people: bool = False
     if any_regional(models):
         raise StudyError(
             "the privacy model is about the regions of all groups at once, and this method cannot search for it",
-            "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --promise …`, or "
+            "use `method: capped-confidence`, or check a release afterwards: `sfumato verify TABLE --model …`, or "
             "`sfumato evaluate max-k` for the k at which Mondrian satisfies it",
             code="SF-STUDY-058",
         )

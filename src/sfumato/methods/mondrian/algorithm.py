@@ -9,8 +9,8 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import StudyError
 from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.partitioning import (
+    GivenModels,
     ModelMethod,
-    Promise,
     check_choice,
     check_view,
     class_attribute,
@@ -74,7 +74,7 @@ class Mondrian(ModelMethod):
     summary: ClassVar[str] = "equivalence classes by recursive partitioning, each with a region of its own"
     form: ClassVar[str] = "generalised"
     k: int | None = None
-    promise: Promise = None
+    privacy: GivenModels = None
     strict: bool = True
     choose: str = "widest"
     ranges: str = "tight"

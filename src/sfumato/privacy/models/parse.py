@@ -1,4 +1,4 @@
-"""Privacy models: parsed from the `promise` of a study, and checked several at once."""
+"""Privacy models: parsed from the `privacy` of a study, and checked several at once."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +13,8 @@ from sfumato.privacy.models.model import MODELS, GroupModel
 from sfumato.study.values import refuse_misunderstood, refuse_strange
 
 
-def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[GroupModel, ...]:
-    """The models of a `promise`: a mapping from names to parameters, or a list of such mappings (or of models).
+def parse_models(privacy: Mapping[str, Any] | Iterable[Any] | None) -> tuple[GroupModel, ...]:
+    """The models of a `privacy`: a mapping from names to parameters, or a list of such mappings (or of models).
 
     A single value is the model's one required parameter. The list form can name a model twice, for two attributes.
 
@@ -27,15 +27,15 @@ def parse_models(promise: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
     Traceback (most recent call last):
     sfumato.errors.StudyError: there is no privacy model called 'k-anonimity'. To fix: write ... [SF-STUDY-105]
     """
-    if promise is None:
+    if privacy is None:
         return ()
-    if isinstance(promise, Mapping):
-        return tuple(_model(name, given) for name, given in promise.items())
-    if isinstance(promise, str) or not isinstance(promise, Iterable):
+    if isinstance(privacy, Mapping):
+        return tuple(_model(name, given) for name, given in privacy.items())
+    if isinstance(privacy, str) or not isinstance(privacy, Iterable):
         raise _malformed_promise()
     models: list[GroupModel] = []
     part: Any
-    for part in promise:
+    for part in privacy:
         if isinstance(part, Mapping):
             models.extend(parse_models(part))
         elif type(part) in MODELS.values() and type(part).checkable:
@@ -195,7 +195,7 @@ def _unknown(name: object, choices: Sequence[str]) -> StudyError:
 
 def _malformed_promise() -> StudyError:
     return StudyError(
-        "`promise` is neither a mapping nor a list of models", "write `promise: {k-anonymity: 10}`", code="SF-STUDY-106"
+        "`privacy` is neither a mapping nor a list of models", "write `privacy: {k-anonymity: 10}`", code="SF-STUDY-106"
     )
 
 

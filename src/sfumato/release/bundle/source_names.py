@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 _POPULATION: Final = "population"
-_PROMISE: Final = "promise"
+_PRIVACY: Final = "privacy"
 _UNNAMED: Final = "a table"
 
 
@@ -37,21 +37,21 @@ def public_table_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     Shares that are written out in place of a file are left as they are.
 
-    >>> public_table_names({"k": 5, "promise": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
-    {'k': 5, 'promise': [{'delta-presence': {'population': 'people.csv'}}]}
+    >>> public_table_names({"k": 5, "privacy": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
+    {'k': 5, 'privacy': [{'delta-presence': {'population': 'people.csv'}}]}
     """
     found = dict(parameters)
     if isinstance(found.get(_POPULATION), str):
         found[_POPULATION] = table_name(found[_POPULATION])
-    if _PROMISE in found:
-        found[_PROMISE] = _promised(found[_PROMISE])
+    if _PRIVACY in found:
+        found[_PRIVACY] = _public_models(found[_PRIVACY])
     return found
 
 
-def _promised(promise: Any) -> Any:
-    """The field `promise` of a study: models with their parameters, or a list of such mappings."""
-    if isinstance(promise, Mapping):
+def _public_models(privacy: Any) -> Any:
+    """The field `privacy` of a study: models with their parameters, or a list of such mappings."""
+    if isinstance(privacy, Mapping):
         return {
-            name: public_table_names(given) if isinstance(given, Mapping) else given for name, given in promise.items()
+            name: public_table_names(given) if isinstance(given, Mapping) else given for name, given in privacy.items()
         }
-    return [_promised(part) for part in promise] if isinstance(promise, (list, tuple)) else promise
+    return [_public_models(part) for part in privacy] if isinstance(privacy, (list, tuple)) else privacy

@@ -1,4 +1,4 @@
-"""Privacy models as they are typed on the command line (`--promise`), or in a file of their own."""
+"""Privacy models as they are typed on the command line (`--model`), or in a file of their own."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,13 +9,15 @@ from sfumato.study.file.yaml_lines import parse
 
 _AS = "write it as `k-anonymity=5`, as `t-closeness={t: 0.2, distance: js}`, or name a YAML file"
 
+_AS_IN_A_STUDY = {"privacy", "promise"}  # the second in studies of version 0.1
 
-def read_promise(texts: Sequence[str]) -> list[dict[str, Any]]:
+
+def read_models(texts: Sequence[str]) -> list[dict[str, Any]]:
     """Models with their parameters, from texts such as ``k-anonymity=5`` and from YAML files.
 
-    A file holds what a study has below `promise:`, with or without that word. Numbers stay as they are typed.
+    A file holds what a study has below `privacy:`, with or without that word. Numbers stay as they are typed.
 
-    >>> read_promise(["k-anonymity=5", "t-closeness={t: 0.2, distance: js}"])
+    >>> read_models(["k-anonymity=5", "t-closeness={t: 0.2, distance: js}"])
     [{'k-anonymity': '5'}, {'t-closeness': {'t': '0.2', 'distance': 'js'}}]
     """
     found: list[dict[str, Any]] = []
@@ -49,8 +51,8 @@ def _from_file(path: Path) -> list[dict[str, Any]]:
             f"the file of privacy models '{path}' is not UTF-8 text", "save it as UTF-8", code="SF-USAGE-075"
         ) from None
     tree, _ = parse(text, path.name)
-    if isinstance(tree, Mapping) and set(tree) == {"promise"}:
-        tree = tree["promise"]
+    if isinstance(tree, Mapping) and len(tree) == 1 and set(tree) <= _AS_IN_A_STUDY:
+        [tree] = tree.values()
     if isinstance(tree, Mapping):
         return [{str(name): value} for name, value in tree.items()]
     if isinstance(tree, list) and all(isinstance(part, Mapping) for part in tree):
