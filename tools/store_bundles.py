@@ -67,6 +67,7 @@ def study(*columns: str, persons: bool = False) -> sf.Study:
 
 PLAIN = ("age", "job", "since", "ill", "pay", "moved")
 RELEASES: dict[str, tuple[tuple[str, ...], Any]] = {
+    "staged": (PLAIN, sf.Staged(epsilon=5)),
     "diffgen": (PLAIN, sf.DiffGen(epsilon=2, h=5)),
     "diffgen-none": (PLAIN, sf.DiffGen(epsilon=2, h=5, post="none")),
     "diffgen-sets": (("age", "codes", "moved"), sf.DiffGen(epsilon=5, h=4)),
@@ -75,12 +76,12 @@ RELEASES: dict[str, tuple[tuple[str, ...], Any]] = {
     "contingency-scale": (("job", "moved"), sf.ContingencyTable(epsilon=2, post="scale")),
     "contingency-without-target": (("job", "ill"), sf.ContingencyTable(epsilon=2)),
     "mondrian": (PLAIN, sf.Mondrian(k=5)),
-    "mondrian-models": (PLAIN, sf.Mondrian(k=4, promise={"t-closeness": {"t": "0.5"}, "distinct-l-diversity": 2})),
+    "mondrian-models": (PLAIN, sf.Mondrian(k=4, privacy={"t-closeness": {"t": "0.5"}, "distinct-l-diversity": 2})),
     "mondrian-sets": (("age", "codes", "ill", "moved"), sf.Mondrian(k=5)),
     "full-domain-suppressed": (("job", "ill", "pay", "moved"), sf.FullDomain(k=35, suppress="0.3")),
     "tds": (PLAIN, sf.Tds(k=5)),
     "anatomy": (PLAIN, sf.Anatomy(l=3)),
-    "bucketization": (PLAIN, sf.Bucketization(promise={"distinct-l-diversity": 2})),
+    "bucketization": (PLAIN, sf.Bucketization(privacy={"distinct-l-diversity": 2})),
     "capped-confidence": (PLAIN, sf.ConfidenceCap(rate="0.8", distortion="0.9")),
 }
 

@@ -113,8 +113,8 @@ def test_demo(folder, run, tmp_path, monkeypatch, every):
     found = run("demo", "--out", "demo", "--json")
     assert found.code == 0
     assert set(found.json) == {
-        "study", "bundle", "groups", "epsilon", "left", "verified", "question", "answer", "accuracy", "frontier",
-        "seconds",
+        "study", "bundle", "rows", "epsilon", "left", "verified", "question", "answer", "accuracy",
+        "accuracy_of_diffgen", "frontier", "seconds",
     }  # fmt: skip
     assert found.json["verified"] is True
     assert (found.json["epsilon"], found.json["left"]) == ("1", "3")

@@ -18,9 +18,9 @@ from sfumato.privacy.models import (
     all_hold,
     all_monotone,
     parse_models,
-    promise_of,
     refuse_infeasible,
     title,
+    written_models,
 )
 from sfumato.privacy.models.example import PATIENTS
 from tests.privacy.models.records import UNEVEN, table_of, tables, totals, view
@@ -93,7 +93,7 @@ def test_a_model_says_what_it_is(model):
 
 @EVERY
 def test_a_model_survives_the_way_to_a_study_and_to_a_worker(model):
-    assert parse_models(promise_of([model])) == (model,)
+    assert parse_models(written_models([model])) == (model,)
     assert pickle.loads(pickle.dumps(model)) == model
     assert len({model, *parse_models({model.name: model.parameters()})}) == 1
 

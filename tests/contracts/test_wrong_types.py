@@ -12,7 +12,7 @@ import pytest
 from sfumato.errors import InternalError, SfumatoError
 from sfumato.frontier.grid import label
 from sfumato.methods import METHODS, build, recipe_of
-from sfumato.privacy.models import MODELS, parse_models, promise_of, title
+from sfumato.privacy.models import MODELS, parse_models, title, written_models
 from sfumato.privacy.models.example import PATIENTS
 from sfumato.study.file import study_from_mapping
 from sfumato.study.recipe import Recipe, recipe_from_study
@@ -53,7 +53,7 @@ def test_a_model_takes_a_parameter_or_refuses_it(name):
                 hash(model)
                 accepted(lambda m=model: m.check(view({"s": flat("a", "b"), "disease": flat("flu", "cancer")})))
                 accepted(lambda m=model: m.holds(PATIENTS))
-                assert accepted(lambda m=model: parse_models(promise_of([m]))) == (model,)
+                assert accepted(lambda m=model: parse_models(written_models([m]))) == (model,)
     for value in WRONG:
         accepted(partial(parse_models, {name: value}))
         accepted(partial(parse_models, [{name: value}]))

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sfumato.errors import StudyError
 from sfumato.methods.method import METHODS, Method
-from sfumato.privacy.models import MODELS, parse_models, promise_of
+from sfumato.privacy.models import MODELS, parse_models, written_models
 from sfumato.study.recipe import Chosen, Recipe
 from sfumato.study.values import refuse_misunderstood, refuse_strange
 
@@ -105,7 +105,7 @@ def _holds_many_or_nothing(value: object) -> bool:
 def _as_written(name: str, value: Any) -> Any:
     """A parameter as a study gives it."""
     if name == PRIVACY:
-        return promise_of(parse_models(value)) or None
+        return written_models(parse_models(value)) or None
     return str(value) if isinstance(value, Fraction) else value
 
 

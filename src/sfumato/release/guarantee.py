@@ -22,8 +22,8 @@ from sfumato.privacy.models import (
     broken_records,
     counts_people,
     parse_models,
-    promise_of,
     title,
+    written_models,
 )
 from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
 from sfumato.release.bundle.source_names import public_table_names
@@ -184,7 +184,7 @@ class SyntacticGuarantee:
                     "parameters": as_json_value(public_table_names(given[model.name])),
                     "sentence": model.sentence(),
                 }
-                for model, given in zip(self.models, promise_of(self.models), strict=True)
+                for model, given in zip(self.models, written_models(self.models), strict=True)
             ],
             "unit": self.unit,
             "secure": secure,

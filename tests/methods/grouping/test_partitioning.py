@@ -11,10 +11,10 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.code_ranges import Tree, tight_boxes
 from sfumato.methods.grouping.partitioning import (
+    all_models,
     finish_partition,
     merge_equal_regions,
     parse_flag,
-    parse_promise,
     parse_share,
     refuse_unsatisfiable,
     sort_cells,
@@ -35,19 +35,19 @@ from tests.small_domains import JOB, grid
 
 
 def test_k_and_promise_hold_together():
-    assert parse_promise(5, {"distinct-l-diversity": 2}) == (KAnonymity(k=5), DistinctLDiversity(l=2))
-    assert parse_promise(None, (KAnonymity(k=3),)) == (KAnonymity(k=3),)
+    assert all_models(5, {"distinct-l-diversity": 2}) == (KAnonymity(k=5), DistinctLDiversity(l=2))
+    assert all_models(None, (KAnonymity(k=3),)) == (KAnonymity(k=3),)
 
 
 @pytest.mark.parametrize("k", [0, -1, "many", 1.5])
 def test_a_senseless_k_is_refused(k):
     with pytest.raises(StudyError, match=r"^k is "):
-        parse_promise(k, None)
+        all_models(k, None)
 
 
 def test_no_promise_is_refused():
     with raises_code(StudyError, "SF-STUDY-055"):
-        parse_promise(None, None)
+        all_models(None, None)
 
 
 def test_shares_and_flags_are_read_exactly():

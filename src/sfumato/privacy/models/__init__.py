@@ -23,9 +23,9 @@ from sfumato.privacy.models.parse import (
     counts_people,
     parse_models,
     population_names,
-    promise_of,
     refuse_infeasible,
     title,
+    written_models,
 )
 from sfumato.privacy.models.t_closeness import TCloseness
 from sfumato.privacy.models.template import Template
@@ -57,7 +57,7 @@ __all__ = [
     "counts_people",
     "parse_models",
     "population_names",
-    "promise_of",
     "refuse_infeasible",
     "title",
+    "written_models",
 ]

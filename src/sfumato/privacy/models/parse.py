@@ -45,10 +45,10 @@ def parse_models(privacy: Mapping[str, Any] | Iterable[Any] | None) -> tuple[Gro
     return tuple(models)
 
 
-def promise_of(models: Iterable[GroupModel]) -> list[dict[str, dict[str, Any]]]:
+def written_models(models: Iterable[GroupModel]) -> list[dict[str, dict[str, Any]]]:
     """The list form that `parse_models` turns into these models.
 
-    >>> promise_of(parse_models({"k-anonymity": 10}))
+    >>> written_models(parse_models({"k-anonymity": 10}))
     [{'k-anonymity': {'k': 10}}]
     """
     return [{model.name: model.parameters()} for model in models]
