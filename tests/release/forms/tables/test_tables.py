@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -139,6 +141,18 @@ def test_cells_in_another_order_are_found(bundle):
     assert "declared cells in their order" in failed(bundle)["values"]
     with raises_code(VerifyError, "SF-VERIFY-119"):
         sf.Release.open(bundle)
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), 0.0, -1.0, 1e300])
+def test_a_weight_that_is_none_is_found(bundle, weight):
+    table = pq.read_table(bundle / "records.parquet")
+    weights = table.column("weight").to_pylist()
+    weights[0] = weight
+    table = table.set_column(table.num_columns - 1, "weight", [weights])
+    pq.write_table(table, bundle / "records.parquet", store_schema=False)
+    pa.csv.write_csv(table, bundle / "records.csv")
+    reseal(bundle)
+    assert "too large to be added up" in failed(bundle)["values"]
 
 
 FORGED = [

@@ -105,7 +105,8 @@ class Layout:
         if not len(counts):
             return
         least, most = pc.min(counts).as_py(), pc.max(counts).as_py()
-        sound = least > 0 if self.weighted else least >= 1
+        finite = pc.all(pc.is_finite(counts)).as_py()  # the least and greatest pass over what is no number
+        sound = finite and (least > 0 if self.weighted else least >= 1)
         if not sound or not most <= _MOST_COUNTED // len(counts):
             raise VerifyError(
                 "a count is below 1, or too large to be added up", "get the bundle again", code="SF-VERIFY-058"
