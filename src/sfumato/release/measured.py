@@ -10,11 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
+
+MOST_GROUPS: Final = 1_000
+"""Groups of one attribute in a measured table: a fit takes time with their cube."""
+
+MOST_CLASSES: Final = 100
+"""Classes of a release of measured tables."""
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -38,7 +38,7 @@ from sfumato.privacy.dp.mechanisms.noisy_max import noisy_max
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress
 from sfumato.release.draft import Draft
-from sfumato.release.measured import MeasuredTables, RemainingTable, StageTable
+from sfumato.release.measured import MOST_CLASSES, MeasuredTables, RemainingTable, StageTable
 from sfumato.release.model.plug_in import BANDS, PlugIn, band_of
 from sfumato.release.model.records import with_records
 from sfumato.study.budget import parse_epsilon
@@ -90,9 +90,15 @@ class Staged(PrivateMethod):
         parse_epsilon(self.epsilon)
 
     def check(self, view: View) -> None:
-        """Refuse observed domains, fewer than two classes, and sets."""
+        """Refuse observed domains, fewer than two classes or too many, and sets."""
         refuse_observed(view)
         refuse_one_class(view)
+        if len(view.classes) > MOST_CLASSES:
+            raise StudyError(
+                f"the class has {len(view.classes):,} values, and `staged` tells at most {MOST_CLASSES} apart",
+                "declare a class with fewer values",
+                code="SF-STUDY-225",
+            )
         sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
         if sets:
             raise StudyError(

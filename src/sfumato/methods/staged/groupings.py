@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain, Grid
+from sfumato.release.measured import MOST_GROUPS
 from sfumato.study.view import View
 
 _NARROW: Final = 200  # points of a grid up to which parts of equal width are enough
@@ -41,9 +42,9 @@ def groupings_of(view: View) -> dict[str, Groupings]:
 
 
 def groupings(name: str, domain: Domain) -> Groupings | None:
-    """The groupings of one attribute; None where it has one value only."""
+    """The groupings of one attribute; None where it has one value, or more than `MOST_GROUPS` and no level."""
     lists = _levels(domain) if domain.taxonomy is not None else _ranges(domain)
-    distinct = {starts: Cut(name, starts, domain.size) for starts in lists if len(starts) > 1}
+    distinct = {starts: Cut(name, starts, domain.size) for starts in lists if 1 < len(starts) <= MOST_GROUPS}
     if not distinct:
         return None
     edges = sorted({start for starts in distinct for start in starts})

@@ -14,7 +14,8 @@ amount in [0, 1]:
   hence superadditive: I(c + e_j) ≥ I(c) + I(e_j), and I(e_j) = ½(g(1) + (K − 1)·g(0)) = 0.
 - *Not above 1.* For n > 0 concavity bounds the change by the slope ∂I/∂c_j = ½(g′(p_j) + Σ_k T(p_k)) with
   T(p) = g(p) − p·g′(p), and g′ ≤ 1. On [a, 1 − a] g″ = −2/(1 − 2a), so T(p) = (p² − a²)/(1 − 2a) there, 0 below a and
-  1 above 1 − a. If some p_k > 1 − a all others are below a, and ΣT = 1. Else let m of the shares be above a: Σ p_k²
+  1 above 1 − a. If some p_k > 1 − a all others are below a, and ΣT = 1; if only one is above a, ΣT = T(p_k) ≤ 1. Else
+  let m ≥ 2 of the shares be above a, none above 1 − a: Σ p_k²
   over them is convex and largest where one has 1 − (m − 1)a and the others a, so
   ΣT ≤ ((1 − (m − 1)a)² − a²)/(1 − 2a) ≤ ((1 − a)² − a²)/(1 − 2a) = 1. So the slope is at most ½(1 + 1) = 1.
   For n = 0 the change is I(e_j) = 0.

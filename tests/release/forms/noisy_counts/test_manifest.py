@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.cut import Cut
-from sfumato.errors import InternalError
+from sfumato.domains.domain import Categories
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
+from sfumato.errors import InternalError, VerifyError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
-from sfumato.release.forms.noisy_counts.table import layout_from, layout_of
+from sfumato.release.forms.noisy_counts.table import layout_from, layout_of, refuse_other_cut
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.storage.seal import as_json_value
 from sfumato.release.verify import verify_bundle
+from tests.raising import raises_code
 from tests.release.conftest import AGE, JOB, draft_of, publish, small_draft
 
 
@@ -130,3 +133,10 @@ def test_the_name_of_a_package_is_one_the_standard_allows(tmp_path):
 
 def test_facts_keep_to_what_they_are(manifest):
     assert small_draft().facts == manifest["method"]["facts"]
+
+
+def test_single_codes_of_a_wide_leaf_are_refused_without_listing_them():
+    """A manifest of a kilobyte may say that a leaf is 10¹² codes wide."""
+    wide = Categories(taxonomy=Taxonomy.of(Node("Any", (Node("a"), Node("b"))), widths=(1, 10**12)))
+    with raises_code(VerifyError, "SF-VERIFY-053"):
+        refuse_other_cut("job", wide, Cut.finest("job", wide.size))

@@ -12,6 +12,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import sfumato as sf
+from sfumato.domains.json_form import domain_to_json
 from sfumato.errors import VerifyError
 from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
@@ -24,6 +25,7 @@ from sfumato.release.storage.seal import render, seal
 from sfumato.study.purpose import tailor
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from tests.raising import raises_code
+from tests.small_domains import flat
 
 SIZE = 6_000
 STUDY = {
@@ -155,7 +157,31 @@ def test_a_weight_that_is_none_is_found(bundle, weight):
     assert "too large to be added up" in failed(bundle)["values"]
 
 
+def one_class(manifest):
+    manifest["attributes"][-1]["domain"] = manifest["attributes"][-1]["domain"] | flat_tree("no")
+
+
+def flat_tree(*values):
+    """The domain of these categories, as a manifest has it."""
+    return domain_to_json(flat(*values))
+
+
+def a_wide_leaf(manifest):
+    """Single codes of a leaf that is 300 million codes wide: a listing would take 50 GB."""
+    for attribute in manifest["attributes"]:
+        if attribute["name"] == "town":
+            tree = attribute["domain"]["taxonomy"]
+            tree["widths"] = [1, 1, 300_000_000]
+    for table in manifest["tables"]:
+        for cut in table["cuts"]:
+            if cut["attribute"] == "town":
+                cut.pop("starts", None)
+                cut |= {"size": 300_000_002, "starts": "finest"}
+
+
 FORGED = [
+    (one_class, "manifest", "from 2 to 100 values"),
+    (a_wide_leaf, "manifest", "more groups of an attribute than any release has"),
     (lambda m: m.update(noisy_size=m["noisy_size"] * 2), "numbers", "as many as the manifest says"),
     (lambda m: m["tables"][0].update(rows=8), "manifest", "other rows or columns"),
     (lambda m: m["tables"][0].update(noise_scale=-1.0), "manifest", "wrong at 'tables.0.noise_scale'"),
@@ -178,7 +204,7 @@ def test_a_forged_manifest_is_found(bundle, change, check, detail):
     assert detail in failed(bundle)[check]
 
 
-def test_a_table_of_too_many_cells_is_refused_before_it_is_read(bundle):
+def test_a_table_of_too_many_groups_is_refused_before_it_is_read(bundle):
     def change(manifest):
         finest = {"attribute": "pay", "size": 10_001, "starts": "finest"}
         manifest["tables"][0]["cuts"] = [finest, {"attribute": "age", "size": 100, "starts": "finest"}]
@@ -187,7 +213,7 @@ def test_a_table_of_too_many_cells_is_refused_before_it_is_read(bundle):
         manifest["tables"][0]["cuts"][1]["size"] = 100_000_000
 
     reseal(bundle, change)
-    assert "more cells than any release has" in failed(bundle)["manifest"]
+    assert "more groups of an attribute than any release has" in failed(bundle)["manifest"]
 
 
 def test_the_classifier_is_the_model_of_the_tables(release):

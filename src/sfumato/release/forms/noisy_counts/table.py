@@ -248,8 +248,15 @@ def refuse_other_cut(name: str, domain: Domain, cut: Cut) -> None:
         raise broken_bundle(f"the cut of '{name}' is not one of its domain", code="SF-VERIFY-051")
     if isinstance(domain, SetDomain) and isinstance(cut, SetCut) and domain.most != cut.most:
         raise broken_bundle(f"the cut of '{name}' is of sets of another size", code="SF-VERIFY-052")
-    if isinstance(domain, Categories | SetDomain) and not set(cut.ranges) <= _nodes(domain):
+    if isinstance(domain, Categories | SetDomain) and not _of_nodes(cut, domain):
         raise broken_bundle(f"the cut of '{name}' is not made of nodes of its taxonomy", code="SF-VERIFY-053")
+
+
+def _of_nodes(cut: Cut, domain: Categories | SetDomain) -> bool:
+    """Whether every region is a node; a cut into single codes is not listed: a manifest can say that there are many."""
+    if isinstance(cut.starts, range):
+        return len(domain.taxonomy.widths) == cut.size
+    return set(cut.ranges) <= _nodes(domain)
 
 
 def noise_from(content: Mapping[str, Any], layout: Layout) -> Noise:

@@ -9,7 +9,7 @@ a, b and n that satisfy A, B, or nothing at all. What mixes tables in another wa
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import ceil, floor, sqrt
+from math import ceil, floor, log, sqrt
 from typing import Final
 
 import numpy as np
@@ -28,8 +28,6 @@ from sfumato.release.model.fit import laplace_variance
 Integers = NDArray[np.int64]
 
 _DEVIATIONS: Final = 2.3  # 97.5 % on each side, for one Laplace variable and for sums of many
-_SEVERAL: Final = (0.0, 2.3, 2.8, 3.1, 3.3, 3.5)  # the same for so many sums at once, each with its part of the risk
-_MOST_SEVERAL: Final = 4.5
 
 
 def query(layout: TablesLayout, content: Tables, text: str) -> Estimate:
@@ -87,7 +85,8 @@ class _Answering:
             if table is not None:
                 by_table.setdefault(table.name, []).extend(some)
         sums = len(by_table) + 1
-        deviations = _SEVERAL[sums] if sums < len(_SEVERAL) else _MOST_SEVERAL
+        # Each side of each sum has its part of the risk. A Laplace variable has the longest tails of such sums.
+        deviations = max(_DEVIATIONS, log(sums / (1 - CONFIDENCE)) / sqrt(2) + 0.1)
         total = self._total(deviations)
         lows, highs = [], [total]
         covered = sum(len(some) for some in by_table.values()) == len(parts)

@@ -20,12 +20,12 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
-from sfumato.domains.domain import Domain
+from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.json_form import cut_from_json, domain_from_json
 from sfumato.release.draft import Draft
 from sfumato.release.forms.noisy_counts.labels import Labels
 from sfumato.release.forms.noisy_counts.table import Layout, refuse_other_cut
-from sfumato.release.measured import MeasuredTables, RemainingTable, StageTable
+from sfumato.release.measured import MOST_CLASSES, MOST_GROUPS, MeasuredTables, RemainingTable, StageTable
 from sfumato.release.model.plug_in import BANDS, MARGINS
 from sfumato.release.storage.csv_file import refuse_header
 from sfumato.release.storage.parquet_file import ParquetLimits, read_parquet
@@ -84,6 +84,11 @@ class TableLayout:
         """The cells with their counts."""
         return pa.table([*self._cells(), pa.array(counts.ravel(), pa.int64())], names=list(self.columns))
 
+    @property
+    def _text_length(self) -> int:
+        """How many characters the labels of all rows have."""
+        return sum(sum(map(len, labels)) * (self.rows // len(labels)) for labels in self.labels)
+
     def _cells(self) -> list[pa.Array]:
         numbers = np.unravel_index(np.arange(self.rows), self.sizes)
         return [
@@ -93,6 +98,10 @@ class TableLayout:
 
     def read(self, place: Path, ending: str, text_bytes: int) -> NDArray[np.int64]:
         """The counts of a file; one that does not list the declared cells in order is a `VerifyError`."""
+        if self._text_length > text_bytes:  # a CSV file has every label of every row
+            raise broken_bundle(
+                f"the table '{self.name}' is larger than its CSV file has room for", code="SF-VERIFY-128"
+            )
         kinds = {**dict.fromkeys(self.columns[:-1], _TEXT), self.count: pa.int64()}
         path = place / f"{self.name}.{ending}"
         if ending == "parquet":
@@ -217,6 +226,9 @@ def layout_from(content: Mapping[str, Any]) -> TablesLayout:
             "the manifest does not declare its attributes once each, and its class last", code="SF-VERIFY-122"
         )
     domains = {entry["name"]: domain_from_json(entry["domain"]) for entry in entries}
+    target = domains[names[-1]]
+    if not isinstance(target, Categories) or not 1 < target.size <= MOST_CLASSES:
+        raise broken_bundle("the class of the manifest does not have from 2 to 100 values", code="SF-VERIFY-129")
     if len(content["tables"]) > _MOST_TABLES:
         raise broken_bundle("the manifest declares more tables than any release has", code="SF-VERIFY-123")
     stages, remaining, used = _declared_tables(content["tables"], domains, names[-1])
@@ -255,6 +267,10 @@ def _declared_tables(
                 raise broken_bundle(
                     "a table of the manifest counts an attribute that it cannot count", code="SF-VERIFY-125"
                 )
+            if cut.total > MOST_GROUPS:
+                raise broken_bundle(
+                    "a table of the manifest has more groups of an attribute than any release has", code="SF-VERIFY-130"
+                )
             refuse_other_cut(cut.attribute, domains[cut.attribute], cut)
             used[cut.attribute] = cut
         rows, staged = table["rows"], table["kind"] == "stage"
@@ -268,7 +284,7 @@ def _declared_tables(
             raise broken_bundle(
                 "a table of the manifest has other rows or columns than such a table has", code="SF-VERIFY-126"
             )
-        if rows * prod(cut.total for cut in cuts) * classes > MOST_CELLS:
+        if rows * prod(cut.total for cut in cuts) * (classes if staged else 1) > MOST_CELLS:
             raise broken_bundle("a table of the manifest has more cells than any release has", code="SF-VERIFY-127")
     return stages, remaining, used
 
