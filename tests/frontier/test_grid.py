@@ -107,3 +107,8 @@ def test_the_default_follows_the_purpose_and_the_unit():
 
 def test_a_wrong_promise_still_has_words():
     assert labels(sweep("mondrian", privacy={"k-anonimity": 5})) == ["mondrian, privacy = {k-anonimity: 5}"]
+
+
+def test_a_sweep_of_version_0_1_tries_the_models_of_its_promise_one_by_one():
+    models = {"t-closeness": {"t": ["0.1", "0.2"]}}
+    assert sweep("mondrian", promise=models).recipes() == sweep("mondrian", privacy=models).recipes()

@@ -15,6 +15,7 @@ from sfumato.study.study import Study
 from sfumato.study.unit import PersonUnit
 
 PRIVACY = "privacy"
+OLD_PRIVACY = "promise"  # in studies of version 0.1
 _MOST = 10_000  # releases in one sweep
 _K = (2, 5, 10, 25, 50, 100)
 _L = (2, 3, 4)
@@ -69,6 +70,8 @@ def sweep(method: Any, /, **grids: Any) -> Sweep:
             'name one, as in sweep(Mondrian, k=[5, 10]) or sweep("mondrian")',
             code="SF-USAGE-042",
         )
+    if OLD_PRIVACY in grids and PRIVACY not in grids:
+        grids = {PRIVACY if parameter == OLD_PRIVACY else parameter: values for parameter, values in grids.items()}
     for parameter, values in grids.items():
         if _listed(values) and not len(values):
             raise UsageError(

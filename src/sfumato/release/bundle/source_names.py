@@ -10,7 +10,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 _POPULATION: Final = "population"
-_PRIVACY: Final = "privacy"
 _UNNAMED: Final = "a table"
 
 
@@ -40,18 +39,14 @@ def public_table_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
     >>> public_table_names({"k": 5, "privacy": [{"delta-presence": {"population": "/data/ada/people.csv"}}]})
     {'k': 5, 'privacy': [{'delta-presence': {'population': 'people.csv'}}]}
     """
-    found = dict(parameters)
-    if isinstance(found.get(_POPULATION), str):
-        found[_POPULATION] = table_name(found[_POPULATION])
-    if _PRIVACY in found:
-        found[_PRIVACY] = _public_models(found[_PRIVACY])
-    return found
+    return {
+        name: table_name(value) if name == _POPULATION and isinstance(value, str) else _inside(value)
+        for name, value in parameters.items()
+    }
 
 
-def _public_models(privacy: Any) -> Any:
-    """The field `privacy` of a study: models with their parameters, or a list of such mappings."""
-    if isinstance(privacy, Mapping):
-        return {
-            name: public_table_names(given) if isinstance(given, Mapping) else given for name, given in privacy.items()
-        }
-    return [_public_models(part) for part in privacy] if isinstance(privacy, (list, tuple)) else privacy
+def _inside(value: Any) -> Any:
+    """The same for what a parameter holds, whatever it is called: a study of version 0.1 calls its models `promise`."""
+    if isinstance(value, Mapping):
+        return public_table_names(value)
+    return [_inside(part) for part in value] if isinstance(value, (list, tuple)) else value
