@@ -11,7 +11,6 @@ from sfumato.methods.staged.plan import (
     SHARE_OF_REMAINING,
     SHARE_OF_SIZE,
     STAGES_FROM,
-    THREE_FROM,
     Plan,
     make_plan,
 )
@@ -25,7 +24,7 @@ def forecast(view: View, epsilon: Fraction, groupings: Mapping[str, Groupings]) 
     classes = len(view.classes)
     starts = [0, *(ceil(x / rest) for x in STAGES_FROM)]
     plans = [make_plan(start, rest, classes) for start in starts]
-    most = make_plan(ceil(THREE_FROM / rest), rest, classes).attributes
+    most = plans[-1].attributes
     shared = (
         f"a noisy number of records costs {float(SHARE_OF_SIZE):.0%} of ε, small tables of the attributes that no "
         f"stage chooses cost {float(SHARE_OF_REMAINING):.0%}, and the rest is spent in stages: each chooses up to "

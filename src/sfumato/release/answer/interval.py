@@ -31,7 +31,7 @@ from sfumato.errors import VerifyError
 from sfumato.release.answer.columns import Mask, Reach
 
 CONFIDENCE: Final = 0.95
-_DEVIATIONS: Final = 2.3
+DEVIATIONS: Final = 2.3
 _MOST: Final = 2.0**53  # numbers beyond this are no counts
 
 T = TypeVar("T", int, float)
@@ -128,7 +128,7 @@ class Bound:
     @property
     def half(self) -> float:
         """Half the width that the variance needs."""
-        return _DEVIATIONS * sqrt(self.variance) if self.variance < inf else inf
+        return DEVIATIONS * sqrt(self.variance) if self.variance < inf else inf
 
 
 def interval(

@@ -151,8 +151,13 @@ def count_column(names: Sequence[str]) -> str:
     >>> count_column(["age", "Count"])
     'count_1'
     """
+    return free_name("count", names)
+
+
+def free_name(wanted: str, names: Sequence[str]) -> str:
+    """A name that no other column has, capitals aside."""
     taken = {name.casefold() for name in names}
-    return next(name for n in counting() if (name := f"count_{n}" if n else "count") not in taken)
+    return next(name for n in counting() if (name := f"{wanted}_{n}" if n else wanted) not in taken)
 
 
 def in_order(groups: Groups) -> bool:

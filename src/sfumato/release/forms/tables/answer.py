@@ -10,24 +10,18 @@ a, b and n that satisfy A, B, or nothing at all. What mixes tables in another wa
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, floor, log, sqrt
-from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.query.condition import Condition, Join, attributes_of, read_condition
 from sfumato.release.answer.columns import QueryColumn, Regions
 from sfumato.release.answer.estimate import Estimate, Question
-from sfumato.release.answer.interval import CONFIDENCE
+from sfumato.release.answer.interval import CONFIDENCE, DEVIATIONS
 from sfumato.release.answer.spread import independent
 from sfumato.release.draft import Tables
 from sfumato.release.forms.tables.layout import TableLayout, TablesLayout, counts_of
 from sfumato.release.model.fit import laplace_variance
-
-Integers = NDArray[np.int64]
-
-_DEVIATIONS: Final = 2.3  # 97.5 % on each side, for one Laplace variable and for sums of many
 
 
 def query(layout: TablesLayout, content: Tables, text: str) -> Estimate:
@@ -56,7 +50,7 @@ class _Answering:
     def by_table(self, table: TableLayout, text: str) -> Estimate:
         """The answer of one table."""
         question, merged = self._question(table, text)
-        low, high = _between(question, merged, table.scale, _DEVIATIONS)
+        low, high = _between(question, merged, table.scale, DEVIATIONS)
         return question.estimate(float(max(low, 0)), float(max(high, low, 0)), confidence=CONFIDENCE)
 
     def by_model(self, condition: Condition, text: str) -> Estimate:
@@ -86,7 +80,7 @@ class _Answering:
                 by_table.setdefault(table.name, []).extend(some)
         sums = len(by_table) + 1
         # Each side of each sum has its part of the risk. A Laplace variable has the longest tails of such sums.
-        deviations = max(_DEVIATIONS, log(sums / (1 - CONFIDENCE)) / sqrt(2) + 0.1)
+        deviations = max(DEVIATIONS, log(sums / (1 - CONFIDENCE)) / sqrt(2) + 0.1)
         total = self._total(deviations)
         lows, highs = [], [total]
         covered = sum(len(some) for some in by_table.values()) == len(parts)

@@ -7,7 +7,6 @@ manifest, and reading one means to compare it with that.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count as counting
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -24,7 +23,7 @@ from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.json_form import cut_from_json, domain_from_json
 from sfumato.release.draft import Draft
 from sfumato.release.forms.noisy_counts.labels import Labels
-from sfumato.release.forms.noisy_counts.table import Layout, refuse_other_cut
+from sfumato.release.forms.noisy_counts.table import Layout, free_name, refuse_other_cut
 from sfumato.release.measured import MOST_CLASSES, MOST_GROUPS, MeasuredTables, RemainingTable, StageTable
 from sfumato.release.model.plug_in import BANDS, MARGINS
 from sfumato.release.storage.csv_file import refuse_header
@@ -170,7 +169,7 @@ def layout_of(draft: Draft) -> TablesLayout:
         cuts=draft.groups.cuts,
         class_name=view.target.name,
         class_domain=view.target.domain,
-        count=_free_name("weight", [a.name for a in view.attributes]),
+        count=free_name("weight", [a.name for a in view.attributes]),
         weighted=True,
     )
     return _layout(
@@ -188,8 +187,8 @@ def _layout(
 ) -> TablesLayout:
     """The layout of tables with so many score bands or predicted classes, these cuts and this noise."""
     taken = [*records.names, records.class_name, records.count]
-    band, predicted = _free_name("score_band", taken), _free_name("predicted", taken)
-    count = _free_name("count", taken)
+    band, predicted = free_name("score_band", taken), free_name("predicted", taken)
+    count = free_name("count", taken)
     classes = records.labels[-1].all
     domains = dict(records.attributes)
 
@@ -314,9 +313,3 @@ def _bands(classes: tuple[str, ...]) -> tuple[str, ...]:
     edges = ["0", *(f"{margin:g}" for margin in MARGINS)]
     ranges = [f"{low} to {high}" for low, high in pairwise(edges)] + [f"{edges[-1]} or more"]
     return tuple(f"{label} by {part}" for label in classes for part in ranges)
-
-
-def _free_name(wanted: str, names: Sequence[str]) -> str:
-    """A name that no other column has, capitals aside."""
-    taken = {name.casefold() for name in names}
-    return next(name for n in counting() if (name := f"{wanted}_{n}" if n else wanted) not in taken)

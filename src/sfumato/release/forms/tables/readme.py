@@ -79,6 +79,10 @@ A `{column}` says which class the tables before it predict for a record, and how
 of them to count without it.
 """
 
+_PREDICTED = """
+`{column}` is the class that the tables of the stages predict for a record, not its class.
+"""
+
 
 def readme(layout: TablesLayout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
@@ -91,7 +95,8 @@ def readme(layout: TablesLayout, manifest: Mapping[str, Any]) -> str:
         odds=f"\n{odds}\n" if odds else "",
         tables="\n".join(_row(table) for table in layout.tables),
         size=f"{max(manifest['noisy_size'], 0):,}",
-        bands=_BANDS.format(column=layout.band_column) if len(layout.stages) > 1 else "",
+        bands=_BANDS.format(column=layout.band_column) * (len(layout.stages) > 1)
+        + _PREDICTED.format(column=layout.predicted_column) * any(table.first for table in layout.remaining),
         rows=f"{manifest['records']['rows']:,}",
         weight=records.count,
         columns="\n".join(column_rows(records, "number", "how many records the row stands for")),
