@@ -35,7 +35,7 @@ from sfumato.release.answer.estimate import query
 from sfumato.release.answer.interval import Noise
 from sfumato.release.draft import Draft
 from sfumato.release.features import Features, region_matrix
-from sfumato.release.forms.noisy_counts.table import layout_of as counts_layout
+from sfumato.release.forms.noisy_counts.count_table import layout_of as counts_layout
 from sfumato.release.forms.tables.answer import query as query_tables
 from sfumato.release.forms.tables.layout import layout_of as tables_layout
 from sfumato.release.model.plug_in import PlugIn, softmax

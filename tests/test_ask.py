@@ -139,7 +139,7 @@ def test_a_seeded_answer_promises_nothing():
     opened = study()
     first, second = (opened.ask("age > 3", epsilon="0.1", insecure_seed=7).count for _ in range(2))
     assert first == second
-    assert opened.ledger.entries("clinic")[0].promise == "none (seeded for testing)"
+    assert opened.ledger.entries("clinic")[0].guarantee == "none (seeded for testing)"
 
 
 @pytest.mark.parametrize("scale", [0.2, 0.7, 1.0, 3.0, 10.0, 1234.5])

@@ -130,7 +130,7 @@ def _lines(note: str, wide: int = 110) -> list[str]:
 
 
 def _page(built: "alt.TopLevelMixin", title: str, note: str, facts: Sequence[Fact]) -> str:
-    from sfumato.frontier.page import embedded, whole  # noqa: PLC0415 - altair takes a second to load
+    from sfumato.frontier.frontier_page import embedded, whole  # noqa: PLC0415 - altair takes a second to load
 
     rows = "".join(
         f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in (f.what, f.printed, f.ours, MARKS[f.agrees], f.why))}"

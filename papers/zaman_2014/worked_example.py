@@ -25,7 +25,7 @@ import pyarrow as pa
 from papers.drawing.dots import Dot, Dots
 from papers.figure import FIGURES, Fact, Reproduced, finished
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.methods import DiffGen
 from sfumato.methods.method import Context
 from sfumato.methods.noise.noisy_groups import Finish

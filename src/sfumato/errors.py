@@ -6,7 +6,7 @@
     │   └── TaxonomyError   3   SF-TAXONOMY-…    a taxonomy is wrong
     ├── SourceError         4   SF-SOURCE-…      the table cannot be read, or does not fit the study
     ├── BudgetError         5   SF-BUDGET-…      the privacy budget does not allow it
-    ├── InfeasibleError     6   SF-INFEASIBLE-…  no release can keep this promise on this table
+    ├── InfeasibleError     6   SF-INFEASIBLE-…  no release can satisfy this privacy model on this table
     ├── PublishError        7   SF-PUBLISH-…     the bundle cannot be written
     ├── VerifyError         8   SF-VERIFY-…      a bundle or a ledger does not verify
     └── InternalError       70  SF-INTERNAL-001  a broken invariant: our bug
@@ -98,7 +98,7 @@ class BudgetError(SfumatoError):
 
 
 class InfeasibleError(SfumatoError):
-    """No release can keep this promise on this table."""
+    """No release can satisfy this privacy model on this table."""
 
     exit_code = 6
     prefix = "SF-INFEASIBLE"

@@ -214,16 +214,16 @@ def test_persons_run_at_a_part_of_epsilon():
     unit = {"unit": {"person": "who", "at_most": 2}, "budget": 4}
     opened = study(privacy=unit, attributes=attributes)
     told = opened.learn(DiffPC45("1", depth=2)).to_json()
-    assert sum(Fraction(line["epsilon"]) for line in told["receipt"]) == Fraction("1/2")
+    assert sum(Fraction(line["epsilon"]) for line in told["budget_breakdown"]) == Fraction("1/2")
     assert "their ε add up" in told["composition"]
     assert told["composition"].endswith("the breakdown is per record, and a person has at most 2 of them")
     assert opened.ledger.spent("people") == 1
     assert told["unit"] == "one person with at most 2 records"
 
 
-def test_for_records_the_receipt_is_the_whole_of_epsilon():
+def test_for_records_the_budget_breakdown_is_the_whole_of_epsilon():
     told = study().learn(DiffPC45("1", depth=2)).to_json()
-    assert sum(Fraction(line["epsilon"]) for line in told["receipt"]) == 1
+    assert sum(Fraction(line["epsilon"]) for line in told["budget_breakdown"]) == 1
     assert "their ε add up" in told["composition"] and "person" not in told["composition"]
 
 

@@ -16,7 +16,7 @@ def draft(epsilon=None, *, study="adult", purpose="research", who="anna", span=N
         purpose=purpose,
         method="diffgen",
         recipe='{"h": 10}',
-        promise="ε-differential privacy" if epsilon else "k-anonymity",
+        guarantee="ε-differential privacy" if epsilon else "k-anonymity",
         epsilon=None if epsilon is None else Fraction(epsilon),
         span=span,
         unit=unit,

@@ -38,7 +38,7 @@ def test_a_release_is_opened_and_done(ledger):
     ledger.complete(entry.id, "sha256:abc", at=WHEN + timedelta(minutes=1))
     (done,) = ledger.entries("adult")
     assert (done.state, done.bundle, done.reason) == ("done", "sha256:abc", None)
-    assert (done.study, done.at, done.who, done.purpose, done.method, done.recipe, done.promise, done.hash) == (
+    assert (done.study, done.at, done.who, done.purpose, done.method, done.recipe, done.guarantee, done.hash) == (
         "adult",
         WHEN,
         "anna",
@@ -140,7 +140,8 @@ def test_a_release_ends_once(ledger, end):
 def test_times_are_kept_in_universal_time(ledger):
     there = datetime(2026, 1, 1, 1, 0, tzinfo=timezone(timedelta(hours=2)))
     ledger.reserve(
-        NewEntry(study="s", at=there, who="", purpose="", method="", recipe="{}", promise="", epsilon=None), budget=None
+        NewEntry(study="s", at=there, who="", purpose="", method="", recipe="{}", guarantee="", epsilon=None),
+        budget=None,
     )
     (entry,) = ledger.entries("s")
     assert entry.at == there
@@ -198,7 +199,7 @@ def test_any_text_comes_back_as_it_was(ledger, text):
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), 0.5, 1])
 def test_a_draft_has_an_exact_positive_cost_or_none(epsilon):
     with pytest.raises(InternalError, match="positive Fraction"):
-        NewEntry(study="s", at=WHEN, who="", purpose="", method="", recipe="{}", promise="", epsilon=epsilon)
+        NewEntry(study="s", at=WHEN, who="", purpose="", method="", recipe="{}", guarantee="", epsilon=epsilon)
 
 
 def test_a_draft_has_a_time_zone(ledger):
@@ -210,7 +211,7 @@ def test_a_draft_has_a_time_zone(ledger):
             purpose="",
             method="",
             recipe="{}",
-            promise="",
+            guarantee="",
             epsilon=None,
         )
     entry = ledger.reserve(draft(None), budget=None)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Categories
-from sfumato.domains.taxonomy.build import equal_width
+from sfumato.domains.taxonomy.by_rule import equal_width
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit

@@ -17,8 +17,8 @@ import pytest
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.taxonomy.build import nested_bounds
+from sfumato.domains.sets.set_domain import SetDomain
+from sfumato.domains.taxonomy.by_rule import nested_bounds
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.methods import ContingencyTable, DiffGen
 from sfumato.methods.method import Context

@@ -13,7 +13,7 @@ from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Groups
-from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.release import Release
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit

@@ -12,7 +12,7 @@ from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.privacy.models import KAnonymity
 from sfumato.release.bundle.write import write_bundle
-from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit

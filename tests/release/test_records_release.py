@@ -157,8 +157,8 @@ def test_a_release_without_a_class_needs_a_target(tmp_path):
 @given(st.integers(0, 100))
 def test_an_exact_number_is_its_own_middle(age):
     from sfumato.release.forms.records.code_spans import Spans
-    from sfumato.release.forms.records.features import RecordFeatures
-    from sfumato.release.forms.records.table import Column
+    from sfumato.release.forms.records.record_features import RecordFeatures
+    from sfumato.release.forms.records.record_table import Column
     from tests.release.partitions import AGE
 
     spans = Spans.of_codes(np.array([age, (age + 1) % 101]), AGE.size)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from sfumato.privacy.models import DistinctLDiversity, KAnonymity, ProbabilisticLDiversity, TCloseness
-from sfumato.release.bundle.files import file_facts
+from sfumato.release.bundle.atomic_files import file_facts
 from sfumato.release.storage.seal import render, seal
 from sfumato.release.verify import verify_bundle
 from tests.examples import examples

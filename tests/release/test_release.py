@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Grid
 from sfumato.errors import UsageError
-from sfumato.release.forms.noisy_counts.table import layout_of
+from sfumato.release.forms.noisy_counts.count_table import layout_of
 from sfumato.release.release import Release
 from sfumato.release.sample import sample
 from tests.raising import raises_code

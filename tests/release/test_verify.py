@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UsageError, VerifyError
 from sfumato.privacy.dp.accountant import Spend
-from sfumato.release.bundle.files import file_facts
+from sfumato.release.bundle.atomic_files import file_facts
 from sfumato.release.guarantee import DpGuarantee, Evidence
 from sfumato.release.release import Release
 from sfumato.release.storage.seal import render, seal

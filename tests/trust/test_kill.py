@@ -18,7 +18,7 @@ from sfumato.api import Study
 from sfumato.errors import PublishError
 from sfumato.interactive import DiffPC45
 from sfumato.ledger import open_ledger
-from sfumato.release.bundle import files
+from sfumato.release.bundle import atomic_files as files
 from sfumato.release.bundle import write as writing
 from sfumato.release.verify import verify_bundle
 from sfumato.study.file import load_study

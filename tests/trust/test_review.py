@@ -91,7 +91,7 @@ def test_a_seeded_release_is_no_promise_in_the_ledger_either(tmp_path):
     study = study_from_mapping({**FIELDS, "source": pd.DataFrame({"town": ["Bern"], "ill": ["y"]})})
     book = open_ledger("memory:")
     workflow.release(study, RECIPE, folder=tmp_path / "out", ledger=book, source=InsecureSource(1))
-    assert [entry.promise for entry in book.entries("s")] == ["none (seeded for testing)"]
+    assert [entry.guarantee for entry in book.entries("s")] == ["none (seeded for testing)"]
 
 
 def test_an_owners_least_width_is_not_dropped_in_silence(tmp_path):

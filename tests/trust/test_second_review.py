@@ -11,8 +11,8 @@ import pytest
 import sfumato as sf
 from sfumato.domains.counts import Cells
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetCodes
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InternalError, StudyError
 from sfumato.methods.capped_confidence.algorithm import sample_cells
 from sfumato.privacy.dp.sampling import SecureSource

@@ -22,4 +22,4 @@ def test_models_by_public_statistics_are_in_the_ledger(tmp_path):
     models = done.open().manifest["privacy"]["models"]
     assert len(models) == 2, "by the shares that the release shows, and by those of the file"
     [entry] = study.ledger.entries("clinic")
-    assert entry.promise == " ".join(model["sentence"] for model in models)
+    assert entry.guarantee == " ".join(model["sentence"] for model in models)

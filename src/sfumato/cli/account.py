@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.files import write_new
+from sfumato.cli.new_files import write_new
 from sfumato.cli.options import Anyway, Json, StudyFile
 from sfumato.errors import UsageError, VerifyError
 
@@ -232,7 +232,7 @@ def _export(opened: "Study", form: Form, out: Path | None) -> None:
 
 
 _COLUMNS = (
-    "id", "at", "who", "state", "release", "purpose", "method", "promise", "epsilon", "unit", "time", "start", "stop",
+    "id", "at", "who", "state", "release", "purpose", "method", "guarantee", "epsilon", "unit", "time", "start", "stop",
     "where", "recipe", "bundle", "hash", "budget", "adopts", "reason",
 )  # fmt: skip
 

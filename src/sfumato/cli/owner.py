@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.files import write_new
+from sfumato.cli.new_files import write_new
 from sfumato.cli.options import (
     Anyway,
     Json,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut, Range
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.dates import formats_of
 from sfumato.domains.domain import MOST_POINTS, Categories, Domain, Grid, Unit
 from sfumato.domains.number_format import NumberFormat
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
 

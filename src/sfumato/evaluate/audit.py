@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.counts import tally
-from sfumato.domains.sets.cut import SetCut
+from sfumato.domains.sets.set_cut import SetCut
 from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Draft, Groups, Tables
 from sfumato.release.measured import MeasuredTables

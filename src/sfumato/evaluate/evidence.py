@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.privacy.models import CappedConfidence
 from sfumato.release.shown import Shown

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.equivalence_classes import by_row, containing
 from sfumato.release.shown import Integers, Shown

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.levels import recode_cells
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.view import View
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.evaluate.evidence import Evidence, ranked
 from sfumato.release.shown import Floats, Integers, Shown, Values
 

@@ -95,7 +95,7 @@ class Frontier:
 
     def to_html(self, chosen: Choice | None = None) -> str:
         """One page with the plot, the choice, all points and the failures; it needs no network."""
-        from sfumato.frontier.page import page  # noqa: PLC0415 - altair takes a second to load
+        from sfumato.frontier.frontier_page import page  # noqa: PLC0415 - altair takes a second to load
 
         return page(self, chosen or self.knee)
 
@@ -153,7 +153,7 @@ class Frontier:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """What a notebook shows; it carries all it needs, so it works without a network."""
-        from sfumato.frontier.page import fragment  # noqa: PLC0415 - altair takes a second to load
+        from sfumato.frontier.frontier_page import fragment  # noqa: PLC0415 - altair takes a second to load
 
         return {"text/plain": repr(self), "text/html": fragment(self, self.knee)}
 

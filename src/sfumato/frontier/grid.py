@@ -188,13 +188,13 @@ def _leaves(recipe: Recipe) -> dict[Path, Any]:
     found: dict[Path, Any] = {}
     for name, value in recipe.parameters.items():
         if name == PRIVACY and value is not None:
-            found |= dict(_promised(value))
+            found |= dict(_with_models(value))
         else:
             found[name,] = value
     return found
 
 
-def _promised(value: Any) -> Iterator[tuple[Path, Any]]:
+def _with_models(value: Any) -> Iterator[tuple[Path, Any]]:
     try:
         models = parse_models(value)
     except SfumatoError:  # the reason is told when the release is made

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut, Range
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, StudyError
 from sfumato.interactive.decision_tree import Integers, Node, Tree
 from sfumato.interactive.pruning import prune

@@ -1,8 +1,8 @@
 """What outlives a run: the ledger of every release of a study."""
 
+from sfumato.ledger.addresses import open_ledger
 from sfumato.ledger.heads import ENDING, accounts_that_paid, lost_entries_error
 from sfumato.ledger.ledger import Adoption, Entry, Ledger, NewEntry, RaisedBudget, check_budget, raised_budgets
-from sfumato.ledger.open import open_ledger
 from sfumato.ledger.spending import RECORD, Stretch, stretches, total_spent
 from sfumato.ledger.summary import LedgerSummary
 

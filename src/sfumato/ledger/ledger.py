@@ -47,7 +47,7 @@ class NewEntry:
     purpose: str
     method: str
     recipe: str  # JSON
-    promise: str
+    guarantee: str
     epsilon: Fraction | None
     unit: str = RECORD
     span: Span | None = None
@@ -77,7 +77,7 @@ class Entry:
     purpose: str
     method: str
     recipe: str
-    promise: str
+    guarantee: str
     epsilon: Fraction | None
     unit: str
     hash: str
@@ -114,7 +114,7 @@ class Entry:
             "release": self.release,
             "purpose": self.purpose,
             "method": self.method,
-            "promise": self.promise,
+            "guarantee": self.guarantee,
             "epsilon": exact_text(self.epsilon),
             "unit": self.unit,
             **span_json(self.span),

@@ -2,10 +2,10 @@
 
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.bucketization import Bucketization
-from sfumato.methods.build import build, recipe_of
 from sfumato.methods.capped_confidence.algorithm import ConfidenceCap
 from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen.algorithm import DiffGen
+from sfumato.methods.from_recipe import build, recipe_of
 from sfumato.methods.full_domain.algorithm import FullDomain
 from sfumato.methods.method import METHODS, Context, Forecast, Method
 from sfumato.methods.mondrian.algorithm import Mondrian

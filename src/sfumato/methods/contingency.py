@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.diffgen.forecast import count_sentences
 from sfumato.methods.method import METHODS, Context, Exact, Forecast, PrivateMethod, refuse_observed

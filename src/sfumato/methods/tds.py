@@ -128,8 +128,8 @@ class _Open:
 class _Descent:
     """The cuts on their way down."""
 
-    def __init__(self, view: View, cells: Cells, promises: ModelChecks) -> None:
-        self._promises = promises
+    def __init__(self, view: View, cells: Cells, checks: ModelChecks) -> None:
+        self._checks = checks
         self._attributes = {attribute.name: attribute for attribute in view.quasi}
         self._place = {name: place for place, name in enumerate(self._attributes)}
         target = target_of(view)
@@ -140,8 +140,8 @@ class _Descent:
             for name, attribute in self._attributes.items()
         }
         self._counts = cells.counts
-        self._sensitive = promises.columns(cells)
-        self._table = value_totals(view, cells, promises.domains)
+        self._sensitive = checks.columns(cells)
+        self._table = value_totals(view, cells, checks.domains)
         self.rows = Regrouping(codes, cells.counts)
         self.cuts = {name: Cut(name, (0,), domain_of(a).size) for name, a in self._attributes.items()}
         self.history: list[str] = []
@@ -176,7 +176,7 @@ class _Descent:
             if best is not None and (bound, key) > best[:2]:
                 break
             if not self._valid(one):
-                if self._promises.monotone:
+                if self._checks.monotone:
                     self._open.remove(one)
                 continue
             assert one.smallest is not None, "it was counted just now"
@@ -195,13 +195,13 @@ class _Descent:
         if one.counted_at != elsewhere:
             one.smallest, one.counted_at = self.rows.smallest_after(name, children), elsewhere
         assert one.smallest is not None, "counted"
-        if one.smallest < self._promises.least:
+        if one.smallest < self._checks.least:
             return False
-        if self._promises.sizes_alone:
+        if self._checks.sizes_alone:
             return True
         rows, group, groups = self.rows.after(name, children)
         sensitive = {column_name: codes[rows] for column_name, codes in self._sensitive.items()}
-        hold = self._promises.hold(group, self._counts[rows], sensitive, groups=groups, table=self._table)
+        hold = self._checks.hold(group, self._counts[rows], sensitive, groups=groups, table=self._table)
         return bool(hold.all())
 
     def _enter(self, name: str, regions: Sequence[Range]) -> None:

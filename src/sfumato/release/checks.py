@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.errors import VerifyError
-from sfumato.release.bundle.files import MANIFEST, FileFacts, facts_if_as_stated
+from sfumato.release.bundle.atomic_files import MANIFEST, FileFacts, facts_if_as_stated
 from sfumato.release.storage.untrusted import MOST_FILE_BYTES, MOST_JSON_BYTES, printable
 
 TEXTS: Final = ("README.md", "datapackage.json")  # beside the data in every bundle

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain, Grid
-from sfumato.domains.sets.cut import SetCut
+from sfumato.domains.sets.set_cut import SetCut
 
 
 @dataclass(frozen=True)

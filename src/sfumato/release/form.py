@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 
 from sfumato.domains.domain import Domain
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.errors import VerifyError
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.registry import Registry
@@ -21,7 +21,7 @@ from sfumato.release.uniqueness import Uniqueness
 from sfumato.study.view import View
 
 if TYPE_CHECKING:
-    from sfumato.release.manifest.build import ReleaseFacts
+    from sfumato.release.manifest.compose import ReleaseFacts
     from sfumato.release.release import Release
 
 Writer = Callable[[IO[bytes]], object]
@@ -37,7 +37,7 @@ class Form(ABC):
     """
 
     name: str
-    schema: type[BaseModel]  # the manifest of this form: `manifest.schema.Manifest` with fields of its own
+    schema: type[BaseModel]  # the manifest of this form: `manifest.fields.Manifest` with fields of its own
     rows_are: str  # what a row is, for "120 … published"
     shuffles: bool = False  # whether what is published depends on random numbers beyond the draft
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.release.partition import SUPPRESSED, Partition
 from sfumato.study.view import View
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 from sfumato.domains.domain import Domain
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.answer.estimate import Estimate
-from sfumato.release.bundle.files import MANIFEST, facts_if_as_stated, find_bundle
+from sfumato.release.bundle.atomic_files import MANIFEST, facts_if_as_stated, find_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
-from sfumato.release.manifest.parse import parse_manifest
+from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.release.storage.untrusted import open_regular, read_bounded, refuse_unexpected, size_of
 from sfumato.study.view import View
 

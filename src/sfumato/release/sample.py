@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut, plain_numbers
 from sfumato.domains.domain import Categories, Domain, Grid
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Groups
-from sfumato.release.forms.noisy_counts.table import Layout
+from sfumato.release.forms.noisy_counts.count_table import Layout
 
 MOST_DRAWN: Final = 10**8
 """Records of one sample."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.domains.cut import Cut, plain_numbers
-from sfumato.domains.sets.cut import SetCut, Sets
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
+from sfumato.domains.sets.set_cut import SetCut, Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.release.draft import Draft

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import SfumatoError, UsageError, VerifyError
+from sfumato.release.bundle.atomic_files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.bundle.datapackage import datapackage
-from sfumato.release.bundle.files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, check_names
 from sfumato.release.form import FORMATS, FORMS, Form
 from sfumato.release.guarantee import Evidence, guarantee_from
-from sfumato.release.manifest.parse import parse_manifest
+from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.release.storage.seal import broken_bundle
 from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_unexpected
 from sfumato.study.attribute import Attribute, Role

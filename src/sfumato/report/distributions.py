@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.range_text import range_text
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.release.shown import Shown
 from sfumato.report.chart import Chart, pairs, percent
 from sfumato.report.sets_section import sets_before_and_after

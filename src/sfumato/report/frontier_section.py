@@ -3,7 +3,7 @@
 from typing import Final
 
 from sfumato.report.chart import Plane, plane
-from sfumato.report.page import Provenance
+from sfumato.report.report_page import Provenance
 from sfumato.report.table_rows import Rows
 
 _MOST: Final = 25  # candidates that are listed by name

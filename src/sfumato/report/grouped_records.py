@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.range_text import range_text
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.privacy.groups.sensitive import Sensitive, Strain
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.privacy.models import title
@@ -21,7 +21,7 @@ from sfumato.release.region_loss import attribute_losses, general_loss
 from sfumato.release.uniqueness import exact_words, unique_words, uniqueness
 from sfumato.report.cap_section import cap_section
 from sfumato.report.chart import Chart, counts, percent, shares
-from sfumato.report.page import Provenance, Tile
+from sfumato.report.report_page import Provenance, Tile
 from sfumato.report.table_rows import Rows
 from sfumato.wording import sentence
 

@@ -6,12 +6,12 @@ What is measured against the raw table is covered by no guarantee: the page stay
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.release.draft import Draft
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.report.chart import powers
-from sfumato.report.page import Provenance, Tile
+from sfumato.report.report_page import Provenance, Tile
 from sfumato.report.table_rows import Rows
 from sfumato.study.budget import show
 

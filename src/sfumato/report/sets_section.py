@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.sets.cut import NONE, Sets
+from sfumato.domains.sets.set_cut import NONE, Sets
 from sfumato.release.shown import Shown
 from sfumato.report.chart import Chart, pairs, percent
 

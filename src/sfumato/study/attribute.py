@@ -6,7 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from sfumato.domains.domain import Categories, Domain, Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 
 

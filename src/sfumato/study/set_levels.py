@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.levels import categories_of, recode_cells, stand_in
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
 

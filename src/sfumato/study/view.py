@@ -7,7 +7,7 @@ from typing import Final
 from sfumato.domains.counts import Cells
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import InternalError
 from sfumato.study.attribute import Attribute, Role

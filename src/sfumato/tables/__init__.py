@@ -9,7 +9,7 @@ from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
 from sfumato.tables.invalid_values import DomainViolations, consequences
 from sfumato.tables.left_out_counts import count_left_out, count_replaced, replacement_codes
 from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_tokens
-from sfumato.tables.open import open_source, reads_once
+from sfumato.tables.open_table import open_source, reads_once
 from sfumato.tables.population import read_people
 from sfumato.tables.profile import profile_table
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
-from sfumato.domains.sets.cut import SetCut, Sets
-from sfumato.domains.sets.domain import SetCodes
+from sfumato.domains.sets.set_cut import SetCut, Sets
+from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InternalError
 from sfumato.study.attribute import Attribute
 from sfumato.study.left_out import LeftOut

@@ -9,7 +9,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.domains.domain import Categories
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, SourceError
 from sfumato.study.attribute import Attribute
 from sfumato.study.selection import EVERYTHING, Selection

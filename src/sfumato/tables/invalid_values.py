@@ -10,7 +10,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.left_out import percent
 from sfumato.tables.coded_records import Records

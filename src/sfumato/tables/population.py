@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, StudyError
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.selection import Selection
 from sfumato.tables.coded import CodedTable
-from sfumato.tables.open import open_source
+from sfumato.tables.open_table import open_source
 
 
 def read_people(name: str, attributes: Sequence[Attribute], selection: Selection, *, base: Path | None = None) -> Cells:

@@ -11,7 +11,7 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from sfumato.domains.sets.domain import ReadSets, SetDomain
+from sfumato.domains.sets.set_domain import ReadSets, SetDomain
 from sfumato.errors import SourceError
 from sfumato.study.attribute import Attribute
 from sfumato.tables.coding import Coding, category_key

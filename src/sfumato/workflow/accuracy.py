@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.domains.sets.set_domain import SetCodes, SetDomain
 from sfumato.errors import StudyError
 from sfumato.evaluate.learning.accuracy import Comparison, classifications
 from sfumato.methods import Context, Method, build

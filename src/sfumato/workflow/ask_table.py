@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import SourceError, StudyError
 from sfumato.ledger import Ledger, NewEntry
@@ -138,7 +138,7 @@ def ask(
         counter = CodedTable(table, attributes or [_every_record(study)], unit=study.unit, selection=selection)
         if not anyway:
             _refuse_unreadable(study, table, counter.records.attributes, selection)
-        promise = DifferentialPrivacy(epsilon=epsilon, unit=study.unit.words).sentence()
+        guarantee = DifferentialPrivacy(epsilon=epsilon, unit=study.unit.words).sentence()
         entry = book.reserve(
             NewEntry(
                 study=study.name,
@@ -147,7 +147,7 @@ def ask(
                 purpose="question",
                 method="ask",
                 recipe=recipe.as_json(),
-                promise=promise if noise.secure else NO_GUARANTEE,
+                guarantee=guarantee if noise.secure else NO_GUARANTEE,
                 epsilon=epsilon,
                 unit=study.unit.key,
                 span=selection.span,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, UsageError
 from sfumato.evaluate.evidence import Evidence, protected
 from sfumato.evaluate.intersection import Intersection, intersect

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, UsageError
 from sfumato.evaluate.audit import Finding, audit, events_of
 from sfumato.methods import Method, build

@@ -23,7 +23,7 @@ from sfumato.methods.specialization.candidates import domain_of
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.progress import Progress, silent
-from sfumato.release.bundle.files import sync_folder
+from sfumato.release.bundle.atomic_files import sync_folder
 from sfumato.release.guarantee import NO_GUARANTEE, DpGuarantee
 from sfumato.study.budget import show
 from sfumato.study.purpose import tailor
@@ -127,7 +127,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
         clock=clock, memory_limit=memory_limit,
     )  # fmt: skip
     recipe = _recipe(method, purpose, chosen)
-    promise = DpGuarantee.of(method.spends, view.unit).sentence()
+    guarantee = DpGuarantee.of(method.spends, view.unit).sentence()
     refuse_over_budget(
         study, run.ledger, epsilon=method.spends, unit=view.unit, span=view.selection.span, at=run.clock()
     )
@@ -139,7 +139,7 @@ def learn(  # noqa: PLR0913 - all but the first two come by keyword
             study,
             recipe,
             run,
-            promise=promise if run.source.secure else NO_GUARANTEE,
+            guarantee=guarantee if run.source.secure else NO_GUARANTEE,
             epsilon=method.spends,
             unit=view.unit.key,
             selection=view.selection,
@@ -184,7 +184,7 @@ def _model(
             "unit": guarantee.unit,
             "neighbouring": guarantee.neighbouring,
             "composition": guarantee.composition,
-            "receipt": [
+            "budget_breakdown": [
                 {"on": spend.on, "epsilon": show(spend.epsilon), "mechanism": spend.mechanism}
                 for spend in accountant.breakdown
             ],

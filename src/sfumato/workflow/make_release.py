@@ -26,7 +26,7 @@ from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.guarantee import NO_GUARANTEE, DpGuarantee
-from sfumato.release.manifest.build import ReleaseFacts
+from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.uniqueness import unique_words
 from sfumato.study.formulas import formula_words
 from sfumato.study.left_out import LeftOut
@@ -180,7 +180,7 @@ def _reserve(study: Study, recipe: Recipe, method: Method, asked: View, run: Run
         study,
         recipe,
         run,
-        promise=guarantee.sentence() if run.source.secure or not private else NO_GUARANTEE,
+        guarantee=guarantee.sentence() if run.source.secure or not private else NO_GUARANTEE,
         epsilon=guarantee.epsilon,
         unit=asked.unit.key if private else RECORD,
         selection=asked.selection,

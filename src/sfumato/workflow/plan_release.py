@@ -1,7 +1,7 @@
 """Planning a release: what it would do to each column, its cost and the remaining budget; nothing is spent."""
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.ledger import Ledger
 from sfumato.methods import Method, build
 from sfumato.release.guarantee import LIMITS

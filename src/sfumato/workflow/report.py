@@ -18,7 +18,7 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.table_records import table_records
 from sfumato.ledger import Ledger
 from sfumato.progress import Progress, silent
-from sfumato.release.bundle.files import BUNDLE
+from sfumato.release.bundle.atomic_files import BUNDLE
 from sfumato.release.bundle.owner_folder import OWNER, read_notes, write_report
 from sfumato.release.draft import Draft
 from sfumato.report import Provenance, report_page

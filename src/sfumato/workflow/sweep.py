@@ -16,8 +16,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetCodes
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures import Measure
@@ -77,7 +77,9 @@ class Table:
     for_counts: View | SfumatoError
     measures: Mapping[str, Measure]  # by the names of their numbers
     populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
-    people: Mapping[str, Cells | SfumatoError] = field(default_factory=dict)  # who is in named files, for promises
+    people: Mapping[str, Cells | SfumatoError] = field(
+        default_factory=dict
+    )  # who is in named files, for privacy models
     said: Mapping[str, str] = field(default_factory=dict)  # a hash of what each of these files says
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -319,10 +321,10 @@ def _describe_candidate(recipe: Recipe, family: str, table: Table) -> Point:
                 raise found
     except SfumatoError as error:
         return Point(label=words, series=recipe.method, family=family, recipe=recipe, failure=str(error))
-    promised = [model.name for model in method.models] or ["ε-DP"]
+    models = [model.name for model in method.models] or ["ε-DP"]
     whole = recipe_of(method, name=recipe.name).parameters
     given = replace(recipe, parameters={name: whole[name] for name in recipe.parameters})
-    series = f"{recipe.method}: {', '.join(dict.fromkeys(promised))}"
+    series = f"{recipe.method}: {', '.join(dict.fromkeys(models))}"
     return Point(label=words, series=series, family=family, recipe=given)
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.domains.sets.cut import SetCut, Sets
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.levels import categories_of
 from sfumato.domains.sets.places import PublishedSets
 from sfumato.domains.sets.regions import SetRegions, possible_sets
+from sfumato.domains.sets.set_cut import SetCut, Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.prune import ShownTree
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError, VerifyError

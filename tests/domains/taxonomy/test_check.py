@@ -1,4 +1,4 @@
-from sfumato.domains.taxonomy.build import flat
+from sfumato.domains.taxonomy.by_rule import flat
 from sfumato.domains.taxonomy.check import compare, did_you_mean, similar_names
 from sfumato.domains.taxonomy.text import from_nested
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sfumato.domains.cut import Cut
-from sfumato.domains.taxonomy.build import equal_width
+from sfumato.domains.taxonomy.by_rule import equal_width
 from sfumato.errors import InfeasibleError
 from sfumato.evaluate.learning.accuracy import Accuracy, classification
 from sfumato.methods import DiffGen

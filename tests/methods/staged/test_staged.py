@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.domains.sets.test_domain import DEEP
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.evaluate.audit import audit, events_of
 from sfumato.methods.method import Context, cells_by_class
@@ -22,7 +23,6 @@ from sfumato.privacy.dp.mechanisms import noisy_counts, noisy_max
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.release.model.plug_in import BANDS, PlugIn, band_of
 from sfumato.study.unit import PersonUnit
-from tests.domains.sets.test_domain import DEEP
 from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view

@@ -14,7 +14,7 @@ from sfumato.errors import UsageError
 from sfumato.release.answer.columns import Regions
 from sfumato.release.answer.estimate import Question, query
 from sfumato.release.draft import Groups
-from sfumato.release.forms.noisy_counts.table import layout_of
+from sfumato.release.forms.noisy_counts.count_table import layout_of
 from tests.raising import raises_code
 from tests.release.conftest import AGE, INCOME, draft_of, drafts
 

@@ -20,7 +20,7 @@ from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource
 from sfumato.release.answer.estimate import query
 from sfumato.release.answer.interval import Noise
-from sfumato.release.forms.noisy_counts.table import layout_of
+from sfumato.release.forms.noisy_counts.count_table import layout_of
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View

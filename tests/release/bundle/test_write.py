@@ -16,12 +16,13 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import PublishError
-from sfumato.release.bundle import files, owner_folder
+from sfumato.release.bundle import atomic_files as files
+from sfumato.release.bundle import owner_folder
 from sfumato.release.bundle import write as bundle_module
 from sfumato.release.bundle.owner_folder import write_owner
 from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Groups
-from sfumato.release.forms.noisy_counts.table import in_order, put_in_order, same
+from sfumato.release.forms.noisy_counts.count_table import in_order, put_in_order, same
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.release import Release
 from sfumato.release.storage.parquet_file import write_parquet
@@ -165,7 +166,7 @@ def test_arrow_hands_on_what_the_disk_said(tmp_path, monkeypatch):
 
 
 def small_draft_table():
-    from sfumato.release.forms.noisy_counts.table import layout_of
+    from sfumato.release.forms.noisy_counts.count_table import layout_of
 
     draft = small_draft()
     return layout_of(draft).table(draft.groups)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.domain import Categories, Grid
-from sfumato.domains.taxonomy.build import flat, nested_bounds
+from sfumato.domains.taxonomy.by_rule import flat, nested_bounds
 from sfumato.errors import StudyError
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.file import dump_study, load_study, study_from_text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.domains.sets.domain import MOST_CHILDREN
+from sfumato.domains.sets.set_domain import MOST_CHILDREN
 from sfumato.domains.taxonomy.icd9 import SPELLINGS
 from sfumato.domains.taxonomy.text import from_csv, to_csv
 from sfumato.domains.taxonomy.tree import Taxonomy

@@ -6,8 +6,8 @@ import pytest
 
 from sfumato.domains.domain import DROP, Categories, Grid
 from sfumato.domains.number_format import NumberFormat
-from sfumato.domains.sets.domain import SetDomain
-from sfumato.domains.taxonomy.build import flat
+from sfumato.domains.sets.set_domain import SetDomain
+from sfumato.domains.taxonomy.by_rule import flat
 from sfumato.errors import StudyError, TaxonomyError
 from sfumato.study.attribute import InvalidValuePolicy, Role
 from sfumato.study.file import load_study, study_from_mapping, study_from_text

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sfumato.domains.cut import Range
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.query.language import Comparison, Token, list_names, query_error
-from sfumato.domains.sets.cut import NONE
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import NONE
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.check import similar_names
 from sfumato.errors import UsageError
 

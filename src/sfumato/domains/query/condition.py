@@ -23,7 +23,7 @@ from sfumato.domains.query.language import (
     parse_query,
     query_error,
 )
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.check import similar_names
 
 _INTERVAL: Final = re.compile(r"\[\s*([^\s,\[\]()]+)\s*,\s*([^\s,\[\]()]+)\s*([\])])")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells, tally
 from sfumato.domains.domain import Categories
-from sfumato.domains.sets.cut import SetCut, Sets
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut, Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError
 

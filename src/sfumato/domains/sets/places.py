@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sfumato.domains.sets.cut import OTHER_SETS, Numbers, SetCut, Sets
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_cut import OTHER_SETS, Numbers, SetCut, Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import VerifyError
 

@@ -13,8 +13,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.sets.cut import Numbers, SetCut, Sets
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import Numbers, SetCut, Sets
+from sfumato.domains.sets.set_domain import SetDomain
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

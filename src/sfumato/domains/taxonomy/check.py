@@ -37,7 +37,7 @@ class Comparison:
 def compare(taxonomy: Taxonomy, values: Iterable[str]) -> Comparison:
     """Look for every value among the leaves, and the other way round.
 
-    >>> from sfumato.domains.taxonomy.build import flat
+    >>> from sfumato.domains.taxonomy.by_rule import flat
     >>> found = compare(flat(["Engineer", "Lawyer", "Dancer"]), ["engineer ", "Lawyer"])
     >>> found.missing, found.extra, dict(found.proposals)
     (('engineer ',), ('Engineer', 'Dancer'), {'engineer ': ('Engineer',)})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Range
-from sfumato.domains.sets.cut import OTHER_SETS
+from sfumato.domains.sets.set_cut import OTHER_SETS
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 
 Integers = NDArray[np.int64]

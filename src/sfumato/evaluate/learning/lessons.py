@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.locate import nearest_region
-from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.domains.sets.set_domain import SetCodes, SetDomain
 from sfumato.errors import InternalError, StudyError
 from sfumato.evaluate.learning.classifiers import Floats, Integers, Mask, Reads
 from sfumato.release.draft import Draft

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.domains.domain import Domain
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.evaluate.equivalence_classes import by_row, equivalence_classes
 from sfumato.evaluate.evidence import Evidence

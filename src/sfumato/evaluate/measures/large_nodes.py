@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.attribute import Attribute
 
 Integers = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.errors import SourceError
 from sfumato.evaluate.equivalence_classes import candidates, containing, told_by_row
 from sfumato.evaluate.evidence import Evidence, bounded

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence, Places, dense, narrow
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.errors import InfeasibleError
 from sfumato.evaluate.evidence import Evidence, Places, distinct_rows, narrow
 from sfumato.evaluate.measures.large_nodes import Range, edges_of, large_held, large_nodes

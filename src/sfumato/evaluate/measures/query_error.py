@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading

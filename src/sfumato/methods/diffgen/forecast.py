@@ -6,8 +6,8 @@ from statistics import fmean
 from typing import Any
 
 from sfumato.domains.domain import Domain
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.methods.noise.noisy_groups import (
     FEW_NOISE_ROWS,
     MOST_NOISE_ROWS,

@@ -126,12 +126,12 @@ class FullDomain(ModelMethod):
         if not len(counts):
             refuse_unsatisfiable(view, counts, self.models)
         cells = sort_cells(view, counts)
-        lattice, promises = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
-        search = _search(lattice, promises, cells, parse_share(self.suppress, "suppress"))
+        lattice, checks = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
+        search = _search(lattice, checks, cells, parse_share(self.suppress, "suppress"))
         ends = None if self.seconds is None else clock() + self.seconds
         found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=(context or Context()).progress)
         if found.best is None:
-            raise _infeasible(search, promises, cells, found)
+            raise _infeasible(search, checks, cells, found)
         partition = _partition_at(view, cells, lattice.cuts(found.best.node))
         left = suppress_violations(view, partition, self.models, limit=search.allowed)
         if left is None or left.suppressed != found.best.suppressed:
@@ -153,18 +153,18 @@ class FullDomain(ModelMethod):
         )
 
 
-def _search(lattice: Lattice, promises: ModelChecks, cells: Cells, share: Fraction) -> Search:
+def _search(lattice: Lattice, checks: ModelChecks, cells: Cells, share: Fraction) -> Search:
     """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
-    kind, kinds = _kinds(promises.columns(cells), {name: domain.size for name, domain in promises.domains.items()})
+    kind, kinds = _kinds(checks.columns(cells), {name: domain.size for name, domain in checks.domains.items()})
     codes = [cell_codes(cells, ladder.attribute) for ladder in lattice.ladders]
     tables = Tables(lattice, codes, cells.counts, kind)
     return Search(
         lattice=lattice,
         tables=tables,
-        least=promises.least,
+        least=checks.least,
         allowed=int(share * int(cells.counts.sum())),
-        judge=None if promises.sizes_alone else _judge(promises, kinds, lattice, tables),
-        monotone=promises.monotone,
+        judge=None if checks.sizes_alone else _judge(checks, kinds, lattice, tables),
+        monotone=checks.monotone,
     )
 
 
@@ -179,12 +179,12 @@ def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[I
     return kind, {name: codes[rows] for name, codes in columns.items()}
 
 
-def _judge(promises: ModelChecks, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
+def _judge(checks: ModelChecks, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
     def judge(table: Table, node: Levels) -> NDArray[np.bool_]:
         sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
-        people = promises.view.people
+        people = checks.view.people
         living = None if people is None else _count_people(lattice.cuts(node), tables.codes(table.heads()), people)
-        return promises.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
+        return checks.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
 
     return judge
 
@@ -234,7 +234,7 @@ def _bounds(name: str, given: Any) -> Bounds:
     return low or 0, high
 
 
-def _infeasible(search: Search, promises: ModelChecks, cells: Cells, found: Found) -> InfeasibleError:
+def _infeasible(search: Search, checks: ModelChecks, cells: Cells, found: Found) -> InfeasibleError:
     """Why nothing was found, and the largest parameter for which something would be."""
     if not found.complete:
         return InfeasibleError(
@@ -245,14 +245,14 @@ def _infeasible(search: Search, promises: ModelChecks, cells: Cells, found: Foun
     sizes = np.sort(search.tables.table(search.lattice.top).totals)
     smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
     largest = int(sizes[smaller <= search.allowed].max())
-    if largest >= promises.least:
-        refuse_unsatisfiable(promises.view, cells, promises.models)
-    way_out = f"set k to {largest} or less" if largest < promises.least else "relax the privacy model"
+    if largest >= checks.least:
+        refuse_unsatisfiable(checks.view, cells, checks.models)
+    way_out = f"set k to {largest} or less" if largest < checks.least else "relax the privacy model"
     more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
     if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
         more.append("allow higher `levels`")
     return InfeasibleError(
-        f"no level of generalisation satisfies {' and '.join(title(model) for model in promises.models)} "
+        f"no level of generalisation satisfies {' and '.join(title(model) for model in checks.models)} "
         f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
         ", or ".join([way_out, *more]),
         code="SF-INFEASIBLE-010",

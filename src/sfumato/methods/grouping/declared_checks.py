@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.study.attribute import observed
 from sfumato.study.view import View

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.method import (
     BEST_OF,

@@ -14,7 +14,7 @@ from sfumato.privacy.models.l_diversity import (
     RecursiveLDiversity,
 )
 from sfumato.privacy.models.model import MODELS, GroupModel, Model
-from sfumato.privacy.models.parse import (
+from sfumato.privacy.models.read_models import (
     all_hold,
     all_monotone,
     any_regional,

@@ -16,9 +16,9 @@ from scipy.sparse import csr_array
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.query.codes import Codes
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.regions import SetRegions
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 
 Shares = NDArray[np.float64]  # (rows,): which part of each row satisfies a condition

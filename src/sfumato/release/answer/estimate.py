@@ -19,14 +19,14 @@ from sfumato.domains.cut import plain_numbers
 from sfumato.domains.query.codes import Codes, nodes_of
 from sfumato.domains.query.condition import Condition, Join, attributes_of, read_condition
 from sfumato.domains.query.language import Comparison
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError
 from sfumato.release.answer.columns import MembershipColumn, PooledColumn, QueryColumn, Regions, SetsColumn, sets_column
 from sfumato.release.answer.interval import CONFIDENCE, Noise, interval
 from sfumato.release.answer.spread import Spread, Spreads, given_case, independent
 from sfumato.release.draft import Groups
-from sfumato.release.forms.noisy_counts.table import Layout
+from sfumato.release.forms.noisy_counts.count_table import Layout
 
 _OF_SETS = "\0"  # stands in the name of a column for what is asked of a set; no attribute is called so
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.release.bundle.files import FileFacts
+from sfumato.release.bundle.atomic_files import FileFacts
 from sfumato.release.storage.seal import Json
 
 

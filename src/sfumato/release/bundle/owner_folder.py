@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.release.bundle.files import explain_os_errors, write_file
+from sfumato.release.bundle.atomic_files import explain_os_errors, write_file
 from sfumato.release.storage.seal import as_json_value, render
 
 OWNER: Final = "owner"

@@ -13,11 +13,11 @@ from typing import Any, Final
 from sfumato.domains.counts import Cells
 from sfumato.errors import PublishError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
+from sfumato.release.bundle.atomic_files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
 from sfumato.release.bundle.datapackage import datapackage
-from sfumato.release.bundle.files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form
-from sfumato.release.manifest.build import ReleaseFacts, build_manifest
+from sfumato.release.manifest.compose import ReleaseFacts, build_manifest
 from sfumato.release.storage.seal import render
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from sfumato.release.manifest.schema import (
+from sfumato.release.manifest.fields import (
     Chosen,
     Exact,
     FileEntry,

@@ -27,8 +27,8 @@ from sfumato.study.describe.column_kinds import (
     words,
 )
 from sfumato.study.describe.column_profile import ColumnProfile, Profile
+from sfumato.study.describe.columns_together import as_codes, codes_reason, person_of, time_of
 from sfumato.study.describe.study_text import study_text
-from sfumato.study.describe.whole_table import as_codes, codes_reason, person_of, time_of
 
 MOST_CLASSES = 20
 _FEW = 20  # a column named like an identifier with no more values than this is a code for something else

@@ -9,11 +9,11 @@ from textwrap import wrap
 from typing import Any
 
 from sfumato.domains.number_format import NumberFormat
-from sfumato.domains.taxonomy.build import ROOT
+from sfumato.domains.taxonomy.by_rule import ROOT
 from sfumato.study.attribute import Role
 from sfumato.study.describe.column_kinds import POSTAL, is_near_unique, is_unique, named_like
 from sfumato.study.describe.column_profile import ColumnProfile
-from sfumato.study.describe.whole_table import AT_MOST
+from sfumato.study.describe.columns_together import AT_MOST
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")

@@ -8,8 +8,8 @@ from fractions import Fraction
 from sfumato.domains.dates import formats_of
 from sfumato.domains.domain import MOST_POINTS, Categories, Grid, Unit
 from sfumato.domains.number_format import NumberFormat
-from sfumato.domains.sets.domain import TEXT_SEPARATOR, SetDomain
-from sfumato.domains.taxonomy.build import flat
+from sfumato.domains.sets.set_domain import TEXT_SEPARATOR, SetDomain
+from sfumato.domains.taxonomy.by_rule import flat
 from sfumato.domains.taxonomy.check import compare
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError, TaxonomyError

@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 from sfumato.domains.domain import Categories, Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.text import to_nested
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError

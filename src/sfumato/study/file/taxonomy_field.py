@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.taxonomy.build import dates, equal_width, flat, nested_bounds, prefixes, quantile_bounds
+from sfumato.domains.taxonomy.by_rule import dates, equal_width, flat, nested_bounds, prefixes, quantile_bounds
 from sfumato.domains.taxonomy.check import did_you_mean
 from sfumato.domains.taxonomy.text import from_nested
 from sfumato.domains.taxonomy.tree import Node, Taxonomy

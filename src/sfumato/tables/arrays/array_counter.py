@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import DROP
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetCodes
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InternalError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.domains.domain import Categories, Domain, Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.table_records import TableRecords

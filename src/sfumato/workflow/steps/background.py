@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, StudyError
 from sfumato.privacy.groups.shares import shares_of_counts
 from sfumato.privacy.models import GroupModel, population_names

@@ -32,7 +32,7 @@ from sfumato.ledger import (
     raised_budgets,
 )
 from sfumato.release.guarantee import DpGuarantee
-from sfumato.release.manifest.parse import parse_manifest
+from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.span import Span, day
 from sfumato.study.study import Study, clock
@@ -114,7 +114,7 @@ def adopt_releases(
     found = [_adoption(one, study, now()) for one in releases if one.ledger not in known]
     lost = NewEntry(
         study=study.name, at=now(), who=current_user(), purpose="entries that were lost", method="unknown", recipe="{}",
-        promise="unknown: these entries were lost with the ledger", epsilon=None, unit=study.unit.key,
+        guarantee="unknown: these entries were lost with the ledger", epsilon=None, unit=study.unit.key,
     )  # fmt: skip
     return ledger.adopt(found, lost, reason=reason.strip(), budget=study.budget)
 
@@ -205,7 +205,7 @@ def _adoption(found: FoundRelease, study: Study, at: dt.datetime) -> Adoption:
             purpose=f"release '{content['release']}' of {content['date']}",
             method=str(method["name"]),
             recipe=json.dumps(recipe, sort_keys=True, ensure_ascii=False),
-            promise=str(content["guarantee"]),
+            guarantee=str(content["guarantee"]),
             epsilon=_epsilon(privacy) if private else None,
             unit=_unit(str(privacy["unit"]), study) if private else RECORD,
             span=_span(selection, study),

@@ -14,7 +14,7 @@ from typing import Any
 
 from sfumato.errors import StudyError
 from sfumato.ledger import RECORD, Entry, Ledger, NewEntry, check_budget
-from sfumato.release.bundle.files import claim_folder
+from sfumato.release.bundle.atomic_files import claim_folder
 from sfumato.release.bundle.owner_folder import write_owner
 from sfumato.release.bundle.write import WrittenBundle
 from sfumato.release.draft import Draft
@@ -40,7 +40,7 @@ def refuse_over_budget(
             code="SF-STUDY-214",
         )
     draft = NewEntry(
-        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", promise="", epsilon=epsilon,
+        study=study.name, at=at, who="", purpose="", method=method, recipe="{}", guarantee="", epsilon=epsilon,
         unit=unit.key, span=span,
     )  # fmt: skip
     refuse_lost_entries(study, ledger)
@@ -80,7 +80,7 @@ class Reservation:
         recipe: Recipe,
         run: Run,
         *,
-        promise: str,
+        guarantee: str,
         epsilon: Fraction | None = None,
         unit: str = RECORD,
         selection: Selection = EVERYTHING,
@@ -97,7 +97,7 @@ class Reservation:
             purpose=recipe.purpose or "whole study",
             method=recipe.method,
             recipe=recipe.as_json(),
-            promise=promise,
+            guarantee=guarantee,
             epsilon=epsilon,
             unit=unit,
             span=selection.span,

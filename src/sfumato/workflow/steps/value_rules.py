@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.set_levels import set_rules
 from sfumato.workflow.steps.outcome import list_names

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
 from sfumato.domains.json_form import domain_to_json
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.errors import PublishError
 from sfumato.frontier import Point
 from sfumato.ledger.private_files import private_folder

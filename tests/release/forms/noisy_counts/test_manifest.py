@@ -12,7 +12,7 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import InternalError, VerifyError
 from sfumato.privacy.models.differential_privacy import attack_odds, membership_advantage, odds_factor
-from sfumato.release.forms.noisy_counts.table import layout_from, layout_of, refuse_other_cut
+from sfumato.release.forms.noisy_counts.count_table import layout_from, layout_of, refuse_other_cut
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.storage.seal import as_json_value
 from sfumato.release.verify import verify_bundle

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import VerifyError
 from sfumato.privacy.dp.sampling import SecureSource
-from sfumato.release.forms.records import files as record_files
+from sfumato.release.forms.records import data_files as record_files
 from sfumato.release.forms.records.declared_layout import record_layout
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs

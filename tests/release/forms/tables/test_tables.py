@@ -17,7 +17,7 @@ from sfumato.errors import VerifyError
 from sfumato.methods.method import Context
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
-from sfumato.release.bundle.files import file_facts
+from sfumato.release.bundle.atomic_files import file_facts
 from sfumato.release.forms.tables.answer import query
 from sfumato.release.forms.tables.layout import layout_of
 from sfumato.release.model.plug_in import PlugIn, softmax

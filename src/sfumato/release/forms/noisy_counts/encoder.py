@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import UsageError
 from sfumato.release.features import Features, region_matrix
 

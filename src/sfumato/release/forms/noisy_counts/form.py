@@ -9,15 +9,12 @@ from pydantic import Field
 
 from sfumato.domains.domain import Domain
 from sfumato.domains.json_form import cut_to_json, domain_to_json
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft, Groups
 from sfumato.release.form import FORMS, Form, Writer
-from sfumato.release.forms.noisy_counts.labels import Labels
-from sfumato.release.forms.noisy_counts.readme import readme
-from sfumato.release.forms.noisy_counts.release import CountsRelease
-from sfumato.release.forms.noisy_counts.table import (
+from sfumato.release.forms.noisy_counts.count_table import (
     Layout,
     in_order,
     layout_from,
@@ -26,8 +23,11 @@ from sfumato.release.forms.noisy_counts.table import (
     put_in_order,
     same,
 )
-from sfumato.release.manifest.build import ReleaseFacts
-from sfumato.release.manifest.schema import DpPrivacy, Manifest, Number, Strict, Whole
+from sfumato.release.forms.noisy_counts.labels import Labels
+from sfumato.release.forms.noisy_counts.readme import readme
+from sfumato.release.forms.noisy_counts.release import CountsRelease
+from sfumato.release.manifest.compose import ReleaseFacts
+from sfumato.release.manifest.fields import DpPrivacy, Manifest, Number, Strict, Whole
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet
 from sfumato.release.storage.seal import Json, as_json_value, stated_size

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain, Grid
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, PublishError, VerifyError
 
 _LISTED: Final = 100_000  # grids with up to this many regions are labelled whole; of larger ones, those that occur

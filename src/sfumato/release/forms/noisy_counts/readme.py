@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain, Grid
-from sfumato.domains.sets.domain import SetDomain
-from sfumato.release.forms.noisy_counts.table import Layout
+from sfumato.domains.sets.set_domain import SetDomain
+from sfumato.release.forms.noisy_counts.count_table import Layout
 from sfumato.wording import markdown_code, markdown_text, sentence
 
 _MOST_SHOWN: Final = 6

@@ -12,7 +12,7 @@ from sfumato.errors import UsageError
 from sfumato.release.answer.estimate import Estimate, query
 from sfumato.release.draft import Draft, Groups
 from sfumato.release.features import Features
-from sfumato.release.forms.noisy_counts.table import Layout, noise_from
+from sfumato.release.forms.noisy_counts.count_table import Layout, noise_from
 from sfumato.release.guarantee import guarantee_from
 from sfumato.release.release import Release, as_frames
 from sfumato.release.sample import sample

@@ -6,12 +6,12 @@ from typing import Any, Final, cast, get_args
 
 from sfumato.domains.domain import Categories
 from sfumato.domains.json_form import domain_from_json
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError
 from sfumato.privacy.groups.statistics import Statistics
 from sfumato.release.draft import Draft
+from sfumato.release.forms.records.record_table import Column, PublishedRole, RecordLayout, free_name
 from sfumato.release.forms.records.rows import Records
-from sfumato.release.forms.records.table import Column, PublishedRole, RecordLayout, free_name
 from sfumato.release.storage.parquet_file import ParquetLimits
 from sfumato.release.storage.seal import Json, broken_bundle, stated_size
 from sfumato.study.attribute import Role

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.forms.noisy_counts.encoder import InputError, RawRecordEncoder, set_columns
-from sfumato.release.forms.records.features import RecordFeatures, Regions
-from sfumato.release.forms.records.table import Column
+from sfumato.release.forms.records.record_features import RecordFeatures, Regions
+from sfumato.release.forms.records.record_table import Column
 
 
 class RecordEncoder(RawRecordEncoder):

@@ -11,28 +11,28 @@ from pydantic import Field
 
 from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.json_form import domain_to_json
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form, Writer
 from sfumato.release.forms.records.code_spans import is_sorted
+from sfumato.release.forms.records.data_files import read_records, write_csv
 from sfumato.release.forms.records.declared_layout import (
     record_layout,
     record_layout_from,
     record_numbers,
     sampled_share,
 )
-from sfumato.release.forms.records.files import read_records, write_csv
 from sfumato.release.forms.records.published_sets import prune_sets
 from sfumato.release.forms.records.readme import record_readme, unique_published
+from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.release import RecordsRelease
 from sfumato.release.forms.records.rows import Records, records_of
 from sfumato.release.forms.records.runs import Runs
-from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.guarantee import Evidence
-from sfumato.release.manifest.build import ReleaseFacts
-from sfumato.release.manifest.schema import Manifest, Number, Strict, SyntacticPrivacy
+from sfumato.release.manifest.compose import ReleaseFacts
+from sfumato.release.manifest.fields import Manifest, Number, Strict, SyntacticPrivacy
 from sfumato.release.shown import Shown, set_trees, shown_records, with_published_sets
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.storage.seal import Json

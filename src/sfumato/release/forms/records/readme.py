@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sfumato.domains.domain import Categories, Grid
 from sfumato.release.forms.noisy_counts.readme import python_literal, quote
+from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.rows import Records
-from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.uniqueness import Uniqueness, count_unique
 from sfumato.wording import markdown_code, markdown_text, sentence
 

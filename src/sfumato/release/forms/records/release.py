@@ -20,10 +20,10 @@ from sfumato.release.answer.interval import CONFIDENCE
 from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import Spans
 from sfumato.release.forms.records.declared_layout import sampled_share
-from sfumato.release.forms.records.features import RecordFeatures, Regions
+from sfumato.release.forms.records.record_features import RecordFeatures, Regions
+from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.repartition import partition_of
 from sfumato.release.forms.records.rows import Records
-from sfumato.release.forms.records.table import Column, RecordLayout
 from sfumato.release.guarantee import guarantee_from
 from sfumato.release.release import Release, as_frames
 from sfumato.release.sample import plain_values, random_numbers, set_texts

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from sfumato.domains.domain import Domain
 from sfumato.domains.json_form import cut_to_json, domain_to_json
-from sfumato.domains.sets.cut import Sets
+from sfumato.domains.sets.set_cut import Sets
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft, Tables
 from sfumato.release.form import FORMS, Form, Writer
-from sfumato.release.forms.noisy_counts.table import in_order, same
+from sfumato.release.forms.noisy_counts.count_table import in_order, same
 from sfumato.release.forms.tables.layout import (
     TableLayout,
     TablesLayout,
@@ -27,8 +27,8 @@ from sfumato.release.forms.tables.layout import (
 )
 from sfumato.release.forms.tables.readme import readme
 from sfumato.release.forms.tables.release import TablesRelease
-from sfumato.release.manifest.build import ReleaseFacts
-from sfumato.release.manifest.schema import DpPrivacy, Manifest, Number, Strict
+from sfumato.release.manifest.compose import ReleaseFacts
+from sfumato.release.manifest.fields import DpPrivacy, Manifest, Number, Strict
 from sfumato.release.model.records import MOST_DRAWN
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet

@@ -22,8 +22,8 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain
 from sfumato.domains.json_form import cut_from_json, domain_from_json
 from sfumato.release.draft import Draft
+from sfumato.release.forms.noisy_counts.count_table import Layout, free_name, refuse_other_cut
 from sfumato.release.forms.noisy_counts.labels import Labels
-from sfumato.release.forms.noisy_counts.table import Layout, free_name, refuse_other_cut
 from sfumato.release.measured import MOST_CLASSES, MOST_GROUPS, MeasuredTables, RemainingTable, StageTable
 from sfumato.release.model.plug_in import BANDS, MARGINS
 from sfumato.release.storage.csv_file import refuse_header

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError
-from sfumato.release.bundle.files import FileFacts
+from sfumato.release.bundle.atomic_files import FileFacts
 from sfumato.release.bundle.source_names import public_table_names
 from sfumato.release.draft import Draft
-from sfumato.release.manifest.schema import FORMAT, FORMAT_VERSION
+from sfumato.release.manifest.fields import FORMAT, FORMAT_VERSION
 from sfumato.release.storage.seal import Json, as_json_value, seal
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.range_text import RangeTexts
-from sfumato.domains.sets.domain import SetDomain
 from sfumato.domains.sets.places import PublishedSets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import VerifyError
 from sfumato.release.forms.records.code_spans import Integers, Spans
 from sfumato.release.forms.records.rows import Records, Tally

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sfumato.domains.cut import Cut, Range, cross_product, plain_numbers
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.json_form import cut_from_json, domain_from_json
-from sfumato.domains.sets.cut import SetCut
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import SetCut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, VerifyError
 from sfumato.release.answer.interval import Noise
 from sfumato.release.draft import Draft, Groups

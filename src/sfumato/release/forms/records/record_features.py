@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.domains.domain import Domain, Grid
 from sfumato.domains.range_text import RangeTexts
 from sfumato.release.forms.records.code_spans import Integers, Spans
-from sfumato.release.forms.records.table import Column
+from sfumato.release.forms.records.record_table import Column
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from sfumato.errors import VerifyError
 from sfumato.release.form import FORMS
 from sfumato.release.manifest import format_1
-from sfumato.release.manifest.schema import FORMAT, FORMAT_VERSION
+from sfumato.release.manifest.fields import FORMAT, FORMAT_VERSION
 from sfumato.release.storage.seal import Json, broken_bundle, render, seal
 from sfumato.release.storage.untrusted import parse_json, printable
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.domain import DROP, as_text, is_missing
-from sfumato.domains.sets.cut import BETWEEN, NONE, OTHER_SETS, SetCut, Sets
+from sfumato.domains.sets.set_cut import BETWEEN, NONE, OTHER_SETS, SetCut, Sets
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import InternalError, StudyError
 

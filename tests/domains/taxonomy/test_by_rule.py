@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.domain import Grid
-from sfumato.domains.taxonomy.build import dates, equal_width, flat, nested_bounds, prefixes, quantile_bounds
+from sfumato.domains.taxonomy.by_rule import dates, equal_width, flat, nested_bounds, prefixes, quantile_bounds
 from sfumato.errors import TaxonomyError
 
 

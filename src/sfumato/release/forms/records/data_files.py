@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.release.forms.records.declared_layout import record_limits
+from sfumato.release.forms.records.record_table import RecordLayout, has_line_ends
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.forms.records.runs import Runs
-from sfumato.release.forms.records.table import RecordLayout, has_line_ends
 from sfumato.release.storage.csv_file import refuse_header
 from sfumato.release.storage.parquet_file import read_parquet
 from sfumato.release.storage.text_lines import line_runs, repeat_lines

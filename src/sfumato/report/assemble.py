@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from sfumato.domains.counts import Cells
-from sfumato.domains.sets.cut import Sets
-from sfumato.domains.sets.domain import SetDomain
+from sfumato.domains.sets.set_cut import Sets
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.shown import Shown
@@ -14,7 +14,7 @@ from sfumato.report.frontier_section import frontier_plane, frontier_rows
 from sfumato.report.grouped_records import record_sections
 from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.noisy_counts import counts_sections
-from sfumato.report.page import Page, Provenance, Tile, render
+from sfumato.report.report_page import Page, Provenance, Tile, render
 from sfumato.report.table_rows import Rows
 from sfumato.study.view import View
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import PublishError
-from sfumato.release.bundle.files import claim_folder
+from sfumato.release.bundle.atomic_files import claim_folder
 from tests.raising import raises_code
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.domains.json_form import cut_from_json, cut_to_json, domain_from_json, domain_to_json
-from sfumato.domains.sets.cut import NONE, SetCut, Sets
-from sfumato.domains.sets.domain import SetCodes, SetDomain
+from sfumato.domains.sets.set_cut import NONE, SetCut, Sets
+from sfumato.domains.sets.set_domain import SetCodes, SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
 
