@@ -40,34 +40,35 @@ _WORD: Final = 1 << 25  # 128 · 15 · n² fits 63 bits up to here
 
 
 def impurity(counts: Integers) -> Integers:
-    """⌊T·I⌋ of each cell, a row of class counts each.
+    """⌊T·I⌋ of each cell. ``counts`` has a row a class and a column a cell, which is the quick way to add up classes.
 
-    >>> impurity(np.array([[4, 0], [2, 2], [0, 0]])).tolist()  # n/2·(g(½) + g(½)), g(½) = 0.35
+    >>> impurity(np.array([[4, 2, 0], [0, 2, 0]])).tolist()  # n/2·(g(½) + g(½)), g(½) = 0.35
     [0, 358, 0]
     """
-    sizes = counts.sum(axis=1)
+    sizes = counts.sum(axis=0)
     if int(sizes.max(initial=0)) <= _WORD:
         return _floor(counts, sizes)
-    found = np.zeros(len(counts), dtype=np.int64)
+    found = np.zeros(len(sizes), dtype=np.int64)
     large = sizes > _WORD
-    found[~large] = _floor(counts[~large], sizes[~large])
-    found[large] = _floor(counts[large].astype(object), sizes[large].astype(object)).astype(np.int64)
+    found[~large] = _floor(counts[:, ~large], sizes[~large])
+    found[large] = _floor(counts[:, large].astype(object), sizes[large].astype(object)).astype(np.int64)
     return found
 
 
 def _floor(counts: NDArray[Any], sizes: NDArray[Any]) -> NDArray[Any]:
-    n = sizes[:, None]
-    q = np.minimum(counts, n - counts)
-    bent = np.maximum(5 * q - n, 0)
-    whole = (15 * n * q - bent * bent).sum(axis=1)
+    whole = np.zeros_like(sizes)
+    for of_class in counts:
+        q = np.minimum(of_class, sizes - of_class)
+        bent = np.maximum(5 * q - sizes, 0)
+        whole += 15 * sizes * q - bent * bent
     return np.asarray(whole * (TICKS // 2) // (15 * np.maximum(sizes, 1)))
 
 
 def scores(counts: Integers, starts: Integers, penalty: int) -> Integers:
     """The scores of candidates whose cells stand one after the other, each from one of ``starts`` on.
 
-    ``penalty`` is L, in ticks.
+    ``counts`` has a row a class; ``penalty`` is L, in ticks.
     """
     assert 0 <= penalty <= TICKS, "the sensitivity is that of a penalty of at most a record"
-    costs = impurity(counts) + penalty * counts.any(axis=1)
+    costs = impurity(counts) + penalty * counts.any(axis=0)
     return -np.add.reduceat(costs, starts)

@@ -79,17 +79,16 @@ class Joint:
     ) -> Integers:
         """The scores of some groupings of one set of attributes."""
         place, counts = self._by_atoms(names, bands, band_count)
-        labels, flat = np.arange(self.classes), counts.ravel()
-        tables = []
-        for cuts in choices:
+        sizes = [band_count * prod(cut.total for cut in cuts) for cuts in choices]
+        starts = np.cumsum([0, *sizes])
+        tables = np.empty((self.classes, starts[-1]), dtype=np.int64)
+        for cuts, start, size in zip(choices, starts, sizes, strict=False):
             at = place[0]
-            for _name, cut, atom in zip(names, cuts, place[1:], strict=True):
+            for cut, atom in zip(cuts, place[1:], strict=True):
                 at = at * cut.total + self._group_of[cut][atom]
-            size = band_count * prod(cut.total for cut in cuts)
-            rows = (at[:, None] * self.classes + labels).ravel()
-            tables.append(np.bincount(rows, weights=flat, minlength=size * self.classes).reshape(-1, self.classes))
-        starts = np.cumsum([0, *(len(table) for table in tables[:-1])])
-        return scores(np.concatenate(tables).astype(np.int64), starts, penalty)
+            for number, of_class in enumerate(counts):
+                tables[number, start : start + size] = np.bincount(at, weights=of_class, minlength=size)
+        return scores(tables, starts[:-1], penalty)
 
     @cached_property
     def _group_of(self) -> dict[Cut, Integers]:
@@ -97,16 +96,16 @@ class Joint:
         return {cut: found.to_groups(cut) for found in self.groupings.values() for cut in found.cuts}
 
     def _by_atoms(self, names: Sequence[str], bands: Integers, band_count: int) -> tuple[list[Integers], Integers]:
-        """The occupied combinations of bands and atoms: a column each, and the class counts, a column a class."""
+        """The occupied combinations of bands and atoms: a column each, and the class counts, a row a class."""
         sizes = [band_count, *(self.groupings[name].atoms.total for name in names)]
         columns = [bands, *(self.atoms[name] for name in names)]
         size = prod(sizes)
         if size <= _DENSE:
             key = np.ravel_multi_index(columns, sizes)
-            flat = np.bincount(key * self.classes + self.labels, weights=self.counts, minlength=size * self.classes)
-            counts = flat.reshape(size, self.classes)
-            occupied = np.flatnonzero(counts.any(axis=1))
-            return [np.asarray(c, np.int64) for c in np.unravel_index(occupied, sizes)], counts[occupied]
+            flat = np.bincount(self.labels * size + key, weights=self.counts, minlength=size * self.classes)
+            counts = flat.reshape(self.classes, size)
+            occupied = np.flatnonzero(counts.any(axis=0))
+            return [np.asarray(c, np.int64) for c in np.unravel_index(occupied, sizes)], counts[:, occupied]
         key, so_far = columns[0], band_count
         for column, more in zip(columns[1:], sizes[1:], strict=True):
             if so_far * more >= _WORD:
@@ -115,6 +114,6 @@ class Joint:
             key, so_far = key * more + column, so_far * more
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         flat = np.bincount(
-            place.ravel() * self.classes + self.labels, weights=self.counts, minlength=len(first) * self.classes
+            self.labels * len(first) + place.ravel(), weights=self.counts, minlength=len(first) * self.classes
         )
-        return [column[first] for column in columns], flat.reshape(len(first), self.classes)
+        return [column[first] for column in columns], flat.reshape(self.classes, len(first))
