@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
+from sfumato.domains.counts import CellColumns, Cells, Marginal, SetMarginal, narrowest, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import SetCut, Sets
@@ -25,7 +25,7 @@ from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.folding import Narrow, fold, region, sort_cells
+from sfumato.tables.folding import Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
 
@@ -68,22 +68,32 @@ class CodedTable:
 
     def cells(self, cuts: Sequence[Cut]) -> Cells:
         """How many records fall into each combination of regions: the occupied ones, in the order of regions."""
-        for cut in cuts:
-            if cut.size != self._domain(cut.attribute).size:
-                raise InternalError(f"the cut of '{cut.attribute}' is not one of its domain")
-            if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
-                raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
+        self._refuse_other_cuts(cuts)
         names = tuple(cut.attribute for cut in cuts)
         if any(isinstance(cut, SetCut) for cut in cuts):
             return self._cells_of_sets(names, cuts)
+        found = self.cell_columns(cuts)
+        return Cells(names, *sort_cells(found.columns, found.counts, [len(cut) for cut in cuts]))
+
+    def cell_columns(self, cuts: Sequence[Cut]) -> CellColumns:
+        """The same in narrow columns, in any order; not of sets."""
+        self._refuse_other_cuts(cuts)
+        names = tuple(cut.attribute for cut in cuts)
         fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
         columns, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
         if fine:
             for place in fine:
                 columns[place] = cuts[place].regions(columns[place].astype(np.int64))
             codes, counts = fold(np.stack(columns, axis=1), counts)
-            columns = list(codes.T)
-        return Cells(names, *sort_cells(columns, counts, [len(cut) for cut in cuts]))
+            columns = [column.astype(narrowest(cut.total)) for column, cut in zip(codes.T, cuts, strict=True)]
+        return CellColumns(names, tuple(columns), counts)
+
+    def _refuse_other_cuts(self, cuts: Sequence[Cut]) -> None:
+        for cut in cuts:
+            if cut.size != self._domain(cut.attribute).size:
+                raise InternalError(f"the cut of '{cut.attribute}' is not one of its domain")
+            if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
+                raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
 
     def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
@@ -183,14 +193,19 @@ class CodedTable:
     def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
         kept = self._table(names)
-        named = {
-            f"g{place}": kept[f"c{self._place(name)}"] if cut is None else region(kept[f"c{self._place(name)}"], cut)
-            for place, (name, cut) in enumerate(zip(names, cuts, strict=True))
-        }
-        if not named:  # all records are alike in nothing: one cell, or none where there are no records
+        if not names:  # all records are alike in nothing: one cell, or none where there are no records
             rows = self.rows()
             return [], np.array([rows] if rows else [], np.int64)
-        return self._counted(kept.select(**named))
+        columns = [
+            kept[f"c{self._place(name)}"] if cut is None else region(kept[f"c{self._place(name)}"], cut)
+            for name, cut in zip(names, cuts, strict=True)
+        ]
+        sizes = [full if cut is None else len(cut) for full, cut in zip(self._sizes(names), cuts, strict=True)]
+        packs = pack(sizes)
+        keys, counts = self._counted(
+            kept.select(**{f"g{place}": packed(columns, sizes, places) for place, places in enumerate(packs)})
+        )
+        return unpacked(keys, sizes, packs), counts
 
     def _counted(self, table: ir.Table) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct rows of a table, by column, and how often each occurs."""

@@ -7,10 +7,13 @@ import ibis.expr.types as ir
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.domains.counts import narrowest
 from sfumato.domains.cut import Cut
 
 Codes = NDArray[np.int64]
 Narrow = NDArray[np.signedinteger]
+
+_WORD = 2**62
 
 
 def region(code: ir.IntegerColumn, cut: Cut) -> ir.IntegerColumn:
@@ -25,6 +28,43 @@ def region(code: ir.IntegerColumn, cut: Cut) -> ir.IntegerColumn:
         return (code < cut.starts[middle]).ifelse(among(first, middle - 1), among(middle, last))
 
     return among(0, len(cut) - 1)
+
+
+def pack(sizes: Sequence[int]) -> list[range]:
+    """Which neighbouring columns share a whole number of 62 bits: few keys are grouped and fetched faster than many.
+
+    >>> pack([2**40, 2**20, 10, 7])
+    [range(0, 2), range(2, 4)]
+    """
+    found: list[range] = []
+    room = 1
+    for place, size in enumerate(sizes):
+        if found and room * max(size, 1) <= _WORD:
+            found[-1] = range(found[-1].start, place + 1)
+            room *= max(size, 1)
+        else:
+            found.append(range(place, place + 1))
+            room = max(size, 1)
+    return found
+
+
+def packed(columns: Sequence[ir.IntegerColumn], sizes: Sequence[int], places: range) -> ir.IntegerColumn:
+    """Some columns as one number; one alone stays as it is."""
+    found = columns[places.start]
+    for place in places[1:]:
+        found = found.cast("int64") * ibis.literal(sizes[place], "int64") + columns[place]
+    return found
+
+
+def unpacked(keys: Sequence[NDArray[np.int64]], sizes: Sequence[int], packs: Sequence[range]) -> list[Narrow]:
+    """The columns that `packed` put together, each as narrow as its values."""
+    found: dict[int, Narrow] = {}
+    for key, places in zip(keys, packs, strict=True):
+        rest = key
+        for place in reversed(places[1:]):
+            rest, found[place] = rest // sizes[place], (rest % sizes[place]).astype(narrowest(sizes[place]))
+        found[places.start] = rest.astype(narrowest(sizes[places.start]))
+    return [found[place] for place in range(len(sizes))]
 
 
 def fold(codes: Codes, counts: Codes) -> tuple[Codes, Codes]:
@@ -53,7 +93,7 @@ def _keys(columns: Sequence[Narrow], sizes: Sequence[int]) -> list[Codes]:
     keys: list[Codes] = []
     room = 1
     for column, size in zip(columns, sizes, strict=True):
-        if keys and room * size < 2**62:
+        if keys and room * size < _WORD:
             keys[-1] *= size
             keys[-1] += column
             room *= size

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, Marginal
+from sfumato.domains.counts import Cells, Counter, Marginal
 from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
 from sfumato.evaluate.audit import Finding, audit
@@ -91,7 +91,7 @@ def _many(view: View, size: int, more: int) -> tuple[list[Row], list[Row]]:
     return [*some, (two, last, more)], some
 
 
-class _Made:
+class _Made(Counter):
     """A made-up table: some predictors at their last code and the others at their first."""
 
     def __init__(self, view: View, rows: list[Row]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.evaluate.audit import audit, events_of
-from sfumato.methods.method import Context, cells_by_class
+from sfumato.methods.method import Context
 from sfumato.methods.staged import algorithm
 from sfumato.methods.staged.algorithm import Staged
 from sfumato.methods.staged.groupings import groupings_of
@@ -38,8 +38,12 @@ def drafted(of, codes, epsilon="1", source=None):
 
 def joint_of(of, codes):
     found = groupings_of(of)
-    cells = cells_by_class(counter(of, codes), [each.atoms for each in found.values()], of)
+    cells = counter(of, codes).cell_columns([*(each.atoms for each in found.values()), *of.class_cuts])
     return Joint.of(found, cells, len(of.classes))
+
+
+def codes_of(joint):
+    return joint.codes(joint.groupings)
 
 
 def without(codes, record):
@@ -49,7 +53,7 @@ def without(codes, record):
 def scored(joint, model, penalty):
     """All candidates of a stage after the tables of a model, with their scores."""
     size = len(joint)
-    bands = band_of(model.scores(joint.codes, size)) if model.stages else np.zeros(size, dtype=np.int64)
+    bands = band_of(model.scores(codes_of(joint), size)) if model.stages else np.zeros(size, dtype=np.int64)
     names = list(joint.groupings)
     sets = [some for many in range(4) for some in combinations(names, many)]
     count = BANDS * joint.classes if model.stages else 1
@@ -86,8 +90,8 @@ def test_one_record_less_changes_one_count_of_each_table_by_one(table, record, s
         joint = joint_of(of, some)
         tables, bands = [], np.zeros(len(joint), dtype=np.int64)
         for number, stage in enumerate(model.stages):
-            tables.append(joint.count(stage.table.rows(bands, joint.codes), len(stage.table.counts)))
-            bands = band_of(PlugIn([s.table for s in model.stages[: number + 1]]).scores(joint.codes, len(joint)))
+            tables.append(joint.count(stage.table.rows(bands, codes_of(joint)), len(stage.table.counts)))
+            bands = band_of(PlugIn([s.table for s in model.stages[: number + 1]]).scores(codes_of(joint), len(joint)))
         counted.append(tables)
     for whole, less in zip(*counted, strict=True):
         assert np.abs(whole - less).sum() == 1

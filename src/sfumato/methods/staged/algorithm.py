@@ -22,7 +22,6 @@ from sfumato.methods.method import (
     Exact,
     Forecast,
     PrivateMethod,
-    cells_by_class,
     refuse_observed,
     refuse_one_class,
     require_accountant,
@@ -31,7 +30,7 @@ from sfumato.methods.staged.forecast import forecast
 from sfumato.methods.staged.groupings import Groupings, groupings_of
 from sfumato.methods.staged.impurity import TICKS
 from sfumato.methods.staged.plan import SHARE_OF_REMAINING, SHARE_OF_SIZE, Plan, make_plan
-from sfumato.methods.staged.search import Joint
+from sfumato.methods.staged.search import Joint, Narrow
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms.laplace import noisy_counts, scale_for
 from sfumato.privacy.dp.mechanisms.noisy_max import noisy_max
@@ -39,7 +38,7 @@ from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress
 from sfumato.release.draft import Draft
 from sfumato.release.measured import MOST_CLASSES, MeasuredTables, RemainingTable, StageTable
-from sfumato.release.model.plug_in import BANDS, PlugIn, band_of
+from sfumato.release.model.plug_in import BANDS, PlugIn
 from sfumato.release.model.records import with_records
 from sfumato.study.budget import parse_epsilon
 from sfumato.study.purpose import Needs
@@ -119,9 +118,8 @@ class Staged(PrivateMethod):
         groupings = groupings_of(view)
         progress("counting groups", 0, 1)
         classes = len(view.classes)
-        joint = Joint.of(
-            groupings, cells_by_class(counts, [found.atoms for found in groupings.values()], view), classes
-        )
+        cuts = [*(found.atoms for found in groupings.values()), *view.class_cuts]
+        joint = Joint.of(groupings, counts.cell_columns(cuts), classes)
         run = _Run(joint, accountant, source, progress)
         tables = run.measure()
         return Draft(
@@ -150,7 +148,8 @@ class _Run:
         budget = self._accountant.budget
         size = int(self._noisy(np.array([self._joint.counts.sum()]), budget * SHARE_OF_SIZE, "number of records")[0])
         plan = make_plan(size, budget - budget * (SHARE_OF_SIZE + SHARE_OF_REMAINING), self._joint.classes)
-        bands = predicted = np.zeros(len(self._joint), dtype=np.int64)
+        bands: Narrow = np.zeros(len(self._joint), dtype=np.int8)
+        predicted = bands
         for number, choice in enumerate(plan.choices):
             self._progress("choosing and measuring tables", number, plan.stages)
             count = BANDS * self._joint.classes if number else 1
@@ -162,13 +161,12 @@ class _Run:
             self._model = self._model.with_table(self._table(bands, count, chosen, price, number + 1))
             if not self._free:  # nothing is left to choose from, or to describe
                 break
-            scores = self._model.scores(self._joint.codes, len(self._joint))
-            bands, predicted = band_of(scores), scores.argmax(axis=1)
+            bands, predicted = self._joint.placed(self._model)
         others = self._remaining(predicted, size, self._accountant.left)
         self._progress("choosing and measuring tables", plan.stages, plan.stages)
         return MeasuredTables(size, self._joint.classes, tuple(stage.table for stage in self._model.stages), others)
 
-    def _choose(self, bands: Integers, count: int, epsilon: Fraction, number: int, plan: Plan) -> tuple[Cut, ...]:
+    def _choose(self, bands: Narrow, count: int, epsilon: Fraction, number: int, plan: Plan) -> tuple[Cut, ...]:
         """The attributes of a stage, with their groupings; it may be none."""
         first: tuple[str, ...] = ()
         more = plan.attributes
@@ -184,7 +182,7 @@ class _Run:
         return found[self._best(scores, epsilon, f"attributes and groups of table {number}")]
 
     def _candidates(
-        self, sets: Sequence[Sequence[str]], bands: Integers, count: int, plan: Plan
+        self, sets: Sequence[Sequence[str]], bands: Narrow, count: int, plan: Plan
     ) -> tuple[list[tuple[Cut, ...]], list[int]]:
         return self._joint.candidates(sets, bands, count, cells=plan.cells, penalty=plan.penalty)
 
@@ -192,15 +190,13 @@ class _Run:
         grant = self._accountant.grant(epsilon, on=on, mechanism=BEST_OF)
         return noisy_max(scores, sensitivity=TICKS, monotone=True, grant=grant, source=self._source)
 
-    def _table(self, bands: Integers, count: int, cuts: tuple[Cut, ...], epsilon: Fraction, number: int) -> StageTable:
-        empty = StageTable(
-            count, cuts, np.zeros((count * prod(c.total for c in cuts), self._joint.classes), np.int64), 1.0
-        )
-        true = self._joint.count(empty.rows(bands, self._joint.codes), len(empty.counts))
+    def _table(self, bands: Narrow, count: int, cuts: tuple[Cut, ...], epsilon: Fraction, number: int) -> StageTable:
+        size = count * prod(cut.total for cut in cuts)
+        true = self._joint.count(self._joint.rows(bands, cuts), size)
         noisy = self._noisy(true.ravel(), epsilon, f"counts of table {number}").reshape(true.shape)
         return StageTable(count, cuts, noisy, scale_for(epsilon, sensitivity=1))
 
-    def _remaining(self, predicted: Integers, size: int, epsilon: Fraction) -> tuple[RemainingTable, ...]:
+    def _remaining(self, predicted: Narrow, size: int, epsilon: Fraction) -> tuple[RemainingTable, ...]:
         """A table for each attribute that no stage has; each gets the same part of what is kept for them."""
         if not self._free or not epsilon:
             return ()
@@ -212,8 +208,8 @@ class _Run:
         found = []
         for name in self._free:
             cut = _finest(self._joint.groupings[name], widest)
-            place = cut.regions(self._joint.codes[name]) + cut.total * (predicted if rows > 1 else 0)
-            true = np.bincount(place, weights=self._joint.counts, minlength=rows * cut.total).astype(np.int64)
+            by = predicted if rows > 1 else np.zeros(len(self._joint), dtype=np.int8)
+            true = self._joint.sums(self._joint.rows(by, [cut]), rows * cut.total)
             noisy = self._noisy(true, price, f"counts of '{name}'").reshape(rows, cut.total)
             found.append(RemainingTable(cut, noisy, scale_for(price, sensitivity=1)))
         return tuple(found)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells, Marginal, SetMarginal, tally
+from sfumato.domains.counts import Cells, Counter, Marginal, SetMarginal, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import DROP
 from sfumato.domains.sets.set_cut import SetCut
@@ -13,7 +13,7 @@ from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InternalError
 
 
-class ArrayCounter:
+class ArrayCounter(Counter):
     """Counts records given as one array of codes an attribute; records with a `DROP` anywhere are left out.
 
     >>> counter = ArrayCounter({"job": np.array([0, 1, 1, DROP]), "class": np.array([0, 0, 1, 1])}, {"class": 2})
