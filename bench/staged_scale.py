@@ -68,7 +68,8 @@ def many_attributes(data: Path, folder: Path) -> str:
     began = time.perf_counter()
     draft = drafted(Staged(epsilon=1), view, codes)
     took = time.perf_counter() - began
-    return f"{len(view.predictors)} attributes, {len(codes[target]):,} records: {took:.1f} s, {draft.facts['stages']} stages"
+    size = f"{len(view.predictors)} attributes, {len(codes[target]):,} records"
+    return f"{size}: {took:.1f} s, {draft.facts['stages']} stages"
 
 
 def many_rows(folder: Path, rows: int) -> str:
