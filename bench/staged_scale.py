@@ -2,10 +2,10 @@
 
     python -m bench.staged_scale [--data ../shared/data] [--rows 1000000] [--most 20000000]
 
-The first is Census-Income with 40 attributes (left out where the data folder is absent), records to draft. `rows` is the
-packaged table blown up with variations of its records, Parquet to verified bundle, beside DuckDB that reads the file and
-groups by the same columns once. `most` is the same table larger still: `sfumato release` as a process of its own, with
-its peak memory.
+The first is Census-Income with 40 attributes (left out where the data folder is absent), records to draft. `rows` is
+the packaged table blown up with variations of its records, Parquet to verified bundle, beside DuckDB that reads the
+file and groups by the same columns once. `most` is the same table larger still: `sfumato release` as a process of its
+own, with its peak memory.
 """
 
 import argparse
