@@ -37,7 +37,17 @@ from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
 from sfumato.study.study import Study as Declared
 from sfumato.tables import DomainViolations, find_missing_tokens, open_source, profile_table, without_missing_tokens
-from sfumato.workflow import REPEATS, Answer, Plan, Published, Question, RunResult, TableCheck, verify_table
+from sfumato.workflow import (
+    REPEATS,
+    Answer,
+    EpsilonChoice,
+    Plan,
+    Published,
+    Question,
+    RunResult,
+    TableCheck,
+    verify_table,
+)
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from sfumato.interactive import DiffPC45
@@ -116,6 +126,30 @@ class Study:
         if workflow.is_learner(what):
             return workflow.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
         return workflow.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
+
+    def choose_epsilon(
+        self,
+        what: Method | str | None = None,
+        *,
+        epsilons: Sequence[object] = workflow.EPSILONS,
+        within: float | None = None,
+        records: int | None = None,
+        stand_in: object = None,
+        purpose: str | None = None,
+        progress: Progress = silent,
+    ) -> EpsilonChoice:
+        """The expected errors of a release at several ε, and the smallest ε that reaches an error; spends nothing.
+
+        Noise on counts follows from the declarations; ``within`` asks for the smallest ε at which 95 % of the counts
+        are so near to the truth. ``records`` is about how many records there are, as far as that is public.
+        ``stand_in`` is a public table with the study's columns, on which accuracy and marginals are measured. The
+        study's own table is not read.
+        """
+        recipe = self.recipe(what, purpose=purpose)
+        return workflow.choose_epsilon(
+            self.declared, recipe, epsilons=epsilons, within=within, records=records, stand_in=stand_in,
+            progress=progress,
+        )  # fmt: skip
 
     def release(  # noqa: PLR0913 - all but the first come by keyword
         self,

@@ -21,7 +21,7 @@ from sfumato.cli.options import (
     StudyFile,
     Was,
 )
-from sfumato.cli.planned import say_plan
+from sfumato.cli.planned import say_epsilon_choice, say_plan
 from sfumato.errors import SourceError
 
 if TYPE_CHECKING:
@@ -101,14 +101,48 @@ def check(study: StudyFile, json: Json = False) -> None:
         raise typer.Exit(SourceError.exit_code)
 
 
-def plan(study: StudyFile, release: ReleaseName = None, no_check: NoCheck = False, json: Json = False) -> None:
+def plan(
+    study: StudyFile,
+    release: ReleaseName = None,
+    no_check: NoCheck = False,
+    epsilons: Annotated[
+        str | None, typer.Option("--epsilons", help="Show the expected errors at these ε, such as 0.1,0.5,1.")
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option("--within", help="Find the smallest ε at which 95 % of the counts are so near to the truth."),
+    ] = None,
+    records: Annotated[
+        int | None, typer.Option("--records", help="About how many records there are, as far as that is public.")
+    ] = None,
+    stand_in: Annotated[
+        str | None,
+        typer.Option("--stand-in", help="A public table with the study's columns, to measure accuracy on."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Show what a release would do, its cost and the remaining budget; nothing is spent.
 
-    For the owner: it reads the table, as `check` does, to count the records that are left out for invalid values.
+    For the owner: it reads the table, as `check` does, to count the records that are left out for invalid values. With
+    --epsilons, --within or --stand-in it shows the expected errors as a function of ε instead, and reads nothing of the
+    study's table.
     """
     from sfumato.api import Study
+    from sfumato.workflow import EPSILONS
 
     opened = Study.load(study)
+    if epsilons is not None or within is not None or stand_in is not None:
+        with show.progress(shown=not json) as report:
+            chosen = opened.choose_epsilon(
+                release,
+                epsilons=EPSILONS if epsilons is None else epsilons.split(","),
+                within=within,
+                records=records,
+                stand_in=stand_in,
+                progress=report,
+            )
+        say_epsilon_choice(chosen, json=json)
+        return
     with show.progress(shown=not json) as report:
         report("comparing the table with the study", 0, 1)
         found = opened.plan(release, check=not no_check)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import accumulate
-from math import prod
+from math import prod, sqrt
 from typing import ClassVar
 
 from sfumato.domains.counts import Counter
@@ -18,6 +18,7 @@ from sfumato.study.budget import parse_epsilon
 from sfumato.study.purpose import Needs
 from sfumato.study.view import View
 
+_SUMMED = 2**62  # combinations beyond this are not added up by anybody
 _MOST_BITS = 4_096  # of the number of combinations: a manifest has to hold it
 
 
@@ -68,6 +69,8 @@ class ContingencyTable(PrivateMethod):
         sentences, facts = count_sentences(
             view, total, total, scale=noise_scale(counts), threshold=self.threshold, post=self.post, epsilon=epsilon
         )
+        fewest = min((cut.total for cut in _finest(view)), default=1)
+        facts["marginal_deviation"] = sqrt(2 * (total // fewest)) * facts["noise_scale"] if total < _SUMMED else None
         return Forecast(sentences=tuple(sentences), numbers=facts)
 
     def draft(self, view: View, counts: Counter, context: Context | None = None) -> Draft:

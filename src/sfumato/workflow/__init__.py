@@ -10,6 +10,7 @@ from sfumato.workflow.attack import attack_intersect, attack_link
 from sfumato.workflow.audit_release import audit_recipe
 from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
+from sfumato.workflow.choose_epsilon import EPSILONS, EpsilonChoice, EpsilonPoint, choose_epsilon
 from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_draft, measure, measure_release
 from sfumato.workflow.learn_model import is_learner, learn, plan_learning
 from sfumato.workflow.learning_audit import audit_tree
@@ -23,8 +24,11 @@ from sfumato.workflow.steps.outcome import Plan, Published, ledger_of, published
 from sfumato.workflow.sweep import REPEATS, run_frontier
 
 __all__ = [
+    "EPSILONS",
     "REPEATS",
     "Answer",
+    "EpsilonChoice",
+    "EpsilonPoint",
     "Plan",
     "Published",
     "Question",
@@ -38,6 +42,7 @@ __all__ = [
     "attack_link",
     "audit_recipe",
     "audit_tree",
+    "choose_epsilon",
     "domain_violations",
     "evidence_of_bundle",
     "evidence_of_draft",

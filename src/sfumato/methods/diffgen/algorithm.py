@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import sqrt
 from typing import Any, ClassVar
 
 from sfumato.domains.counts import Counter, Marginal
@@ -113,6 +114,8 @@ class DiffGen(PrivateMethod):
         more, facts = count_sentences(
             view, low, high, scale=scale, threshold=self.threshold, post=self.post, epsilon=epsilon
         )
+        if high is not None and high < 2**62:  # a count of a one-way marginal adds up at most all groups
+            facts["marginal_deviation"] = sqrt(2 * high) * float(scale)
         return Forecast(sentences=(*sentences, *more), numbers={**numbers, **facts})
 
     def draft(self, view: View, counts: Counter, context: Context | None = None) -> Draft:

@@ -38,6 +38,9 @@ def forecast(view: View, epsilon: Fraction, groupings: Mapping[str, Groupings]) 
     numbers: dict[str, Any] = {
         "attributes": len(groupings),
         "noise_scale": max(scale_for(plan.table, sensitivity=1) for plan in plans),
+        # Of an attribute that no stage chooses: its table is counted by predicted class.
+        "marginal_deviation": sqrt(2 * classes)
+        * scale_for(epsilon * SHARE_OF_REMAINING / max(len(groupings), 1), sensitivity=1),
         "plans": [
             {
                 "records_from": start,

@@ -1,0 +1,20 @@
+"""`sfumato plan` with --epsilons, --within and --stand-in."""
+
+from fractions import Fraction
+
+import sfumato as sf
+
+
+def test_the_command_says_what_python_says(run, study, folder):
+    (folder / "people.csv").unlink()  # nothing is read of it
+    told = run("plan", study, "dp", "--epsilons", "0.1, 1", "--within", "50", "--json").json
+    solved = sf.Study.load(study).choose_epsilon("dp", within=50).solved
+    assert [point["epsilon"] for point in told["points"]] == ["0.1", "1"]
+    assert Fraction(told["solved"]["epsilon"]) == solved.epsilon
+    said = run("plan", study, "dp", "--within", "50")
+    assert said.code == 0 and "was not read" in said.out and "95 % within" in said.out
+
+
+def test_a_wrong_epsilon_is_refused_by_its_code(run, study):
+    found = run("plan", study, "dp", "--epsilons", "0.1,none", "--json")
+    assert found.code != 0 and '"SF-' in found.err
