@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato.domains.taxonomy.text import DEEPEST, draw, from_csv, from_nested, to_csv, to_nested
@@ -58,6 +58,7 @@ def test_the_two_forms_turn_into_each_other(taxonomy):
 
 @given(trees(), st.integers(1, 40))
 def test_a_drawing_keeps_its_limit_and_counts_what_it_hides(taxonomy, limit):
+    assume("…" not in taxonomy.labels)  # a node of that name looks like what is hidden
     lines = draw(taxonomy, limit=limit).split("\n")
     more = [line for line in lines if "└── … " in line]
     assert len(lines) - len(more) == min(limit, len(taxonomy.labels))

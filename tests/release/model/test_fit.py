@@ -42,7 +42,7 @@ def plainly(of):
                 break
             curve = (design * (weight * info)[:, None]).T @ design + np.diag(ridge)
             change = np.linalg.solve(curve, design.T @ (weight * residual) - ridge * w)
-            w += change * min(1, 1.5 / np.abs(change).max())
+            w += change * min(1, 1.5 / max(np.abs(change).max(), 1e-300))  # one cell may fit at once
         z = z + np.clip(weight * residual / (weight * info + 0.3**-2), -3, 3)
         out[:, k] = 1 / (1 + np.exp(-z))
     if classes == 2:
