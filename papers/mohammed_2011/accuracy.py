@@ -105,7 +105,7 @@ def _ours(method: DiffGen, view: View, counter: Counter) -> Draft:
     return method.draft(view, counter, Context(accountant=Accountant(method.spends), source=SecureSource()))
 
 
-def _at_papers_costs(method: DiffGen, view: View, counter: Counter) -> Draft:
+def at_papers_costs(method: DiffGen, view: View, counter: Counter) -> Draft:
     """The paper's choices and counts of one release at ε: see the text above. Its `max` alone is monotone."""
     half = method.spends / 2 if method.score == "max" else method.spends
     chosen = _ours(DiffGen(epsilon=half, h=method.h, score=method.score, post="none"), view, counter)
@@ -118,7 +118,7 @@ def _at_papers_costs(method: DiffGen, view: View, counter: Counter) -> Draft:
     )
 
 
-_DRAFTS: Mapping[str, Callable[[DiffGen, View, Counter], Draft]] = {OURS: _ours, PAPERS: _at_papers_costs}
+_DRAFTS: Mapping[str, Callable[[DiffGen, View, Counter], Draft]] = {OURS: _ours, PAPERS: at_papers_costs}
 
 
 @FIGURES.add

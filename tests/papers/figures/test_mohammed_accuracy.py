@@ -100,7 +100,7 @@ def test_at_the_papers_costs_counts_get_half_and_choices_are_half_as_sharp(monke
     rng = np.random.default_rng(3)
     records = {"job": rng.integers(0, 4, 500), "age": rng.integers(0, 48, 500), "class": rng.integers(0, 2, 500)}
     counter = ArrayCounter(records, {"class": 2})
-    draft = figure._at_papers_costs(DiffGen(epsilon=10**6, h=2), VIEW, counter)
+    draft = figure.at_papers_costs(DiffGen(epsilon=10**6, h=2), VIEW, counter)
     choosing, counting = asked
     assert choosing.budget == counting.budget == 10**6 // 2
     # ε' = ε/(2(1 + 2h)) is the paper's; ours is half of it, at twice the sharpness
@@ -109,7 +109,7 @@ def test_at_the_papers_costs_counts_get_half_and_choices_are_half_as_sharp(monke
     exact = counter.cells([*draft.groups.cuts, Cut.finest("class", 2)])
     assert draft.groups.counts.tolist() == exact.counts.tolist()
     asked.clear()
-    figure._at_papers_costs(DiffGen(epsilon=1, h=2, score="info_gain"), VIEW, counter)
+    figure.at_papers_costs(DiffGen(epsilon=1, h=2, score="info_gain"), VIEW, counter)
     assert [one.budget for one in asked] == [1, figure.DiffGen(epsilon=1, h=2).spends / 2], "that one is not monotone"
 
 

@@ -56,7 +56,7 @@ release = Release.open(".")                  # this folder
 model = release.classifier()                 # the model that the tables make
 model.predict_proba(new_records)             # raw values, as before the release
 X, y, w = release.to_training()              # or train any other model on the synthetic records
-tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.002).fit(X, y, sample_weight=w)
+tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.0002).fit(X, y, sample_weight=w)
 make_pipeline(release.encoder(), tree).predict(new_records)
 release.query({example})
 release.tables["table_1"]                    # a measured table
