@@ -3,9 +3,9 @@
     python bench/peer_methods.py METHOD EPSILON IN.npz OUT.npz
 
 The versions that these libraries ask for do not agree with ours, so they live in an environment of their own (dpmm
-0.1.9, interpret-core 0.7, diffprivlib 0.6). IN.npz has the codes of the records to learn from and of those to be tested
-on, a column an attribute, the class last, how many codes each has, and which are numbers. OUT.npz has the probability of
-the second class for each test record, or synthetic records (`rows`).
+0.1.9, interpret-core 0.7, diffprivlib 0.6). IN.npz has the codes of the records to learn from and of those to be
+tested on, a column an attribute, the class last, how many codes each has, and which are numbers. OUT.npz has the
+probability of the second class for each test record, or synthetic records (`rows`).
 """
 
 import sys
