@@ -52,7 +52,7 @@ class Attribute:
         if self.role is Role.CLASS and not isinstance(self.domain, Categories):
             raise StudyError(
                 f"the class '{self.name}' has no list of values",
-                "declare `values: [...]` or a taxonomy for it",
+                "declare `values: [...]` or a taxonomy for it; for a number, `bounds` and `classes: [...]`",
                 code="SF-STUDY-113",
             )
 

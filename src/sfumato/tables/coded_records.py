@@ -9,6 +9,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.domains.domain import Categories
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, SourceError
 from sfumato.study.attribute import Attribute
@@ -131,7 +132,7 @@ class Records:
         """For attributes with many declared values: a table in the engine from value ``v…`` to code ``g…``."""
         found: dict[int, ir.Table] = {}
         for place, attribute in enumerate(self.attributes):
-            if isinstance(attribute.domain, Categories):
+            if isinstance(attribute.domain, Categories) and not isinstance(attribute.domain, NumberClasses):
                 known = known_values(attribute.domain, self.source.table[attribute.name].type())
                 if len(known) > FEW and len(found) < _JOINS:
                     words = {f"v{place}": list(known), f"g{place}": pa.array(known.values(), pa.int64())}

@@ -13,9 +13,11 @@ import ibis.expr.types as ir
 
 from sfumato.domains.dates import MONTHS, PIVOT, DayFormat, formats_of
 from sfumato.domains.domain import DROP, SLACK, Categories, Grid
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.number_format import LEADING_MINUS, NumberFormat
 from sfumato.errors import InternalError, SourceError
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
+from sfumato.tables.folding import region
 
 FEW = 16  # values that a CASE finds about as fast as a join does; a query with hundreds of joins is never fast
 
@@ -47,7 +49,7 @@ def code_type(domain: Categories | Grid) -> dt.DataType:
 
 def refuse_unfit_type(attribute: Attribute, kind: dt.DataType, source: str) -> None:
     """A column whose type can never hold what the study declares is the owner's mistake, and is reported at once."""
-    domain = attribute.domain
+    domain = attribute.domain.grid if isinstance(attribute.domain, NumberClasses) else attribute.domain
     if isinstance(domain, Categories):
         fits = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_date() or kind.is_timestamp()
         wants = "categories, which need text, numbers, dates or truth values"
@@ -70,6 +72,8 @@ def code_column(attribute: Attribute, column: ir.Column, found: ir.IntegerColumn
     domain = attribute.domain
     if isinstance(domain, Grid):
         return _code_grid(attribute, domain, column)
+    if isinstance(domain, NumberClasses):
+        return _code_classes(attribute, domain, column)
     if isinstance(domain, Categories):
         return _code_categories(domain, column, found)
     raise InternalError(f"'{attribute.name}' has no domain and cannot be coded")
@@ -160,6 +164,13 @@ def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
     if attribute.outside is not InvalidValuePolicy.KEEP:
         code = outside.ifelse(DROP, code)
     return Coding(code.cast(code_type(domain)), missing, outside)
+
+
+def _code_classes(attribute: Attribute, domain: NumberClasses, column: ir.Column) -> Coding:
+    """The classes of numbers: the codes of the grid, by region."""
+    number = _code_grid(attribute, domain.grid, column)
+    code = (number.code < 0).ifelse(DROP, region(number.code, domain.cut))
+    return Coding(code.cast(code_type(domain)), number.missing, number.outside)
 
 
 def _plain_steps(domain: Grid) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from sfumato.domains.domain import Grid
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.left_out import percent
@@ -68,7 +69,11 @@ def consequences(report: DomainViolations, attribute: Attribute) -> list[str]:
     """What a release does with the values of a report, by the attribute's policies, in words."""
     domain, said = attribute.domain, []
     if report.outside and attribute.outside is InvalidValuePolicy.KEEP and not isinstance(domain, SetDomain):
-        instead = "moved to the nearer bound" if isinstance(domain, Grid) else "counted as the value for all others"
+        instead = (
+            "moved to the nearer bound"
+            if isinstance(domain, Grid | NumberClasses)
+            else "counted as the value for all others"
+        )
         said.append((report.outside, f"values ({_share(report.outside, report)}) are {instead}"))
     if report.missing and attribute.missing is InvalidValuePolicy.KEEP and not isinstance(domain, SetDomain):
         blank = report.missing - report.unreadable
@@ -119,7 +124,7 @@ def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places:
 def unreadable(records: Records, table: ir.Table, codings: Sequence[Coding], place: int) -> ir.BooleanColumn:
     """Text in a column of numbers or dates that is neither blank nor one."""
     column = table[f"r{place}"]
-    if not isinstance(records.attributes[place].domain, Grid) or not column.type().is_string():
+    if not isinstance(records.attributes[place].domain, Grid | NumberClasses) or not column.type().is_string():
         return NO
     return codings[place].missing & ~is_missing(column)
 

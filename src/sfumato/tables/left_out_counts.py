@@ -6,6 +6,7 @@ import ibis
 import ibis.expr.types as ir
 
 from sfumato.domains.domain import Categories, Grid
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 from sfumato.study.left_out import LeftOut, ReplacedValues
 from sfumato.study.unit import PersonUnit
@@ -80,7 +81,7 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
         for place in places:
             outside, unread = int(counted.get(f"o{place}") or 0), int(counted.get(f"u{place}") or 0)
             if outside or unread:
-                moved = outside if isinstance(able[place].domain, Grid) else 0
+                moved = outside if isinstance(able[place].domain, Grid | NumberClasses) else 0
                 counts[able[place].name] = ReplacedValues(
                     of=int(counted["n"]), nearer_bound=moved, other=outside - moved, unreadable=unread
                 )
@@ -90,6 +91,9 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
 def replacement_codes(attribute: Attribute) -> list[int]:
     """The codes that a replaced value may have; who has none of them is not looked at again."""
     domain = attribute.domain
+    if isinstance(domain, NumberClasses):
+        ends = [0, len(domain.starts) - 1] if attribute.outside is InvalidValuePolicy.KEEP else []
+        return ends if domain.missing is None else [*ends, domain.missing]
     if isinstance(domain, Categories):
         return [] if domain.other is None else [domain.other]
     if not isinstance(domain, Grid) or attribute.role is Role.TIME:

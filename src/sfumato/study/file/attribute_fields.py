@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sfumato.domains.dates import formats_of
 from sfumato.domains.domain import MOST_POINTS, Categories, Grid, Unit
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.sets.set_domain import TEXT_SEPARATOR, SetDomain
 from sfumato.domains.taxonomy.by_rule import flat
@@ -25,7 +26,9 @@ MISSING, OTHER = "(missing)", "(other)"
 
 _UNITS: dict[Type, Unit] = {Type.INTEGER: "integer", Type.NUMBER: "number", Type.DATE: "day"}
 _SET_FIELDS = ("separator", "columns", "most", "level")
-_DOMAIN_FIELDS = ("bounds", "step", "at_least", "values", "taxonomy", "missing", "outside", "format", *_SET_FIELDS)
+_DOMAIN_FIELDS = (
+    "bounds", "step", "at_least", "classes", "values", "taxonomy", "missing", "outside", "format", *_SET_FIELDS
+)  # fmt: skip
 _NEEDS_DOMAIN = (Role.QUASI_IDENTIFIER, Role.CLASS)
 
 
@@ -80,7 +83,7 @@ def _refuse_what_does_not_fit(here: _Here) -> None:
             f"add `type: date`, `type: number` or `type: integer` to '{name}'",
             code="SF-STUDY-119",
         )
-    numeric = ("bounds", "step", "at_least")
+    numeric = ("bounds", "step", "at_least", "classes")
     named = kind in (Type.CATEGORY, Type.SET)
     misplaced = [f for f in written if (f in numeric) == named and f in (*numeric, "values")]
     misplaced += [f for f in written if f in _SET_FIELDS and kind is not Type.SET]
@@ -251,7 +254,34 @@ def _grid(here: _Here, bare: Attribute, unit: Unit) -> Attribute:
     if fields.taxonomy is not None:
         with at("attributes", here.name, "taxonomy"):
             grid = replace(grid, taxonomy=grid_taxonomy(fields.taxonomy, grid, lambda text: point(text, unit)))
-    return replace(bare, domain=grid, missing=missing, outside=outside, at_least=narrowest)
+    built = replace(bare, domain=grid, missing=missing, outside=outside, at_least=narrowest)
+    return built if fields.classes is None else replace(built, domain=_number_classes(here, grid))
+
+
+def _number_classes(here: _Here, grid: Grid) -> NumberClasses:
+    """The classes that begin at the declared numbers; the first begins at the lower bound, named or not."""
+    fields = here.fields
+    if fields.role is not Role.CLASS or fields.taxonomy is not None:
+        raise here.error(
+            "classes",
+            f"`classes` says which intervals of a number are predicted, and '{here.name}' "
+            + ("has a taxonomy" if fields.taxonomy is not None else "is not the class"),
+            "use `role: class` without a taxonomy, or take `classes` out",
+            code="SF-STUDY-391",
+        )
+    with here.places.at("attributes", here.name, "classes"):
+        numbers = [point(text, grid.unit) for text in fields.classes or []]
+        codes = [int((number - grid.lower) // grid.step) for number in numbers]
+        exact = [grid.value(code) == number for code, number in zip(codes, numbers, strict=True)]
+        starts = tuple(dict.fromkeys([0, *codes]))
+        if not all(exact) or list(starts) != sorted(starts) or starts[-1] >= grid.points or len(starts) < 2:  # noqa: PLR2004 - two classes are the least
+            raise StudyError(
+                f"the classes of '{here.name}' do not begin at numbers between its bounds, in steps, each after the "
+                "one before",
+                "write where each class begins, such as `classes: [25000, 50000]` for three classes",
+                code="SF-STUDY-392",
+            )
+    return NumberClasses.of(grid, starts)
 
 
 def _with_formats(grid: Grid, written: Sequence[str | NumberFields]) -> Grid:

@@ -1,11 +1,13 @@
 """From a study back to its file: whole, or as changes to a file that keep its comments."""
 
 from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
 from sfumato.domains.domain import Categories, Grid
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.text import to_nested
 from sfumato.domains.taxonomy.tree import Taxonomy
@@ -115,6 +117,8 @@ def _purpose(purpose: Purpose) -> dict[str, object]:
 def _attribute(attribute: Attribute) -> dict[str, object]:
     fields: dict[str, object] = {"role": attribute.role.value}
     domain = attribute.domain
+    if isinstance(domain, NumberClasses):
+        return _number_classes(attribute, domain)
     if isinstance(domain, Categories):
         fields |= _tree(domain.taxonomy)
         fields |= _unless("missing", _kept(attribute.missing, domain, domain.missing), InvalidValuePolicy.ERROR)
@@ -156,6 +160,14 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
     if attribute.description:
         fields["description"] = attribute.description
     return fields
+
+
+def _number_classes(attribute: Attribute, domain: NumberClasses) -> dict[str, object]:
+    """The fields of the number, and where its classes begin."""
+    fields = _attribute(replace(attribute, role=Role.INSENSITIVE, domain=domain.grid))
+    inner = domain.starts[1 : None if domain.missing is None else -1]
+    classes: list[object] = [_point(domain.grid, domain.grid.value(start)) for start in inner]
+    return fields | {"role": attribute.role.value, "classes": classes}
 
 
 def _tree(taxonomy: Taxonomy) -> dict[str, object]:

@@ -250,6 +250,10 @@ class AttributeFields(_Fields):
     step: Scalar | None = Field(
         default=None, description="The public resolution of a number, or days for a date. Whole types: 1 by default."
     )
+    classes: Scalars | None = Field(
+        default=None,
+        description="Where each class of a number or date begins; the first begins at the lower bound.",
+    )
     at_least: Scalar | None = Field(
         default=None, description="The narrowest interval to publish, for methods that can keep to one."
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.domains.domain import Categories, Domain, Grid
+from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
@@ -148,6 +149,8 @@ def _same_domain(declared: Domain, published: Domain) -> bool:
 def _plain(domain: Domain) -> Domain:
     if isinstance(domain, SetDomain):
         return replace(domain, declared=True, separator=None, columns=())
+    if isinstance(domain, NumberClasses):
+        domain = domain.published
     return replace(cast("Categories | Grid", domain), declared=True)
 
 
