@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InfeasibleError, SourceError, StudyError, UsageError
 from sfumato.evaluate.measures import Reading, Refused
-from sfumato.workflow import evidence_of_bundle, evidence_of_table, measure, measure_table
+from sfumato.workflow import evidence_of_table, measure_table
 from tests.examples import examples
 from tests.raising import raises_code
 from tests.workflow.test_evaluate import FIELDS, JOBS, METHODS, RECORDS, study
@@ -50,6 +50,15 @@ def test_the_csv_file_of_a_bundle_has_the_numbers_of_the_bundle(name, tmp_path):
     made = clinic.release(METHODS[name], out=tmp_path / "out", report=False)
     same(clinic.measure(made), clinic.measure(table=made.bundle / "data.csv"))
     same(clinic.measure(made), clinic.measure(table=made.bundle / "data.parquet"))
+
+
+@pytest.mark.error_rate(0, reason="holds for every draw")
+def test_the_csv_file_of_a_sampled_release_needs_its_rate(tmp_path):
+    clinic = study()
+    made = clinic.release(sf.ConfidenceCap(rate="0.5"), out=tmp_path / "out", report=False)
+    names = ["ploss", "uloss", "query-error", "marginals-2", "journalist-risk", "marketer-risk", "suppressed"]
+    table = sf.ForeignTable(source=made.bundle / "data.csv", rate=0.5)
+    same(clinic.measure(made, only=names), clinic.measure(table=table, only=names))
 
 
 @st.composite
@@ -215,6 +224,9 @@ def test_labels_that_do_not_fit_are_named_with_their_rows():
     rows = frame(job=["pilot" if n % 60 == 0 else job for n, job in enumerate(frame()["job"])])
     with raises_code(SourceError, "SF-SOURCE-353", match="'job'.* in 4 rows: 'pilot'"):
         shown(rows)
+    with raises_code(SourceError, "SF-SOURCE-353") as caught:
+        shown(frame(job="\x1b[2J" + "x" * 10_000))
+    assert len(str(caught.value)) < 500 and "\x1b" not in str(caught.value)
     with raises_code(SourceError, "SF-SOURCE-352", match="'job'.* in 240 rows"):
         shown(frame(job="{Engineer, Dancer}"))
     with raises_code(SourceError, "SF-SOURCE-350"):
@@ -236,6 +248,8 @@ def test_a_hierarchy_whose_nodes_are_no_ranges_gives_the_order(tmp_path):
     assert found["average-group-size"].value == RECORDS / 2
     with raises_code(StudyError, "SF-STUDY-352"):
         sf.frontier(study(), sf.sweep(sf.Mondrian, k=[5]), tables={"x": given}, workers=1)
+    with raises_code(SourceError, "SF-SOURCE-354"):
+        shown(rows, hierarchies={"job": tmp_path / "none.csv"})
     with raises_code(SourceError, "SF-SOURCE-351"):
         shown(rows.drop(columns=["job"]), hierarchies={"job": file})
 
@@ -283,12 +297,3 @@ def test_foreign_tables_are_points_that_compete_and_are_not_chosen(tmp_path):
     assert [point["foreign"] for point in found.as_json(chosen)["points"]] == [False, False, True, True]
     assert "hourglass" not in found.plot(chosen).to_json()
     found.save(tmp_path / "plot.svg", chosen)
-
-
-def test_evidence_of_a_table_is_that_of_the_bundle(tmp_path):
-    clinic = study()
-    made = clinic.release(METHODS["mondrian"], out=tmp_path / "out", report=False)
-    one = evidence_of_bundle(clinic.declared, made.bundle)
-    two, _ = evidence_of_table(clinic.declared, made.bundle / "data.csv")
-    assert one.shown.records == two.shown.records and len(one.shown) == len(two.shown)
-    assert measure(one, ["ploss"])["ploss"].details == pytest.approx(measure(two, ["ploss"])["ploss"].details)

@@ -40,6 +40,15 @@ def test_sets_in_braces_are_ranges_or_scattered_and_every_value_is_known():
     assert meanings(AGE, ["{20, 21, 22}", "{20, 22}"]) == [(20, 23), SCATTERED]
 
 
+def test_labels_meant_to_break_a_reader_are_no_labels():
+    wide = replace(AGE, domain=Grid(lower=Fraction(0), upper=Fraction(10**10), step=Fraction(1), unit="integer"))
+    assert meanings(wide, ["{*, 3}", "{" * 5_000 + "}" * 5_000, "{{3}}"]) == [(0, 10**10 + 1), None, None]
+    kept = replace(wide, outside=InvalidValuePolicy.KEEP)
+    assert meanings(kept, ["9" * 6_000, "1e400", "[0, 1e400)", " " * 5_000 + "+"]) == [
+        None, (10**10, 10**10 + 1), (0, 10**10 + 1), None,
+    ]  # fmt: skip
+
+
 def test_numbers_as_text_and_as_numbers():
     assert meanings(AGE, ["25", 25, 25.0, "25.0", "*", "20-39", "120", "old"]) == [
         (25, 26), (25, 26), (25, 26), (25, 26), (0, 100), (20, 40), None, None,

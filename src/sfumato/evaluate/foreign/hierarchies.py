@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sfumato.domains.domain import Categories
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import StudyError
+from sfumato.errors import SourceError, StudyError
 from sfumato.study.file.taxonomy_file import load_taxonomy
 
 
@@ -19,6 +19,12 @@ class Hierarchy:
     @classmethod
     def load(cls, column: str, path: str | Path) -> "Hierarchy":
         """Open a file with a row a leaf, leaf first and root last, or nested names as YAML."""
+        if not Path(path).is_file():
+            raise SourceError(
+                f"there is no file {path} for the hierarchy of '{column}'",
+                "check the path; it starts at the working folder",
+                code="SF-SOURCE-354",
+            )
         return cls(column, load_taxonomy(path))
 
     def leaves(self) -> dict[str, tuple[str, ...]]:

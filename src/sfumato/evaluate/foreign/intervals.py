@@ -25,6 +25,7 @@ _SIGNED: Final = re.compile(r"(>=|≥|>|<=|≤|<)\s*(.+)", re.DOTALL)
 _AND_MORE: Final = re.compile(r"(.+?)\s*\+", re.DOTALL)
 _NUMBERS: Final = re.compile(rf"({_NUMBER})\s*(?:-|–|—|−|\.\.|…|to)\s*({_NUMBER})")
 _DAYS: Final = re.compile(r"(\S+?)(?:\s+-\s+|\s*(?:–|—|\.\.|…)\s*|\s+to\s+)(\S+)")
+_LONGEST: Final = 200  # letters of a label that is a number, a day or an interval
 _UNBOUNDED: Final = frozenset({"inf", "+inf", "-inf", "∞", "+∞", "-∞", "*", ""})
 
 
@@ -50,13 +51,15 @@ def read_interval(grid: Grid, text: str, *, clamp: bool = False) -> Range | None
     >>> read_interval(age, "95-99", clamp=True)
     (73, 74)
     """
-    found = _parse(grid, text.strip())
+    found = _parse(grid, text.strip()) if len(text) <= _LONGEST else None
     return None if found is None else _codes(grid, found, clamp=clamp)
 
 
 def read_point(grid: Grid, text: str) -> Fraction | None:
     """A number as the study's formats or a plain one have it, or a day as its number; None if it is neither."""
     text = text.strip()
+    if len(text) > _LONGEST:
+        return None
     if grid.unit == "day":
         day = read_day(text, formats_of(grid.formats)) or read_day(text, formats_of(()))
         return None if day is None else Fraction(day.toordinal())

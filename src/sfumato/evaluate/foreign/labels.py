@@ -96,7 +96,7 @@ def _code(attribute: Attribute, value: object) -> int | None:
         return None
     if not grid.lower <= point <= grid.upper and attribute.outside is not InvalidValuePolicy.KEEP:
         return None
-    return int(grid.encode_numbers(np.array([float(point)]))[0])
+    return int(grid.encode_numbers(np.array([float(min(max(point, grid.lower), grid.upper))]))[0])
 
 
 def _together(attribute: Attribute, labels: Iterable[str]) -> Meaning:
@@ -109,13 +109,17 @@ def _together(attribute: Attribute, labels: Iterable[str]) -> Meaning:
 
 
 def _union(attribute: Attribute, labels: Sequence[str]) -> Meaning:
-    """Several values or nodes in braces, all of which must be known."""
-    codes: set[int] = set()
-    for found in meanings(attribute, labels):
-        if not isinstance(found, tuple):
-            return found
-        codes.update(range(*found))
-    return _range(codes)
+    """Several values or nodes in braces, all of which must be known; a set in a set is no label."""
+    found = [None] if any(label.startswith("{") for label in labels) else meanings(attribute, labels)
+    ranges = sorted(one for one in found if isinstance(one, tuple))
+    if len(ranges) < len(found):
+        return None
+    start, stop = ranges[0]
+    for begin, end in ranges[1:]:
+        if begin > stop:
+            return SCATTERED
+        stop = max(stop, end)
+    return start, stop
 
 
 def _range(codes: set[int]) -> Meaning:

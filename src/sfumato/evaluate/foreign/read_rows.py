@@ -30,6 +30,7 @@ from sfumato.study.view import View
 from sfumato.tables import SourceTable, open_source
 
 _ROWS: Final = "rows of the foreign table"  # no column is called so
+_LETTERS: Final = 60  # of a label that is quoted
 _QUOTED: Final = 3  # labels that an error quotes
 FORM: Final = "foreign"
 
@@ -239,7 +240,7 @@ def _ranges(rows: _Rows, attribute: Attribute, hierarchy: Hierarchy | None, wher
 
 def _misfit(attribute: Attribute, where: str, values: Sequence[object], rows: int, found: list[Meaning]) -> SourceError:
     """Labels without a meaning that a range of codes has; the table is public by definition, so they are quoted."""
-    quoted = ", ".join("a missing value" if is_missing(value) else f"'{value}'" for value in values[:_QUOTED])
+    quoted = ", ".join("a missing value" if is_missing(value) else _quote(value) for value in values[:_QUOTED])
     more = ", …" if len(values) > _QUOTED else ""
     if None not in found:
         return SourceError(
@@ -254,6 +255,13 @@ def _misfit(attribute: Attribute, where: str, values: Sequence[object], rows: in
         f"give the hierarchy that they come from (--hierarchy {attribute.name}=FILE), or correct the table or study",
         code="SF-SOURCE-353",
     )
+
+
+def _quote(value: object) -> str:
+    """A label for an error, of a bounded length and without marks that a terminal would obey."""
+    text = str(value)
+    short = text if len(text) <= _LETTERS else f"{text[:_LETTERS]}…"
+    return f"'{short}'" if short.isprintable() else ascii(short)
 
 
 def _shown(
