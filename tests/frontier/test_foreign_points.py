@@ -34,8 +34,9 @@ def test_the_choice_is_one_of_ours_and_names_a_better_one():
     found = of(own(2.0, 2.0), foreign(1.5, 1.5), foreign(3.0, 0.5), foreign(2.0, 2.0))
     chosen = found.choose("knee")
     assert chosen.point is found.points[0]
-    assert chosen.sentence.endswith("Another tool's release is better: their 1.5/1.5")
-    assert "Another tool" not in of(own(2.0, 2.0), foreign(3.0, 0.5)).choose("knee").sentence
+    assert chosen.sentence.endswith("not chosen; better on these axes than the chosen one: their 1.5/1.5")
+    assert of(own(2.0, 2.0), foreign(3.0, 0.5)).choose("knee").sentence.endswith("not counted here and not chosen")
+    assert "other tools" not in of(own(2.0, 2.0)).choose("knee").sentence
 
 
 def test_without_one_of_ours_nothing_is_chosen():

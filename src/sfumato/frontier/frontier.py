@@ -71,11 +71,13 @@ class Frontier:
         """
         own = [point for point in self.points if not point.foreign]
         found = choose(own, self.x, self.y, rule, privacy=privacy, utility=utility)
-        better = self.better_foreign(found.point)
-        if not better:
+        if len(own) == len(self.points):
             return found
-        names = ", ".join(point.label for point in better)
-        return replace(found, sentence=f"{found.sentence}. Another tool's release is better: {names}")
+        better = ", ".join(point.label for point in self.better_foreign(found.point))
+        words = f"; better on these axes than the chosen one: {better}" if better else ""
+        return replace(
+            found, sentence=f"{found.sentence}. Releases of other tools are not counted here and not chosen{words}"
+        )
 
     def better_foreign(self, point: Point) -> tuple[Point, ...]:
         """The releases of other tools that are as good as a point on both axes and better on one."""
