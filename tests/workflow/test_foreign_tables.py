@@ -297,3 +297,16 @@ def test_foreign_tables_are_points_that_compete_and_are_not_chosen(tmp_path):
     assert [point["foreign"] for point in found.as_json(chosen)["points"]] == [False, False, True, True]
     assert "hourglass" not in found.plot(chosen).to_json()
     found.save(tmp_path / "plot.svg", chosen)
+
+
+def test_sets_are_not_read_and_may_be_left_out():
+    codes = {"role": "quasi_identifier", "type": "set", "separator": ";", "taxonomy": {"Any": ["a", "b", "c"]}}
+    raw = pa.table({"age": [1, 2, 3, 4] * 5, "codes": ["a;b", "a", "b", ""] * 5, "ill": ["flu", "none"] * 10})
+    attributes = {name: FIELDS["attributes"][name] for name in ("age", "ill")} | {"codes": codes}
+    sets = sf.Study.from_mapping({"name": "sets", "source": raw, "privacy": {"budget": 1}, "attributes": attributes})
+    rows = pa.table({"age": ["0-4"] * 20, "ill": ["flu", "none"] * 10})
+    found = sets.measure(table=rows, only=["ploss", "general-loss", "linked-people", "prosecutor-risk"])
+    assert found["ploss"].value == pytest.approx(0, abs=1e-12) and found["prosecutor-risk"].value == 1 / 20
+    assert found["general-loss"].details["codes"] == 1 and found["linked-people"].details["with candidates"] == 1
+    with raises_code(StudyError, "SF-STUDY-350"):
+        sets.measure(table=raw)
