@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato import workflow
 from sfumato.errors import PublishError, UsageError, VerifyError
 from sfumato.evaluate.audit import Finding
+from sfumato.evaluate.foreign import ReadTable
 from sfumato.evaluate.intersection import Intersection
 from sfumato.evaluate.learning.accuracy import Comparison
 from sfumato.evaluate.max_k import MaxK
@@ -323,8 +324,10 @@ class Study:
 
     def measure(
         self,
-        release: str | Path | Published | Release,
+        release: str | Path | Published | Release | None = None,
         *,
+        table: Any = None,
+        purpose: str | None = None,
         only: Iterable[str | Measure] | None = None,
         was: str | None = None,
         progress: Progress = silent,
@@ -336,15 +339,34 @@ class Study:
         measures, or measures with their parameters. The result has an entry for each measure by its name: a `Reading`
         with ``value`` and ``details``, or a `Refused` with the ``reason`` why it does not apply. ``was`` is the name
         that the study had when the release was made, if it was renamed since.
+
+        In place of a release, ``table`` is one that another tool made from the same records: a file, a URL, a table in
+        memory, or a `ForeignTable`, which says more of it. It is measured over the attributes of ``purpose``; see also
+        `read_table`.
         """
+        if table is not None:
+            _refuse_both(release, table)
+            return workflow.measure_table(
+                self.declared, table, only, purpose=purpose, progress=progress, memory_limit=memory_limit
+            )[0]
+        release = _one_release(release, purpose)
         return workflow.measure_release(
             self.declared, release, only, was=was, progress=progress, memory_limit=memory_limit
         )
 
+    def read_table(self, table: Any, *, purpose: str | None = None) -> ReadTable:
+        """For the owner: a table that another tool made, as `measure` reads it; ``sentences()`` say what was found.
+
+        Its rows, how many of them are suppressed records, columns that were ignored, attributes that it does not
+        publish. A label that has no meaning in the study is an error.
+        """
+        return workflow.evidence_of_table(self.declared, table, purpose=purpose)[1]
+
     def attack_link(
         self,
-        release: str | Path | Published | Release,
+        release: str | Path | Published | Release | None = None,
         *,
+        table: Any = None,
         known: Any = None,
         was: str | None = None,
         progress: Progress = silent,
@@ -353,10 +375,20 @@ class Study:
         """For the owner: link people to a release by their quasi-identifiers. Uses raw data, covered by no guarantee.
 
         ``known`` is a table of people (a file, a URL, or a table in memory) with columns as in the study; without it,
-        everybody in the study's table is looked up. ``was``: see `measure`.
+        everybody in the study's table is looked up. ``was`` and ``table``: see `measure`.
         """
+        if table is not None:
+            _refuse_both(release, table)
+            return workflow.attack_table(
+                self.declared, table, known=known, progress=progress, memory_limit=memory_limit
+            )
         return workflow.attack_link(
-            self.declared, release, known=known, was=was, progress=progress, memory_limit=memory_limit
+            self.declared,
+            _one_release(release, None),
+            known=known,
+            was=was,
+            progress=progress,
+            memory_limit=memory_limit,
         )
 
     def attack_intersect(
@@ -444,6 +476,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     x: str | Measure = "ploss",
     y: str | Measure = "uloss",
     measures: Sequence[str | Measure] = (),
+    tables: Mapping[str, Any] | None = None,
     repeats: int = REPEATS,
     workers: int | None = None,
     folder: str | Path | None = None,
@@ -452,10 +485,12 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     """For the owner: make and measure every release of a sweep, to compare their privacy and utility and choose one.
 
     ``sweep`` is made by `sweep`, or the name of one the study declares; without it the study's only one, or a default.
-    ``measures`` are further measures besides the two axes; each is a name, or a measure with parameters. A random
-    release is drawn ``repeats`` times: its point is the mean, with the standard deviation of the draws. Finished points
-    are stored in ``folder`` (`frontier/NAME` beside the study) and not made again. Nothing is published and no ε is
-    spent. A release that is chosen this way is chosen on the raw table, and must say so.
+    ``measures`` are further measures besides the two axes; each is a name, or a measure with parameters. ``tables`` are
+    releases that other tools made from the same records, by the name of their point: a file, a URL, a table in memory,
+    or a `ForeignTable`. A random release is drawn ``repeats`` times: its point is the mean, with the standard deviation
+    of the draws. Finished points are stored in ``folder`` (`frontier/NAME` beside the study) and not made again.
+    Nothing is published and no ε is spent. A release that is chosen this way is chosen on the raw table, and must say
+    so.
     """
     return workflow.run_frontier(
         study.declared if isinstance(study, Study) else study,
@@ -464,11 +499,35 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
         x=x,
         y=y,
         measures=measures,
+        tables=tables,
         repeats=repeats,
         workers=workers,
         folder=None if folder is None else Path(folder),
         progress=progress,
     )
+
+
+def _refuse_both(release: object, table: object) -> None:
+    if release is not None and table is not None:
+        raise UsageError(
+            "a release and a table are given", "give one of them: `release`, or `table=`", code="SF-USAGE-351"
+        )
+
+
+def _one_release(
+    release: str | Path | Published | Release | None, purpose: str | None
+) -> str | Path | Published | Release:
+    if release is None:
+        raise UsageError(
+            "no release is given",
+            "give the folder of a bundle or the result of `release`, or a table of another tool as `table=`",
+            code="SF-USAGE-352",
+        )
+    if purpose is not None:
+        raise UsageError(
+            "a purpose is given with a bundle, which has its own", "leave `purpose` out", code="SF-USAGE-353"
+        )
+    return release
 
 
 def _parse_chosen(how: Chosen | str) -> Chosen:

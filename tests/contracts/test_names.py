@@ -24,6 +24,7 @@ PUBLIC = {
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
+    "ForeignTable",
     "FullDomain",
     "KAnonymity",
     "Mondrian",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
+from sfumato.cli.foreign import foreign_tables
 from sfumato.cli.options import Json, StudyFile
 from sfumato.wording import sentence
 
@@ -28,6 +29,14 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     measure: Annotated[
         list[str] | None, typer.Option("--measure", help="Another measure to compute and show. Repeatable.")
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", help="A release of another tool as a further point: FILE or NAME=FILE. Repeatable."),
+    ] = None,
+    synthetic: Annotated[
+        list[str] | None,
+        typer.Option("--synthetic", help="The NAME of a --table whose rows are synthetic. Repeatable."),
+    ] = None,
     choose: Annotated[
         str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
     ] = "knee",
@@ -48,6 +57,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     from sfumato.frontier import parse_rule
 
     rule, privacy, utility = parse_rule(choose)
+    tables = foreign_tables(table or (), synthetic or ())
     with show.progress(shown=not json) as report:
         found = compare(
             Study.load(study),
@@ -56,6 +66,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
             x=x,
             y=y,
             measures=measure or (),
+            tables=tables,
             repeats=repeats,
             workers=workers,
             folder=out,
@@ -85,23 +96,32 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     """Every release a line, the failures with their reasons, and the choice."""
     best = {id(point) for point in found.efficient}
     names = list(dict.fromkeys((found.x.name, found.y.name, *found.axes)))
-    wide = max(len(point.label) for point in (*found.points, *found.baselines))
+    wide = max(len(_label(point)) for point in (*found.points, *found.baselines))
     every = (*found.points, *found.baselines)
     widths = {name: max(10, len(name), *(len(_number(point, name)) for point in every)) for name in names}
     show.say(f"  {'':<2}{'release':<{wide}}" + "".join(f"  {name:>{width}}" for name, width in widths.items()))
     for point in (*found.points, *found.baselines):
         mark = "→" if point is chosen.point else "*" if id(point) in best else ""
         numbers = "".join(f"  {_number(point, name):>{width}}" for name, width in widths.items())
-        show.say(f"  {mark:<2}{point.label:<{wide}}{numbers}")
+        show.say(f"  {mark:<2}{_label(point):<{wide}}{numbers}")
     show.say(
         f"  * efficient: no other release is as good on both and better on one of {found.x.name}, "
         f"{found.y.name}; → chosen"
     )
     if any(point.draws > 1 for point in found.points):
         show.say("  ± random releases were drawn several times: mean and standard deviation")
+    if any(point.foreign for point in found.points):
+        show.say("  † made by another tool; Sfumato checked no guarantee of it")
+        for point in found.points:
+            for note in point.notes[1:]:
+                show.say(f"  {point.label}: {note}")
     for point, why in found.failures:
         show.say(f"  failed: {point.label}: {why}")
     show.say(f"{sentence(chosen.sentence)}.")
+
+
+def _label(point: "Point") -> str:
+    return f"{point.label} †" if point.foreign else point.label
 
 
 def _number(point: "Point", name: str) -> str:

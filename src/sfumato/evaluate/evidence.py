@@ -75,6 +75,11 @@ class Evidence:
             )
         return found
 
+    def unpublished(self, name: str | None) -> str | None:
+        """Why nothing can be read of protected attributes that the release does not have; None if it has them all."""
+        lacking = [a.name for a in self.chosen(name) if a.name not in self.shown.values]
+        return f"the release does not publish '{lacking[0]}'" if lacking else None
+
     def column(self, name: str) -> NDArray[np.int64]:
         """The codes of one attribute in the table, one a cell."""
         return self.raw.codes[:, self.raw.attributes.index(name)]

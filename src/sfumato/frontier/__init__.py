@@ -5,9 +5,10 @@ from sfumato.frontier.draws import average_draws
 from sfumato.frontier.efficient import efficient
 from sfumato.frontier.frontier import Frontier
 from sfumato.frontier.grid import Sweep, default_sweep, families, label, sweep, sweep_from_settings
-from sfumato.frontier.point import Axis, Point, Spread
+from sfumato.frontier.point import FOREIGN, Axis, Point, Spread
 
 __all__ = [
+    "FOREIGN",
     "Axis",
     "Choice",
     "Frontier",

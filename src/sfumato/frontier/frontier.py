@@ -65,8 +65,25 @@ class Frontier:
         return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y)
 
     def choose(self, rule: str | None = None, *, privacy: float | None = None, utility: float | None = None) -> Choice:
-        """One release: ``privacy=`` or ``utility=`` is the worst acceptable value on x or y; ``"knee"``, the bend."""
-        return choose(self.points, self.x, self.y, rule, privacy=privacy, utility=utility)
+        """One release: ``privacy=`` or ``utility=`` is the worst acceptable value on x or y; ``"knee"``, the bend.
+
+        It is one that can be made here. Where a release of another tool is better, the sentence says so.
+        """
+        own = [point for point in self.points if not point.foreign]
+        found = choose(own, self.x, self.y, rule, privacy=privacy, utility=utility)
+        if len(own) == len(self.points):
+            return found
+        better = ", ".join(point.label for point in self.better_foreign(found.point))
+        words = f"; better on these axes than the chosen one: {better}" if better else ""
+        return replace(
+            found, sentence=f"{found.sentence}. Releases of other tools are not counted here and not chosen{words}"
+        )
+
+    def better_foreign(self, point: Point) -> tuple[Point, ...]:
+        """The releases of other tools that are as good as a point on both axes and better on one."""
+        return tuple(
+            other for other in self.points if other.foreign and efficient((other, point), self.x, self.y) == (other,)
+        )
 
     def as_json(self, chosen: Choice) -> dict[str, Any]:
         """All points and the choice as plain values."""
@@ -91,7 +108,7 @@ class Frontier:
     @property
     def knee(self) -> Choice | None:
         """The choice at the knee, if there is anything to choose from."""
-        return self.choose(KNEE) if self.efficient else None
+        return self.choose(KNEE) if any(not point.foreign for point in self.points) and self.choosable else None
 
     def to_html(self, chosen: Choice | None = None) -> str:
         """One page with the plot, the choice, all points and the failures; it needs no network."""

@@ -39,6 +39,10 @@ _DRAWN = (
     "Bars: a release with noise or a sample is random, so it was drawn several times; the mark is the mean, the bars "
     "go from the least to the largest. The published release will be a new draw. "
 )
+_FOREIGN = (
+    "Hourglasses: releases that other tools made from the same records. They compete for the frontier, and are not "
+    "chosen; Sfumato did not make them and did not check any guarantee of theirs. "
+)
 _TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
 
 
@@ -47,6 +51,7 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
     purpose = f", purpose {frontier.purpose}" if frontier.purpose else ""
     title = f"{frontier.study}{purpose}: privacy and utility loss of releases"
     drawn = any(point.draws > 1 for point in frontier.points)
+    foreign = any(point.foreign for point in frontier.points)
     parts = [
         f"<h1>{escape(title)}</h1>",
         (
@@ -55,10 +60,13 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         ),
         _said(frontier, chosen),
         f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
-        f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_TOUCH}</p>",
+        f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_FOREIGN if foreign else ''}{_TOUCH}</p>",
         "<h2>Every release</h2>",
         _points(frontier, chosen),
     ]
+    if notes := [(point.label, note) for point in frontier.tried for note in point.notes]:
+        rows = "".join(f"<li>{escape(label)}: {escape(note)}.</li>" for label, note in notes)
+        parts += ["<h2>Releases of other tools</h2>", f"<ul>{rows}</ul>"]
     if frontier.failures:
         parts += ["<h2>Not made or not measured</h2>", _failures(frontier)]
     return whole(title, parts)
@@ -115,7 +123,11 @@ def _points(frontier: "Frontier", chosen: Choice | None) -> str:
         numbers = "".join(f"<td class='n'>{_number(point, name)}</td>" for name in measures)
         marks = [
             word
-            for word, so in (("efficient", id(point) in best), ("chosen", bool(chosen and point is chosen.point)))
+            for word, so in (
+                ("efficient", id(point) in best),
+                ("chosen", bool(chosen and point is chosen.point)),
+                ("another tool, not checked", point.foreign),
+            )
             if so
         ]
         kind = " class='best'" if id(point) in best else ""

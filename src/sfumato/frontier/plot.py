@@ -8,7 +8,7 @@ import altair as alt
 import vl_convert
 
 from sfumato.frontier.choose import Choice
-from sfumato.frontier.point import Axis, Point
+from sfumato.frontier.point import FOREIGN, Axis, Point
 
 if TYPE_CHECKING:
     from sfumato.frontier.frontier import Frontier
@@ -25,6 +25,7 @@ _STAR = (
     "L-.15,1.1L-.15,.36L-.67,.89L-.89,.67L-.36,.15L-1.1,.15L-1.1,-.15L-.36,-.15L-.89,-.67L-.67,-.89L-.15,-.36Z"
 )
 ENDS = (_CROSS, _STAR)
+HOURGLASS = "M-.8,-1L.8,-1L.12,0L.8,1L-.8,1L-.12,0Z"  # releases that other tools made
 _HEIGHT = 400
 
 
@@ -135,7 +136,9 @@ def _families(points: Sequence[Point], ends: Sequence[Point], frontier: "Frontie
     named = list(dict.fromkeys(point.label for point in ends))
     domain = [*series, *named]
     colours = [*(COLOURS[n % len(COLOURS)] for n in range(len(series))), *(INK for _ in named)]
-    shapes = [*(SHAPES[n % len(SHAPES)] for n in range(len(series))), *(ENDS[n % len(ENDS)] for n in range(len(named)))]
+    own = [name for name in series if name != FOREIGN]
+    mark = {FOREIGN: HOURGLASS, **{name: SHAPES[n % len(SHAPES)] for n, name in enumerate(own)}}
+    shapes = [*(mark[name] for name in series), *(ENDS[n % len(ENDS)] for n in range(len(named)))]
     best = {id(point) for point in frontier.efficient}
     rows = [
         {**_row(point, x, y, frontier), "order": number, "efficient": "yes" if id(point) in best else "no"}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sfumato.study.recipe import Recipe
 
 Better = Literal["lower", "higher"]
+FOREIGN = "made by other tools, guarantee not checked"  # the series of their releases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ class Point:
     """One candidate: how it was made, its numbers by the name of the measure, or why there is none.
 
     ``series`` is the method with its privacy models, ``family`` all that is the same along one line of a plot. A
-    baseline (nothing published, everything published) has no recipe. A candidate whose release is random was drawn
+    baseline (nothing published, everything published) has no recipe, and neither has a ``foreign`` release, which
+    another tool made and whose guarantee nobody checked here. A candidate whose release is random was drawn
     ``draws`` times: its numbers are the means, and ``spread`` says how far the draws lie apart.
     """
 
@@ -66,6 +68,8 @@ class Point:
     failure: str | None = None  # why there is no draft
     draws: int = 1
     spread: Mapping[str, Spread] = field(default_factory=dict)
+    foreign: bool = False  # whether another tool made it
+    notes: tuple[str, ...] = ()  # what was read of it, if so
 
     def has(self, *names: str) -> bool:
         """Whether it has a number for each of these measures."""
@@ -92,4 +96,6 @@ class Point:
             "failure": self.failure,
             "draws": self.draws,
             "spread": {name: found.as_json() for name, found in self.spread.items()},
+            "foreign": self.foreign,
+            "notes": list(self.notes),
         }

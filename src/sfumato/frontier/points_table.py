@@ -41,6 +41,7 @@ def columns(
         "rows": [point.facts.get("rows") for point in points],
         "suppressed": [point.facts.get("suppressed") for point in points],
         "seconds": [round(point.seconds, 3) for point in points],
+        "foreign": [point.foreign for point in points],
         "failure": [why.get(id(point)) for point in points],
     }
 

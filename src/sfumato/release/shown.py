@@ -118,6 +118,7 @@ class Shown:
     suppressed: int = 0
     noisy: bool = False  # whether weights are counts with noise, and no records are published
     sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are published, by attribute
+    synthetic: bool = False  # whether rows were drawn by another tool and are no records; ``noisy`` is then set too
 
     def __post_init__(self) -> None:
         assert self.starts.shape == self.stops.shape == (len(self.weights), len(self.attributes)), "a region a row"
@@ -133,6 +134,10 @@ class Shown:
     def tells(self, name: str) -> bool:
         """Whether an attribute beside the regions is published, and is not a set of which nothing is published."""
         return name in self.values and not (name in self.sets and bool(self.sets[name].regions.whole.all()))
+
+    def generalises(self, name: str) -> bool:
+        """Whether some value of an attribute beside the regions stands for several codes."""
+        return name in self.values and bool((self.values[name].over_ranges().widths > 1).any())
 
 
 def shown_records(draft: Draft) -> Shown:

@@ -6,12 +6,19 @@ in the order of trust, whatever the method is.
 
 from sfumato.workflow.accuracy import accuracies, accuracy
 from sfumato.workflow.ask_table import Answer, Question, ask
-from sfumato.workflow.attack import attack_intersect, attack_link
+from sfumato.workflow.attack import attack_intersect, attack_link, attack_table
 from sfumato.workflow.audit_release import audit_recipe
 from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
 from sfumato.workflow.choose_epsilon import EPSILONS, EpsilonChoice, EpsilonPoint, choose_epsilon
-from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_draft, measure, measure_release
+from sfumato.workflow.evaluate import (
+    evidence_of_bundle,
+    evidence_of_draft,
+    evidence_of_table,
+    measure,
+    measure_release,
+    measure_table,
+)
 from sfumato.workflow.learn_model import is_learner, learn, plan_learning
 from sfumato.workflow.learning_audit import audit_tree
 from sfumato.workflow.make_release import release
@@ -40,12 +47,14 @@ __all__ = [
     "ask",
     "attack_intersect",
     "attack_link",
+    "attack_table",
     "audit_recipe",
     "audit_tree",
     "choose_epsilon",
     "domain_violations",
     "evidence_of_bundle",
     "evidence_of_draft",
+    "evidence_of_table",
     "is_learner",
     "learn",
     "ledger_of",
@@ -54,6 +63,7 @@ __all__ = [
     "max_k",
     "measure",
     "measure_release",
+    "measure_table",
     "plan",
     "plan_learning",
     "published_words",

@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, UsageError
 from sfumato.evaluate.evidence import Evidence, protected
+from sfumato.evaluate.foreign import foreign_table
 from sfumato.evaluate.intersection import Intersection, intersect
 from sfumato.evaluate.measures import Linkage, link
 from sfumato.evaluate.table_records import TableRecords, table_records
@@ -20,7 +21,7 @@ from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, open_source
-from sfumato.workflow.evaluate import evidence_of_bundle, raw_records
+from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_table, raw_records
 from sfumato.workflow.reading.read_bundle import Given, read_bundle
 
 
@@ -35,6 +36,27 @@ def attack_link(
 ) -> Linkage:
     """Look up people in a bundle by their quasi-identifiers: those of the table ``known``, or all of the study's."""
     evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
+    people = None if known is None else _known(evidence, known, progress, memory_limit)
+    progress("looking people up", 0, 1)
+    return link(evidence) if people is None else link(evidence, people.cells, people.sets)
+
+
+def attack_table(
+    study: Study,
+    table: Any,
+    *,
+    known: Any = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> Linkage:
+    """Look up people in a table of records that another tool published; rows that belong to nobody are refused."""
+    if foreign_table(table).synthetic:
+        raise UsageError(
+            "the rows of the table are synthetic, so that nobody can be linked to one",
+            "measure `guessed-values`, which asks what the rows tell about people",
+            code="SF-USAGE-354",
+        )
+    evidence, _ = evidence_of_table(study, table, progress=progress, memory_limit=memory_limit)
     people = None if known is None else _known(evidence, known, progress, memory_limit)
     progress("looking people up", 0, 1)
     return link(evidence) if people is None else link(evidence, people.cells, people.sets)

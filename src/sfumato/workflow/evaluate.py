@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.domains.counts import Cells
 from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.foreign import ReadTable, foreign_table, read_foreign
 from sfumato.evaluate.measures import MEASURES, Measure, Reading, Refused
 from sfumato.evaluate.table_records import TableRecords, table_records
 from sfumato.progress import Progress, silent
@@ -113,6 +114,26 @@ def evidence_of_bundle(
     return read.to_evidence(raw)
 
 
+def evidence_of_table(
+    study: Study,
+    table: Any,
+    *,
+    purpose: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> tuple[Evidence, ReadTable]:
+    """A table that another tool published beside the study's own, and what was read of it.
+
+    It is measured over all attributes of the purpose: one that it lacks is not published. Where labels of a given
+    hierarchy are no ranges of the study's codes, the view has that hierarchy in place of the study's taxonomy.
+    """
+    progress("reading the release", 0, 1)
+    view = measuring_view(study, purpose)
+    read = read_foreign(study, view, foreign_table(table), reorder=True, memory_limit=memory_limit)
+    raw = raw_records(study, read.view, progress=progress, memory_limit=memory_limit)
+    return Evidence(view=read.view, raw=raw.cells, shown=read.shown, sets=raw.sets), read
+
+
 def chosen_measures(only: Iterable[str | Measure] | None = None) -> list[Measure]:
     """Measures by name or with parameters of their own, or all registered ones: losses first, then risk and utility."""
     if only is None:
@@ -147,3 +168,18 @@ def measure_release(
     wanted = None if only is None else chosen_measures(only)  # an unknown name fails before anything is read
     evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
     return measure(evidence, wanted, progress=progress)
+
+
+def measure_table(
+    study: Study,
+    table: Any,
+    only: Iterable[str | Measure] | None = None,
+    *,
+    purpose: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> tuple[dict[str, Reading | Refused], ReadTable]:
+    """Measure a table that another tool published; also what was read of it. For the owner only."""
+    wanted = None if only is None else chosen_measures(only)
+    evidence, read = evidence_of_table(study, table, purpose=purpose, progress=progress, memory_limit=memory_limit)
+    return measure(evidence, wanted, progress=progress), read

@@ -20,10 +20,21 @@ from sfumato.domains.sets.set_cut import Sets
 from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
+from sfumato.evaluate.foreign import foreign_table, read_foreign
 from sfumato.evaluate.measures import Measure
 from sfumato.evaluate.table_records import TableRecords
 from sfumato.file_names import checked_file_name
-from sfumato.frontier import Frontier, Point, Sweep, average_draws, default_sweep, families, label, sweep_from_settings
+from sfumato.frontier import (
+    FOREIGN,
+    Frontier,
+    Point,
+    Sweep,
+    average_draws,
+    default_sweep,
+    families,
+    label,
+    sweep_from_settings,
+)
 from sfumato.methods import ContingencyTable, Mondrian, build, recipe_of
 from sfumato.methods.grouping.declared_checks import refuse_named_sets
 from sfumato.privacy.models import population_names
@@ -92,6 +103,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     x: str | Measure = "ploss",
     y: str | Measure = "uloss",
     measures: Sequence[str | Measure] = (),
+    tables: Mapping[str, Any] | None = None,
     repeats: int = REPEATS,
     workers: int | None = None,
     folder: Path | None = None,
@@ -100,9 +112,10 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
 
     ``sweep`` is a sweep, the name of one that the study declares, or nothing for the study's only one or the default.
-    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. A release that is random,
-    by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept in
-    ``folder``, without one beside the study; what is there already is not made again.
+    ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. ``tables`` are releases of
+    other tools, which become points beside the candidates and are read before any candidate is made. A release that is
+    random, by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept
+    in ``folder``, without one beside the study; what is there already is not made again.
     """
     name, wanted = _choose_sweep(study, sweep, purpose)
     taken = {name_with_parameters(measure): measure for measure in chosen_measures((x, y, *measures))}
@@ -123,13 +136,15 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     table = _with_files(study, table, recipes)
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
+    foreign = [_measure_draft(point, table, shown) for point, shown in _foreign(study, table, tables or {}, progress)]
     baselines = _baselines(table, files, names, progress)
     tried = _measure_candidates(table, recipes, files, names, count, repeats, progress)
     found = Frontier(
-        study=study.name, purpose=purpose, x=axes[measure_name(x)], y=axes[measure_name(y)], axes=axes, tried=tried,
+        study=study.name, purpose=purpose, x=axes[measure_name(x)], y=axes[measure_name(y)], axes=axes,
+        tried=(*tried, *foreign),
         baselines=baselines, folder=folder,
     )  # fmt: skip
-    if not found.points:
+    if not any(point.recipe is not None for point in found.points):
         why = list(dict.fromkeys(reason for _, reason in found.failures))
         raise InfeasibleError(
             f"none of the {len(tried)} releases of the sweep could be made and measured; the first failed with: "
@@ -263,6 +278,17 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
             point = _restore_point(Point(label=name, series="baseline", family=name), kept)
         found.append(point)
     return tuple(found)
+
+
+def _foreign(study: Study, table: Table, given: Mapping[str, Any], progress: Progress) -> list[tuple[Point, Shown]]:
+    """Releases of other tools, read in the study's order of values, as points that are not yet measured."""
+    found: list[tuple[Point, Shown]] = []
+    for name, one in given.items():
+        progress(f"reading {name}", len(found), len(given))
+        read = read_foreign(study, table.view, foreign_table(one), reorder=False)
+        point = Point(label=name, series=FOREIGN, family=name, foreign=True, notes=tuple(read.sentences()))
+        found.append((point, read.shown))
+    return found
 
 
 def _measure_candidates(

@@ -6,19 +6,28 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
+from sfumato.cli.foreign import Hierarchies, Table, one_foreign_table, refuse_without_table, study_of_table
 from sfumato.cli.options import Bundle, Json, Was
+from sfumato.errors import UsageError
 
 Against = Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")]
 _OWNER = "this is computed from raw records and covered by no guarantee: for your eyes only, never publish it"
 
 
 def link(
-    bundle: Bundle,
-    against: Against,
+    bundle: Annotated[
+        Path | None,
+        typer.Argument(help="A bundle's folder, or the folder it is in; with --table, the study.", metavar="BUNDLE"),
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="The study file (YAML) that the release was made from.")
+    ] = None,
     known: Annotated[
         str | None,
         typer.Option("--with", help="A table of known people: file or URL. Default: everybody in the study's table."),
     ] = None,
+    table: Table = None,
+    hierarchy: Hierarchies = None,
     was: Was = None,
     json: Json = False,
 ) -> None:
@@ -29,8 +38,21 @@ def link(
     """
     from sfumato.api import Study
 
-    with show.progress(shown=not json) as report:
-        found = Study.load(against).attack_link(bundle, known=known, was=was, progress=report)
+    refuse_without_table(table, hierarchy=hierarchy)
+    if table is not None:
+        study = Study.load(study_of_table(bundle, against))
+        given = one_foreign_table(table, hierarchies=hierarchy)
+        with show.progress(shown=not json) as report:
+            found = study.attack_link(table=given, known=known, progress=report)
+    elif bundle is None or against is None:
+        raise UsageError(
+            "a linkage attack requires a bundle and the study it was made from",
+            "run `sfumato evaluate link BUNDLE --against STUDY`, or `sfumato evaluate link STUDY --table FILE`",
+            code="SF-USAGE-360",
+        )
+    else:
+        with show.progress(shown=not json) as report:
+            found = Study.load(against).attack_link(bundle, known=known, was=was, progress=report)
     if json:
         show.as_json({"owner_only": _OWNER, **found.as_json()})
         return

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
+from sfumato.cli.foreign import (
+    Hierarchies,
+    Rate,
+    Synthetic,
+    Table,
+    one_foreign_table,
+    refuse_without_table,
+    study_of_table,
+)
 from sfumato.cli.options import Json, Was
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
+    from sfumato.evaluate.foreign import ForeignTable
     from sfumato.evaluate.measures import Measure, Reading, Refused
 
 _WHOLE = 1000  # from here on without a fraction
@@ -20,15 +30,23 @@ _OWNER = (
 )
 
 
-def measures(
+def measures(  # noqa: PLR0913, PLR0917 - an option each
     bundle: Annotated[
-        Path | None, typer.Argument(help="A bundle's folder, or the folder it is in.", metavar="BUNDLE")
+        Path | None,
+        typer.Argument(help="A bundle's folder, or the folder it is in; with --table, the study.", metavar="BUNDLE"),
     ] = None,
     against: Annotated[
         Path | None, typer.Option("--against", help="The study file (YAML) that the release was made from.")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--only", help="A measure, or several separated by commas. Repeatable.")
+    ] = None,
+    table: Table = None,
+    synthetic: Synthetic = False,
+    rate: Rate = None,
+    hierarchy: Hierarchies = None,
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="With --table: measure over the attributes of a declared purpose.")
     ] = None,
     was: Was = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
@@ -45,6 +63,11 @@ def measures(
     if list_all:
         _list_measures(chosen, json=json)
         return
+    refuse_without_table(table, synthetic=synthetic, rate=rate, hierarchy=hierarchy, purpose=purpose)
+    if table is not None:
+        given = one_foreign_table(table, synthetic=synthetic, rate=rate, hierarchies=hierarchy)
+        _measure_table(study_of_table(bundle, against), given, chosen, purpose, json=json)
+        return
     if bundle is None or against is None:
         raise UsageError(
             "measuring a release requires a bundle and the study it was made from",
@@ -59,6 +82,23 @@ def measures(
         results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
         show.as_json({"owner_only": _OWNER, "measures": results})
         return
+    _show_readings(chosen, found)
+    show.warn(_OWNER)
+
+
+def _measure_table(
+    study: Path, table: "ForeignTable", chosen: Sequence["Measure"], purpose: str | None, *, json: bool
+) -> None:
+    from sfumato.api import Study
+    from sfumato.workflow import measure_table
+
+    with show.progress(shown=not json) as report:
+        found, read = measure_table(Study.load(study).declared, table, chosen, purpose=purpose, progress=report)
+    if json:
+        results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
+        show.as_json({"owner_only": _OWNER, "table": read.as_json(), "measures": results})
+        return
+    show.bullets(read.sentences())
     _show_readings(chosen, found)
     show.warn(_OWNER)
 

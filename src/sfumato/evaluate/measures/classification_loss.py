@@ -46,6 +46,8 @@ class ClassificationLoss(Measure):
         target = evidence.target
         if target is None or target.name not in evidence.shown.values:
             return "the release has no target (class attribute)"
+        if evidence.shown.generalises(target.name):
+            return "the release generalises the target (class attribute)"
         if not evidence.view.quasi:
             return "the release has no quasi-identifiers"
         return None if len(evidence.shown) and evidence.records else "the release contains no records"

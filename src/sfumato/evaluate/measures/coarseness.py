@@ -232,6 +232,8 @@ class Suppressed(Coarseness):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Noisy counts suppress no records."""
+        if evidence.shown.synthetic:
+            return "synthetic rows are no records of the table, so none of them can be suppressed"
         if evidence.shown.noisy:
             return "noisy counts contain no records, so none can be suppressed"
         return None if evidence.records else "the table has no records"
@@ -269,6 +271,8 @@ class ClassificationMetric(Coarseness):
             return "no attribute is the target (`role: class`)"
         if evidence.target.name not in evidence.shown.values:
             return "the release has no target (class attribute)"
+        if evidence.shown.generalises(evidence.target.name):
+            return "the release generalises the target (class attribute)"
         return None if evidence.shown.records + evidence.shown.suppressed > 0 else "the release contains no records"
 
     def read(self, evidence: Evidence) -> Reading:

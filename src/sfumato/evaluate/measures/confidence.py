@@ -107,6 +107,8 @@ class _Confidence(Measure):
             return "no attribute is sensitive"
         if not len(evidence.shown):
             return "the release contains no records"
+        if lacking := evidence.unpublished(self.attribute):
+            return lacking
         try:
             self._known(evidence)
         except StudyError as error:

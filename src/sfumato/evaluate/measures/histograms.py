@@ -58,6 +58,8 @@ class _HistogramDistance(Measure):
         """It needs sensitive values, quasi-identifiers and classes with enough records."""
         if not evidence.protected:
             return "no attribute is sensitive"
+        if lacking := evidence.unpublished(self.attribute):
+            return lacking
         if not evidence.view.quasi:
             return "there are no quasi-identifiers"
         if evidence.records < self.least:

@@ -233,6 +233,8 @@ class LinkedPeople(_Linked):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be linked to."""
+        if evidence.shown.synthetic:
+            return "synthetic rows are no records of people, so nobody can be linked to one"
         if evidence.shown.noisy:
             return "noisy counts contain no records, so nobody can be linked to one"
         return _Linked.refuses(self, evidence)

@@ -41,7 +41,7 @@ class _FromPrior(Measure):
         """Without a sensitive attribute or a class there is nothing to learn of a person."""
         if not evidence.protected:
             return "no attribute is sensitive, so there is nothing to learn of a person"
-        return None if len(evidence.shown) else "the release contains no records"
+        return evidence.unpublished(self.attribute) if len(evidence.shown) else "the release contains no records"
 
     def _losses(self, evidence: Evidence) -> tuple[Floats, Floats]:
         """The loss of each row's records, and how many there are."""

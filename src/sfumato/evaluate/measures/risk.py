@@ -30,6 +30,8 @@ class _Risk(Measure):
 
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be re-identified."""
+        if evidence.shown.synthetic:
+            return "synthetic rows are no records of people, so nobody can be re-identified by one"
         if evidence.shown.noisy:
             return "noisy counts contain no records to re-identify; their guarantee is ε"
         return None if len(evidence.shown) else "the release contains no records"

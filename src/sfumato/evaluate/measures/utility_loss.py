@@ -68,8 +68,9 @@ class UtilityLoss(Measure):
         """It needs a sensitive attribute, records, and large populations."""
         if not evidence.protected:
             return "no attribute is sensitive"
-        if not len(evidence.shown):
-            return "the release contains no records"
+        lacking = evidence.unpublished(self.attribute) if len(evidence.shown) else "the release contains no records"
+        if lacking is not None:
+            return lacking
         try:
             found = large_populations(evidence, self.min_sup)
         except InfeasibleError as error:

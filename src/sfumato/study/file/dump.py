@@ -138,27 +138,33 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         fields |= _unless("missing", attribute.missing.value, InvalidValuePolicy.KEEP)
         fields |= _unless("outside", _kept(attribute.outside, domain, domain.other), InvalidValuePolicy.ERROR)
     elif isinstance(domain, Grid):
-        fields |= {
-            "type": _TYPES[domain.unit],
-            "bounds": [_point(domain, domain.lower), _point(domain, domain.upper)],
-            "step": _number(domain.step),
-        }
-        lost = domain.missing_label if domain.missing is not None else attribute.missing.value
-        usual = InvalidValuePolicy.SUPPRESS if attribute.role is Role.TIME else InvalidValuePolicy.ERROR
-        if domain.formats:
-            fields["format"] = list(domain.formats)
-        if domain.number_formats:
-            forms = [form.fields() for form in domain.number_formats]
-            fields["format"] = forms if len(forms) > 1 else forms[0]
-        fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, InvalidValuePolicy.KEEP)
-        if domain.taxonomy is not None:
-            fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}
+        fields |= _grid(attribute, domain)
     if attribute.at_least is not None:
         fields["at_least"] = _number(attribute.at_least)
     if domain is not None and not domain.declared:
         fields["domain"] = "observed"
     if attribute.description:
         fields["description"] = attribute.description
+    return fields
+
+
+def _grid(attribute: Attribute, domain: Grid) -> dict[str, object]:
+    """The fields of a number or date."""
+    fields: dict[str, object] = {
+        "type": _TYPES[domain.unit],
+        "bounds": [_point(domain, domain.lower), _point(domain, domain.upper)],
+        "step": _number(domain.step),
+    }
+    lost = domain.missing_label if domain.missing is not None else attribute.missing.value
+    usual = InvalidValuePolicy.SUPPRESS if attribute.role is Role.TIME else InvalidValuePolicy.ERROR
+    if domain.formats:
+        fields["format"] = list(domain.formats)
+    if domain.number_formats:
+        forms = [form.fields() for form in domain.number_formats]
+        fields["format"] = forms if len(forms) > 1 else forms[0]
+    fields |= _unless("missing", lost, usual) | _unless("outside", attribute.outside.value, InvalidValuePolicy.KEEP)
+    if domain.taxonomy is not None:
+        fields["taxonomy"] = {"intervals": {"bounds": _levels(domain, domain.taxonomy)}}
     return fields
 
 
