@@ -9,9 +9,11 @@ that of the single number, relative to the true count or a thousandth of the rec
 and the queries.
 
     python -m bench.staged [--data ../shared/data] [--splits 10] [--epsilon 0.05,0.1,0.25,0.5,1] [--table Adult]
+        [--numbers docs/images/staged.json]
 """
 
 import argparse
+import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -139,8 +141,8 @@ def errors(view: View, staged: Draft, diffgen: Draft, train: Codes, seed: int) -
     return found
 
 
-def line(name: str, view: View, codes: Codes, epsilon: str, splits: int) -> str:
-    """The means over splits that all share."""
+def line(name: str, view: View, codes: Codes, epsilon: str, splits: int) -> tuple[str, list[dict[str, Any]]]:
+    """The means over splits that all share, as a row of Markdown and as numbers."""
     target = view.target.name
     found: dict[str, list[tuple[float, float]]] = {"plug-in": [], "tree": [], "max": [], "gini": [], "raw": []}
     asked: list[tuple[float, float, bool]] = []
@@ -164,10 +166,23 @@ def line(name: str, view: View, codes: Codes, epsilon: str, splits: int) -> str:
     better = max(("max", "gini"), key=lambda score: fmean(right for right, _ in found[score]))
     cells = [_cell(found[each]) for each in ("plug-in", "tree", better, "raw")]
     one, two, held = (fmean(column) for column in zip(*asked, strict=True))
-    return (
+    row = (
         f"| {name} | {epsilon} | {' | '.join(cells)} | {one:.2f} | {two:.2f} | {100 * held:.1f} % "
         f"| {fmean(seconds):.1f} s |"
     )
+    titles = {"plug-in": "staged, its classifier", "tree": "staged, tree on its records", better: "DiffGen, tree"}
+    wrong = {"plug-in": one, better: two}
+    return row, [
+        {
+            "table": name,
+            "epsilon": epsilon,
+            "what": title,
+            "accuracy": fmean(right for right, _ in found[each]),
+            "auc": fmean(area for _, area in found[each]),
+            "query_error": wrong.get(each),
+        }
+        for each, title in {**titles, "raw": "raw records, tree"}.items()
+    ]
 
 
 def _cell(scores: list[tuple[float, float]]) -> str:
@@ -183,17 +198,24 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--epsilon", default="0.05,0.1,0.25,0.5,1")
     parser.add_argument("--table", help="this table alone")
+    parser.add_argument("--numbers", type=Path, help="a JSON file for the numbers, which `bench.picture` draws")
     given = parser.parse_args()
     print(f"{machine()}; {given.splits} splits; accuracy % ± standard error / AUC\n")
     print(
         "| table | ε | plug-in | tree on records | DiffGen, tree | raw, tree | query error | of DiffGen | held | time |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    numbers: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, (view, codes) in tables(given.data, Path(folder)):
             if given.table in {None, name}:
                 for epsilon in given.epsilon.split(","):
-                    print(line(name, view, codes, epsilon, given.splits), flush=True)
+                    row, more = line(name, view, codes, epsilon, given.splits)
+                    numbers += more
+                    print(row, flush=True)
+    if given.numbers is not None:
+        found = {"machine": machine(), "splits": given.splits, "points": numbers}
+        given.numbers.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
