@@ -13,9 +13,10 @@ and the queries.
 """
 
 import argparse
+import csv
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean, stdev
 from time import perf_counter
@@ -26,8 +27,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from bench.posts import MOST, tables
+from bench.posts import MOST, coded, tables
 from papers.machine import machine
+from papers.tables import diabetes
 from sfumato.domains.domain import Categories
 from sfumato.methods import DiffGen, Staged
 from sfumato.methods.method import Context
@@ -50,6 +52,39 @@ QUERIES = 60  # of each split
 LEAF = 0.002  # the least share of all weight in a leaf
 SMALL_LEAF = 0.0002  # on synthetic records, whose labels are probabilities and have no noise of their own
 SMALLEST = 0.001  # of the records: an error is relative to no fewer
+
+
+ACS = """\
+name: acs
+source: {path}
+attributes:
+  age: {{role: quasi_identifier, type: integer, bounds: [16, 99], step: 1}}
+  sex: {{role: quasi_identifier, values: ["1", "2"]}}
+  education: {{role: quasi_identifier, type: integer, bounds: [1, 24], step: 1}}
+  marital: {{role: quasi_identifier, values: ["1", "2", "3", "4", "5"]}}
+  race: {{role: quasi_identifier, values: ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}}
+  work_class: {{role: quasi_identifier, values: ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}}
+  hispanic_origin: {{role: quasi_identifier, type: integer, bounds: [1, 24], step: 1}}
+  occupation_group: {{role: quasi_identifier, values: [{groups}]}}
+  income: {{role: class, type: integer, bounds: [-20000, 2000000], step: 1, classes: [50001]}}
+"""
+
+
+def all_tables(data: Path, folder: Path) -> Iterator[tuple[str, tuple[View, Codes]]]:
+    """Those of `bench.posts`, and two more where the data folder has them: patients without sets, and incomes."""
+    yield from tables(data, folder)
+    patients = data / "diabetes130" / "diabetic_data.csv.gz"
+    if patients.is_file():
+        lines = [
+            f"  {name}: {json.dumps(fields)}" for name, fields in {**diabetes.ATTRIBUTES, "race": diabetes.RACE}.items()
+        ]
+        text = f"name: diabetes\nsource: {patients.resolve()}\nattributes:\n" + "\n".join(lines) + "\n"
+        yield "Diabetes", coded(text, folder, "diabetes")
+    people = data / "acs_pums_2024" / "occ_sal_view.csv.gz"
+    if people.is_file():
+        with (data / "acs_pums_2024" / "occp_groups.csv").open(encoding="utf-8") as file:
+            groups = ", ".join(sorted({row["group"] for row in csv.DictReader(file)}))
+        yield "ACS income", coded(ACS.format(path=people.resolve(), groups=groups), folder, "acs")
 
 
 def drafted(method: Any, view: View, train: Codes) -> Draft:
@@ -207,7 +242,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     numbers: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (view, codes) in tables(given.data, Path(folder)):
+        for name, (view, codes) in all_tables(given.data, Path(folder)):
             if given.table in {None, name}:
                 for epsilon in given.epsilon.split(","):
                     row, more = line(name, view, codes, epsilon, given.splits)
