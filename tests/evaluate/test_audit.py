@@ -79,6 +79,7 @@ STRATEGIES = [
     pytest.param(ContingencyTable(epsilon=1, strategy=name), BOTH, id=f"contingency, {name}")
     for name in ("hierarchical", "wavelet")
 ]
+MARGINALS = ContingencyTable(epsilon=1, strategy="consistent-marginals")
 
 
 @pytest.mark.parametrize(("method", "of"), [HONEST[0], HONEST[2], *STRATEGIES])
@@ -130,6 +131,13 @@ def test_strategies_lose_no_more_over_many_runs_and_the_audit_sees_something(met
     found = audited(method, of, runs=QUICK, confidence=SURE)
     assert not found.violates, found.sentence()
     assert found.lower_bound > 0.1, found.sentence()
+
+
+@pytest.mark.slow
+@pytest.mark.error_rate(1e-9, reason="the audit's own error")
+def test_marginals_lose_no_more_than_they_promise():
+    found = audited(MARGINALS, BOTH, runs=2_000, confidence=SURE)
+    assert not found.violates, found.sentence()
 
 
 # --- the same audit, on copies that are wrong ---

@@ -135,22 +135,22 @@ def _events_of_measured(
 
     All of them move by 1 with a record in the cell, so their sum, each with its sign, is what tells most of it.
     """
-    place = [cut.attribute for cut in content.cuts].index(content.ordered)
-    others = [cut for cut in content.cuts if cut.attribute != content.ordered]
-    sizes, classes = [cut.total for cut in others], len(draft.view.classes)
+    sizes = (*(cut.total for cut in content.cuts), len(draft.view.classes))
+    place = len(sizes) if content.ordered is None else [cut.attribute for cut in content.cuts].index(content.ordered)
     if codes is None:
-        cells = np.indices((*sizes, content.strategy.size)).reshape(len(sizes) + 1, -1).T[:_MOST_CELLS]
+        cells = np.indices(sizes[:-1]).reshape(len(sizes) - 1, -1).T[:_MOST_CELLS]
     else:
-        cells, _ = tally([cut.regions(codes[cut.attribute]) for cut in (*others, content.cuts[place])])
-    table = content.measured.reshape(content.strategy.measurements, -1, classes)
+        cells, _ = tally([cut.regions(codes[cut.attribute]) for cut in content.cuts])
+    table = content.measured.reshape(content.strategy.measurements, -1).T
     seen: set[Hashable] = set()
     for cell in cells.tolist():
-        alone = np.zeros((1, content.strategy.size), dtype=np.int64)
-        alone[0, cell[-1]] = 1
-        row = int(np.ravel_multi_index(cell[:-1], sizes)) if sizes else 0
-        for label, total in enumerate((content.strategy.measure(alone)[0] @ table[:, row]).tolist()):
-            home = (content.ordered, tuple(cell), label)
-            seen.update(("measured", home, "at least", step) for step in _STEPS if total >= step)
+        for label in range(sizes[-1]):
+            alone = np.zeros(sizes, dtype=np.int64)
+            alone[(*cell, label)] = 1
+            rows = np.moveaxis(alone, place, -1) if place < len(sizes) else alone
+            changed = content.strategy.measure(rows.reshape(-1, content.strategy.size))
+            total = int((changed * table).sum())
+            seen.update(("measured", tuple(cell), label, "at least", step) for step in _STEPS if total >= step)
     return seen
 
 

@@ -11,6 +11,7 @@ from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.diffgen.forecast import count_sentences
 from sfumato.methods.method import METHODS, Context, Exact, Forecast, PrivateMethod, refuse_observed
+from sfumato.methods.noise.marginal_counts import draft_by_marginals, marginals_forecast, marginals_of
 from sfumato.methods.noise.noisy_groups import Finish, noise_scale
 from sfumato.methods.noise.post_processing import DEFAULT_POST
 from sfumato.methods.noise.strategy_counts import (
@@ -20,7 +21,7 @@ from sfumato.methods.noise.strategy_counts import (
     refuse_strategy,
     strategy_forecast,
 )
-from sfumato.privacy.dp.strategies import check_strategy
+from sfumato.privacy.dp.strategies import MARGINALS, check_strategy
 from sfumato.release.draft import Draft
 from sfumato.study.budget import parse_epsilon
 from sfumato.study.purpose import Needs
@@ -49,11 +50,18 @@ class ContingencyTable(PrivateMethod):
     threshold: int | str = "auto"
     post: str = DEFAULT_POST
     strategy: str = "cells"
+    order: int = 2
 
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
         _ = self.finish
         check_strategy(self.strategy)
+        if self.strategy == MARGINALS and (self.threshold != "auto" or self.post != DEFAULT_POST):
+            raise StudyError(
+                f"the strategy '{MARGINALS}' has a way of its own to make counts whole and non-negative",
+                "leave `threshold` and `post` out, or use another strategy",
+                code="SF-STUDY-379",
+            )
 
     @property
     def finish(self) -> Finish:
@@ -70,12 +78,18 @@ class ContingencyTable(PrivateMethod):
                     f"declare a `level` of '{cut.attribute}' with fewer nodes, or `most`: how many codes a set holds",
                     code="SF-STUDY-045",
                 )
-        refuse_strategy(self.strategy, view, _finest(view))
+        if self.strategy == MARGINALS:
+            marginals_of(view, _finest(view), self.order)
+        else:
+            refuse_strategy(self.strategy, view, _finest(view))
 
     def forecast(self, view: View) -> Forecast:
         """How many combinations there are, what the noise does to them, and which strategy has the smallest error."""
         self.check(view)
         cuts, epsilon = _finest(view), self.spends / view.unit.stability
+        if self.strategy == MARGINALS:
+            words, facts = marginals_forecast(marginals_of(view, cuts, self.order), epsilon)
+            return Forecast(sentences=tuple(words), numbers=facts)
         table = OrderedTable.of(view, cuts)
         compared = None if table is None else table.comparison(epsilon)
         chosen = choose_strategy(self.strategy, view, cuts, epsilon)
@@ -95,6 +109,9 @@ class ContingencyTable(PrivateMethod):
         """Count the cells, add noise to all of them, or to the sums that a strategy measures."""
         self.check(view)
         cuts = _finest(view)
+        if self.strategy == MARGINALS:
+            marginals = marginals_of(view, cuts, self.order)
+            return draft_by_marginals(view, cuts, marginals, counts, self, context)
         chosen = choose_strategy(self.strategy, view, cuts, self.spends / view.unit.stability)
         if chosen is None:
             return self.finish.draft(view, cuts, counts, self, context=context)

@@ -41,11 +41,14 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatedGroups(Groups):
-    """Counts that were estimated from noisy measurements of a strategy over one ordered attribute, with these."""
+    """Counts that were estimated from noisy measurements of a strategy, with these.
+
+    The strategy is over one ordered attribute, in every cell of the others, or over the whole table (``ordered`` None).
+    """
 
     measured: NDArray[np.int64] = field(kw_only=True)  # (measurements × cells of all else,), as `measured.csv` lists it
     strategy: Strategy = field(kw_only=True)
-    ordered: str = field(kw_only=True)
+    ordered: str | None = field(kw_only=True)
     scale: float = field(kw_only=True)
 
     def with_groups(self, groups: Groups) -> "EstimatedGroups":

@@ -34,7 +34,7 @@ from sfumato.methods.method import NOISE_ON
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
-from sfumato.privacy.dp.strategies import Cells, Comparison, Strategy, check_strategy, draw_measurements
+from sfumato.privacy.dp.strategies import Cells, Comparison, OrderedStrategy, check_strategy, draw_measurements
 from sfumato.privacy.models import DifferentialPrivacy
 from sfumato.progress import Progress, silent
 from sfumato.release.guarantee import NO_GUARANTEE
@@ -205,7 +205,7 @@ def ask(
     )
 
 
-def _strategy(question: Question, axis: Axis | None, epsilon: Fraction) -> tuple[Strategy, Comparison | None]:
+def _strategy(question: Question, axis: Axis | None, epsilon: Fraction) -> tuple[OrderedStrategy, Comparison | None]:
     """What is measured; refuses what does not fit before anything is spent."""
     if axis is not None:
         return axis.strategy(question.strategy, epsilon, question.ranges)
@@ -331,7 +331,7 @@ def _count_cells(counter: CodedTable, cells: Cut | None) -> Any:
 def _recipe(question: Question) -> Recipe:
     asked = {"question": question.text, "by": question.by, "span": question.span, "epsilon": show(question.epsilon)}
     if question.strategy != Cells.name:
-        asked["strategy"] = question.strategy
+        asked |= {"strategy": question.strategy, "ranges": "; ".join(question.ranges)}
     return Recipe(name="question", method="ask", parameters={key: value for key, value in asked.items() if value})
 
 

@@ -24,8 +24,8 @@ from sfumato.privacy.dp.strategies import (
     SINGLE_CELLS,
     Cells,
     Comparison,
+    OrderedStrategy,
     Queries,
-    Strategy,
     check_strategy,
 )  # fmt: skip
 from sfumato.privacy.dp.strategies.strategy import Floats, Integers
@@ -91,7 +91,9 @@ class Axis:
             return SINGLE_CELLS
         return Queries("declared", tuple(_runs(self.chosen(text)) for text in ranges))
 
-    def strategy(self, name: str, epsilon: Fraction, ranges: Sequence[str]) -> tuple[Strategy, Comparison | None]:
+    def strategy(
+        self, name: str, epsilon: Fraction, ranges: Sequence[str]
+    ) -> tuple[OrderedStrategy, Comparison | None]:
         """The strategy that a question asks for, and the comparison that `auto` decides by."""
         check_strategy(name)
         queries = self.queries(ranges)
@@ -118,12 +120,12 @@ class Histogram:
     """What was measured of the cells of one attribute, with noise."""
 
     axis: Axis
-    strategy: Strategy
+    strategy: OrderedStrategy
     scale: float
     measured: Integers  # (measurements,)
 
     @classmethod
-    def of(cls, axis: Axis, strategy: Strategy, epsilon: Fraction, measured: Integers) -> "Histogram":
+    def of(cls, axis: Axis, strategy: OrderedStrategy, epsilon: Fraction, measured: Integers) -> "Histogram":
         """With the scale that the mechanism used."""
         return cls(axis, strategy, scale_for(epsilon, sensitivity=strategy.sensitivity), measured)
 

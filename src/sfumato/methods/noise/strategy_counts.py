@@ -25,7 +25,6 @@ from sfumato.methods.noise.post_processing import POSTS, post_process
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
 from sfumato.privacy.dp.strategies import (
     AUTO,
-    MARGINALS,
     MOST_CELLS,
     Cells,
     Comparison,
@@ -86,42 +85,37 @@ def choose_strategy(
         if name == AUTO:
             return None
         raise _refusal(view, cuts) or AssertionError("one of them")
-    if name == MARGINALS:
-        raise _no_marginals()
     strategy = table.comparison(epsilon).chosen(name)
     return None if isinstance(strategy, Cells) else (table, strategy)
 
 
 def refuse_strategy(name: str, view: View, cuts: Sequence[Cut]) -> None:
-    """Refuse a strategy that does not fit a view."""
-    if name == MARGINALS:
-        raise _no_marginals()
+    """Refuse a strategy over an ordered attribute that does not fit a view."""
     refused = _refusal(view, cuts)
     if name not in {Cells.name, AUTO} and refused is not None:
         raise refused
 
 
-def _no_marginals() -> StudyError:
-    return StudyError(
-        f"the strategy '{MARGINALS}' is not available yet",
-        "use `cells`, `hierarchical`, `wavelet` or `auto`",
-        code="SF-STUDY-373",
-    )
-
-
 def _refusal(view: View, cuts: Sequence[Cut]) -> StudyError | None:
     """Why no strategy over an ordered attribute fits."""
-    if any(isinstance(attribute.domain, SetDomain) for attribute in view.predictors):
-        return StudyError(
-            "strategies that add up neighbouring values do not support sets of codes",
-            "use `strategy: cells`, or a purpose without the sets",
-            code="SF-STUDY-374",
-        )
+    if (refused := refuse_cells(view, cuts)) is not None:
+        return refused
     if not any(isinstance(attribute.domain, Grid) for attribute in view.predictors):
         return StudyError(
             "the strategy adds up neighbouring values, and no attribute has values with an order",
             "use `strategy: cells`, or add an attribute of numbers or days",
             code="SF-STUDY-375",
+        )
+    return None
+
+
+def refuse_cells(view: View, cuts: Sequence[Cut]) -> StudyError | None:
+    """Why no strategy other than `cells` fits: sets, or too many cells."""
+    if any(isinstance(attribute.domain, SetDomain) for attribute in view.predictors):
+        return StudyError(
+            "strategies other than `cells` do not support sets of codes",
+            "use `strategy: cells`, or a purpose without the sets",
+            code="SF-STUDY-374",
         )
     total = cross_product(cuts) * len(view.classes)
     if total > MOST_CELLS:

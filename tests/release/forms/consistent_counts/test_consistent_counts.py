@@ -28,6 +28,7 @@ from tests.small_domains import flat, grid, view
 
 OF = view(sex=flat("f", "m"), age=grid(0, 99))
 BY = [sf.ContingencyTable(epsilon=1, strategy=name) for name in ("hierarchical", "wavelet")]
+MARGINALS = sf.ContingencyTable(epsilon=1, strategy="consistent-marginals")
 EACH = pytest.mark.parametrize("method", BY, ids=lambda method: method.strategy)
 
 
@@ -71,6 +72,51 @@ def test_intervals_of_random_ranges_hold(method):
             held += found.low <= true.sum() <= found.high
             assert found.low <= found.count <= found.high
     assert held >= 0.95 * 500
+
+
+def test_intervals_of_marginals_hold_also_where_no_marginal_answers():
+    """500 conditions, on two attributes, on one, and on all three; at least 96 % are expected to hold."""
+    records, rng = codes(), np.random.default_rng(29)
+    held = 0
+    for seed in range(100):
+        release = opened(drafted(MARGINALS, records=records, source=InsecureSource(seed))[0])
+        for number in range(5):
+            low, high = sorted(rng.integers(0, 100, 2).tolist())
+            inside = (records["age"] >= low) & (records["age"] <= high)
+            man, ill = records["sex"] == 1, records["class"] == 1
+            beside, true, modelled = [
+                ("", inside, False), (" and sex = m", inside & man, False), (" or class = Y", inside | ill, False),
+                (" and sex = m and class = Y", inside & man & ill, True),
+                (" or sex = m and class = Y", inside | (man & ill), True),
+            ][number]  # fmt: skip
+            found = release.query(f"age >= {low} and age <= {high}{beside}")
+            held += found.low <= true.sum() <= found.high
+            assert found.low <= found.count <= found.high
+            assert (found.modelled != ()) == (modelled and (high - low) < 99)
+    assert held >= 0.95 * 500
+
+
+@pytest.mark.error_rate(0, reason="holds for every draw")
+def test_marginals_are_published_without_negative_counts_and_with_unbiased_totals():
+    draft, accountant = drafted(MARGINALS)
+    groups, layout = draft.groups, layout_of_draft(draft)
+    assert accountant.left == 0 and [spend.on for spend in accountant.breakdown] == ["all marginals of 2 attributes"]
+    assert draft.facts["noise_scale"] >= 3, "a record is in three marginals"
+    assert np.all(groups.counts >= 1)
+    by_class = np.bincount(groups.classes, weights=groups.counts, minlength=2)
+    assert by_class.tolist() == [max(total, 0) for total in draft.facts["noisy_totals"]["counts"]]
+    assert layout.estimates(groups.measured).sum(axis=(0, 1)) == pytest.approx(by_class, abs=1)
+
+
+@pytest.mark.error_rate(1e-99, reason="any noise at all, at an ε of 1e6")
+def test_without_noise_marginals_are_those_of_the_table():
+    draft, _ = drafted(replace(MARGINALS, epsilon=10**6))
+    records, release = codes(), opened(draft)
+    assert release.query("age < 40 and sex = m").count == pytest.approx(
+        np.sum((records["age"] < 40) & (records["sex"] == 1)), abs=1e-6
+    )
+    forecast = MARGINALS.forecast(OF)
+    assert forecast.numbers["marginals"]["best"] in " ".join(forecast.sentences)
 
 
 @EACH
@@ -145,14 +191,21 @@ def test_what_does_not_fit_is_refused_before_anything_is_looked_at():
 
     refuse(view(job=flat("a", "b")), "SF-STUDY-375")
     refuse(view(age=grid(0, 99), pay=grid(0, 9_999)), "SF-STUDY-376")
-    refuse(OF, "SF-STUDY-373", "consistent-marginals")
+    refuse(view(age=grid(0, 99)), "SF-STUDY-377", "consistent-marginals")
+    refuse(view(age=grid(0, 99), pay=grid(0, 9_999)), "SF-STUDY-376", "consistent-marginals")
+    refuse(view(**{f"a{n}": flat("x", "y") for n in range(15)}), "SF-STUDY-378", "consistent-marginals")
+    for order in (0, True, "two"):
+        with raises_code(StudyError, "SF-STUDY-373"):
+            replace(MARGINALS, order=order).check(OF)
+    with raises_code(StudyError, "SF-STUDY-379"):
+        replace(MARGINALS, post="none")
     with raises_code(StudyError, "SF-STUDY-370"):
         sf.ContingencyTable(epsilon=1, strategy="pyramid")
     assert sf.ContingencyTable(epsilon=1, strategy="auto").forecast(view(job=flat("a", "b"))).sentences
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("consistent")
     records = codes()
     table = pa.table(
@@ -177,8 +230,14 @@ def published(tmp_path_factory):
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SecureSource, "__new__", lambda _: InsecureSource(11))
-        study.release(BY[0], out=folder / "out", report=False)
-    return folder / "out" / "bundle"
+        for method in (*BY, MARGINALS):
+            study.release(method, out=folder / method.strategy, report=False)
+    return folder
+
+
+@pytest.fixture
+def published(folder):
+    return folder / "hierarchical" / "bundle"
 
 
 @pytest.fixture
@@ -200,6 +259,32 @@ def reseal(bundle, change=lambda manifest: None):
 
 def failed(bundle):
     return {check.name: check.detail for check in sf.verify_bundle(bundle).checks if not check.ok}
+
+
+@pytest.mark.parametrize("strategy", ["hierarchical", "wavelet", "consistent-marginals"])
+def test_every_strategy_verifies_and_opens(folder, strategy):
+    bundle = folder / strategy / "bundle"
+    assert not failed(bundle)
+    release = sf.Release.open(bundle)
+    assert release.manifest["measured"]["strategy"]["name"] == strategy
+    assert release.query("age >= 20").low <= release.query("age >= 20").high
+    assert pd.read_csv(bundle / "measured.csv").iloc[:, 0].is_unique or strategy != "consistent-marginals"
+
+
+FORGED_MARGINALS = [
+    (lambda m: m["measured"]["strategy"].update(order=3), "manifest", "strategy of the counts"),
+    (lambda m: m["measured"]["strategy"].update(sizes=[2, 2, 100]), "manifest", "strategy of the counts"),
+    (lambda m: m["measured"].update(attribute="age"), "manifest", "strategy of the counts"),
+    (lambda m: m["measured"]["strategy"].update(order=1), "values", "as many rows as the manifest says"),
+]
+
+
+@pytest.mark.parametrize(("change", "check", "detail"), FORGED_MARGINALS)
+def test_a_forged_manifest_of_marginals_is_found(folder, tmp_path, change, check, detail):
+    for path in (folder / "consistent-marginals" / "bundle").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    reseal(tmp_path, change)
+    assert detail in failed(tmp_path)[check]
 
 
 def test_it_verifies_and_a_receiver_can_recompute_its_answers(published):

@@ -1,12 +1,13 @@
 """Which strategy has the smallest expected error for the queries that are declared, from public numbers alone.
 
 The expected squared error of a query is its variance, since the estimates are unbiased. It depends on the number of
-cells, on ε and on the queries, and on no record: to compare strategies costs nothing (`strategy.Strategy.variance`).
+cells, on ε and on the queries, and on no record: to compare strategies costs nothing (`Strategy.variance`).
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import comb, prod
 from typing import Any, Final
 
 import numpy as np
@@ -15,18 +16,22 @@ from sfumato.errors import StudyError, VerifyError
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
 from sfumato.privacy.dp.strategies.cells import Cells
 from sfumato.privacy.dp.strategies.hierarchical import Hierarchical
-from sfumato.privacy.dp.strategies.strategy import Strategy
+from sfumato.privacy.dp.strategies.marginals import Marginals
+from sfumato.privacy.dp.strategies.strategy import OrderedStrategy
 from sfumato.privacy.dp.strategies.wavelet import Wavelet
 
 AUTO: Final = "auto"
 ORDERED: Final = (Hierarchical.name, Wavelet.name)
 """Strategies that need cells in an order in which ranges mean something."""
 
-MARGINALS: Final = "consistent-marginals"
+MARGINALS: Final = Marginals.name
 STRATEGIES: Final = (Cells.name, *ORDERED, MARGINALS, AUTO)
 
 MOST_CELLS: Final = 100_000
 """Cells of all rows together that a strategy for ordered cells is used on: each is held in memory."""
+
+MOST_MARGINALS: Final = 100
+"""Marginals that are measured together: each more makes the noise of all larger."""
 
 _HEIGHTS: Final = range(2, 7)
 _FAN_OUTS: Final = (8, 16, 32)
@@ -47,7 +52,7 @@ class Queries:
             return "the declared ranges"
         return "all ranges" if self.kind == "ranges" else "single values"
 
-    def variance(self, strategy: Strategy) -> float:
+    def variance(self, strategy: OrderedStrategy) -> float:
         """The mean variance of such a query, where each noise has variance 1."""
         if self.kind == "ranges":
             return strategy.range_variance()
@@ -76,14 +81,14 @@ class Comparison:
     queries: Queries = ALL_RANGES
 
     @cached_property
-    def candidates(self) -> dict[str, tuple[Strategy, float]]:
+    def candidates(self) -> dict[str, tuple[OrderedStrategy, float]]:
         """Each strategy with its expected squared error; of the trees the one with the smallest."""
         trees = {tree: self.error(tree) for tree in _trees(self.size)}
         tree = min(trees, key=trees.__getitem__)
-        found: list[Strategy] = [Cells(self.size), tree, Wavelet(self.size)]
+        found: list[OrderedStrategy] = [Cells(self.size), tree, Wavelet(self.size)]
         return {strategy.name: (strategy, self.error(strategy)) for strategy in found}
 
-    def error(self, strategy: Strategy) -> float:
+    def error(self, strategy: OrderedStrategy) -> float:
         """The expected squared error of a query, on average over the queries."""
         scale = scale_for(self.epsilon, sensitivity=strategy.sensitivity)
         return laplace_variance(scale) * self.queries.variance(strategy)
@@ -93,7 +98,7 @@ class Comparison:
         """The name of the strategy with the smallest expected error; the simplest of equal ones."""
         return min(self.candidates, key=lambda name: self.candidates[name][1])
 
-    def chosen(self, name: str) -> Strategy:
+    def chosen(self, name: str) -> OrderedStrategy:
         """The strategy of a name; `auto` is the best."""
         return self.candidates[self.best if name == AUTO else name][0]
 
@@ -133,7 +138,7 @@ def check_strategy(name: Any) -> None:
         raise StudyError(f"the strategy is {name!r}", f"use one of: {', '.join(STRATEGIES)}", code="SF-STUDY-370")
 
 
-def strategy_from(facts: Any, size: int) -> Strategy:
+def strategy_from(facts: Any, size: int) -> OrderedStrategy:
     """The strategy that facts of a release name, over so many cells; refuses what no release says."""
     if not isinstance(facts, dict) or facts.get("size") != size or not 1 <= size <= MOST_CELLS:
         raise _invalid_strategy()
@@ -145,6 +150,21 @@ def strategy_from(facts: Any, size: int) -> Strategy:
     if not 2 <= fan_out <= max(size, 2) or not isinstance(root, bool):  # noqa: PLR2004 - a tree branches
         raise _invalid_strategy()
     return Hierarchical(size=size, fan_out=fan_out, root=root)
+
+
+def marginals_from(facts: Any, sizes: tuple[int, ...]) -> Marginals:
+    """The marginals that facts of a release name, of a table of these sizes; refuses what no release says."""
+    order = facts.get("order") if isinstance(facts, dict) else None
+    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order < len(sizes):
+        raise _invalid_strategy()
+    if facts != {"name": MARGINALS, "size": prod(sizes), "sizes": list(sizes), "order": order}:
+        raise _invalid_strategy()
+    if comb(len(sizes), order) > MOST_MARGINALS:
+        raise _invalid_strategy()
+    found = Marginals(sizes, order)
+    if found.measurements > MOST_CELLS:
+        raise _invalid_strategy()
+    return found
 
 
 def _invalid_strategy() -> VerifyError:

@@ -1,6 +1,6 @@
 """What a strategy for a table of counts is: integers to measure with noise, and what is estimated from them.
 
-A table has rows, and in each row the counts x of n ordered cells. A strategy measures y = Ax + noise in every row, for
+A table has rows, and in each row the counts x of n cells. A strategy measures y = Ax + noise in every row, for
 a public matrix A of integers, and estimates x from y by a public linear map that undoes A (the matrix mechanism: Li,
 Hay, Rastogi, Miklau & McGregor, PODS 2010).
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class Strategy(Protocol):
-    """Measurements of rows of ``size`` ordered cells."""
+    """Measurements of rows of ``size`` cells."""
 
     name: ClassVar[str]
 
@@ -48,11 +48,6 @@ class Strategy(Protocol):
         """By how much one record changes all measurements together, in the L1 norm."""
         ...
 
-    @property
-    def nodes(self) -> tuple[tuple[int, int, int], ...]:
-        """The level and the range of cells that each measurement is about, in their order."""
-        ...
-
     def measure(self, counts: Integers) -> Integers:
         """The exact measurements of rows of counts: (rows, size) to (rows, measurements)."""
         ...
@@ -65,16 +60,25 @@ class Strategy(Protocol):
         """The variance of the estimate of w·x in each row, where a noise has variance 1: (rows, size) to (rows,)."""
         ...
 
-    def range_variance(self) -> float:
-        """The mean of `variance` over all ranges of at least one cell."""
-        ...
-
     def cell_variances(self) -> Floats:
         """`variance` of every single cell: (size,)."""
         ...
 
     def facts(self) -> dict[str, Any]:
         """What names the strategy to others, as plain values."""
+        ...
+
+
+class OrderedStrategy(Strategy, Protocol):
+    """Measurements of rows whose cells have an order in which ranges mean something."""
+
+    @property
+    def nodes(self) -> tuple[tuple[int, int, int], ...]:
+        """The level and the range of cells that each measurement is about, in their order."""
+        ...
+
+    def range_variance(self) -> float:
+        """The mean of `variance` over all ranges of at least one cell."""
         ...
 
 

@@ -36,7 +36,7 @@ _MOST = 2**53
 class MeasuredEntry(Strict):
     """What was measured: the ordered attribute, the strategy over its cells, and the scale of each noise."""
 
-    attribute: str
+    attribute: str | None  # None: of the whole table
     strategy: dict[str, Any]
     sensitivity: Annotated[int, Field(ge=1)]
     noise_scale: Annotated[float, Field(gt=0, lt=_MOST, allow_inf_nan=False)]

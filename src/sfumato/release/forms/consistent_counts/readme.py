@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
-from sfumato.privacy.dp.strategies import Wavelet
+from sfumato.privacy.dp.strategies import Hierarchical, Marginals, Strategy, Wavelet
 from sfumato.release.forms.consistent_counts.layout import ConsistentLayout
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
 from sfumato.wording import markdown_code, markdown_text, sentence
@@ -33,7 +33,7 @@ with the same values. All columns but `{count}` are text.
 |---|---|---|
 {columns}
 
-- **`{count}` was estimated from the measured numbers** by {estimated}, then rounded. Groups with a count below 1 are
+- **`{count}` was estimated from the measured numbers**, by {estimated}, and rounded. Groups with a count below 1 are
   not listed. {post}
 - **Do not add up rows to answer a range.** Estimates below 1 are missing from such a sum and were compensated
   elsewhere, so it is biased: too low where counts are small, too high where they are large. `release.query` adds up
@@ -72,6 +72,14 @@ _HAAR = (
     "The first rows count the records in every cell of the other columns. Each of the others is the number of records "
     "with values of {name} in a left half less those in the right half: a Haar coefficient times its weight."
 )
+_MARGINALS = (
+    "A row is a cell of a marginal: the values of {order} attributes, and the records that have them. All marginals of "
+    "{order} attributes are there."
+)
+_BEYOND = """\
+- **Conditions on more than {order} attributes** are answered from the published table, which takes from the marginals
+  how these attributes are related and nothing else; their interval follows from the marginals alone and is wide.
+"""
 _POSTS = {
     "class_totals": "The largest counts{of_each} are listed, until they add up to the estimated total, which is "
     "unbiased.",
@@ -86,9 +94,16 @@ def readme(layout: ConsistentLayout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
     numbers, odds, strategy = manifest["groups"], manifest["privacy"]["odds"], layout.strategy
     haar = isinstance(strategy, Wavelet)
-    name = markdown_code(layout.ordered)
-    what = _HAAR.format(name=name) if haar else _TREE.format(name=name, last=strategy.nodes[-1][0])
-    post = _POSTS.get(manifest["method"]["facts"].get("post", "none"), "")
+    name = markdown_code(layout.ordered or "")
+    if isinstance(strategy, Marginals):
+        what = _MARGINALS.format(order=strategy.order)
+        post = "They add up to the estimated total{of_each}, which is unbiased."
+        beyond = _BEYOND.format(order=strategy.order)
+    else:
+        assert isinstance(strategy, Hierarchical | Wavelet), "there are three"
+        what = _HAAR.format(name=name) if haar else _TREE.format(name=name, last=strategy.nodes[-1][0])
+        post = _POSTS.get(manifest["method"]["facts"].get("post", "none"), "")
+        beyond = ""
     return _TEXT.format(
         study=markdown_text(manifest["study"]),
         release=markdown_text(manifest["release"]),
@@ -103,8 +118,14 @@ def readme(layout: ConsistentLayout, manifest: Mapping[str, Any]) -> str:
         combinations=f"{layout.counts.combinations:,}",
         columns="\n".join(column_rows(layout.counts, "whole number", "how many records, estimated")),
         count=layout.counts.count,
-        estimated="the inverse transform" if haar else "least squares",
+        estimated=_estimated(strategy),
         post=post.format(of_each=" of each class" if layout.counts.targeted else ""),
-        rules="".join(f"- {markdown_text(sentence(rule))}.\n" for rule in manifest["rules"]),
+        rules=beyond + "".join(f"- {markdown_text(sentence(rule))}.\n" for rule in manifest["rules"]),
         example=python_literal(example_condition(layout.counts)),
     )
+
+
+def _estimated(strategy: Strategy) -> str:
+    if isinstance(strategy, Marginals):
+        return "least squares: the table without negative counts whose marginals are nearest to them"
+    return "the inverse transform" if isinstance(strategy, Wavelet) else "least squares"
