@@ -82,7 +82,7 @@ STRATEGIES = [
 MARGINALS = ContingencyTable(epsilon=1, strategy="consistent-marginals")
 
 
-@pytest.mark.parametrize(("method", "of"), [HONEST[0], HONEST[2], *STRATEGIES])
+@pytest.mark.parametrize(("method", "of"), [HONEST[0], HONEST[2], STRATEGIES[0]])
 @pytest.mark.error_rate(1e-9, reason="the audit's own error")
 def test_the_methods_lose_no_more_than_they_promise(method, of):
     """As few runs as these see a quarter of the noise (below), or a choice without any."""

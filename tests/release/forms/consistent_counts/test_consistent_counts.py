@@ -75,12 +75,12 @@ def test_intervals_of_random_ranges_hold(method):
 
 
 def test_intervals_of_marginals_hold_also_where_no_marginal_answers():
-    """500 conditions, on two attributes, on one, and on all three; at least 96 % are expected to hold."""
+    """500 conditions, ten of each of 50 drafts, on one, two and all three attributes; 96 % are expected to hold."""
     records, rng = codes(), np.random.default_rng(29)
     held = 0
-    for seed in range(100):
+    for seed in range(50):
         release = opened(drafted(MARGINALS, records=records, source=InsecureSource(seed))[0])
-        for number in range(5):
+        for number in (0, 1, 2, 3, 4) * 2:
             low, high = sorted(rng.integers(0, 100, 2).tolist())
             inside = (records["age"] >= low) & (records["age"] <= high)
             man, ill = records["sex"] == 1, records["class"] == 1
@@ -147,12 +147,12 @@ def test_published_counts_add_up_to_the_unbiased_total(method, post):
 
 @EACH
 def test_totals_are_unbiased(method):
-    """The mean of the totals of 200 drafts, within four of its standard errors."""
-    totals = [drafted(method, source=InsecureSource(seed))[0].facts["noisy_totals"] for seed in range(200)]
+    """The mean of the totals of 100 drafts, within four of its standard errors."""
+    totals = [drafted(method, source=InsecureSource(seed))[0].facts["noisy_totals"] for seed in range(100)]
     counts = np.array([sum(total["counts"]) for total in totals])
     deviation = totals[0]["deviation"] * np.sqrt(len(OF.classes))
-    assert abs(counts.mean() - 3_000) < 4 * deviation / np.sqrt(200)
-    assert counts.std() == pytest.approx(deviation, rel=0.25), "and as exact as stated"
+    assert abs(counts.mean() - 3_000) < 4 * deviation / np.sqrt(100)
+    assert counts.std() == pytest.approx(deviation, rel=0.4), "and as exact as stated"
 
 
 @EACH

@@ -36,9 +36,9 @@ with the same values. All columns but `{count}` are text.
 - **`{count}` was estimated from the measured numbers**, by {estimated}, and rounded. Groups with a count below 1 are
   not listed. {post}
 - **Do not add up rows to answer a range.** Estimates below 1 are missing from such a sum and were compensated
-  elsewhere, so it is biased: too low where counts are small, too high where they are large. `release.query` adds up
-  the unbiased estimates, the negative ones too, and gives the interval of the sum, in which the noise of neighbours is
-  correlated.
+  elsewhere, so it is biased: too low where counts are small, too high where they or their noise are large.
+  `release.query` adds up the unbiased estimates, the negative ones too, and gives the interval of the sum, in which the
+  noise of neighbours is correlated.
 - An interval `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside the
   declared bounds were moved to the nearer bound.
 - Rows are sorted by their values. Their order says nothing about the original table.
