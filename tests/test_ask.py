@@ -88,7 +88,7 @@ def test_all_cells_of_a_histogram_cost_once_and_all_get_noise():
     assert len({answer["Cook"] for answer in answers}) > 1, "an empty cell is noised too"
 
 
-@pytest.mark.parametrize("step", ["noisy_counts", "_count_cells"])
+@pytest.mark.parametrize("step", ["draw_measurements", "_count_cells"])
 def test_a_question_that_breaks_off_wastes_its_budget_and_shows_nothing(monkeypatch, step):
     opened = study()
 
@@ -105,7 +105,7 @@ def test_a_question_that_breaks_off_wastes_its_budget_and_shows_nothing(monkeypa
 def test_no_noise_is_drawn_without_an_entry(monkeypatch):
     opened = study()
     drawn = []
-    monkeypatch.setattr("sfumato.workflow.ask_table.noisy_counts", lambda *_given, **_more: drawn.append(1))
+    monkeypatch.setattr("sfumato.workflow.ask_table.draw_measurements", lambda *_given, **_more: drawn.append(1))
     monkeypatch.setattr(type(opened.ledger), "reserve", lambda *_given, **_more: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         opened.ask("age >= 40", epsilon=1)

@@ -228,13 +228,15 @@ class Study:
             runs=runs, report=report, progress=progress, anyway=anyway,
         )  # fmt: skip
 
-    def ask(
+    def ask(  # noqa: PLR0913 - all but the first come by keyword
         self,
         question: str = "",
         *,
         epsilon: Exact,
         by: str | None = None,
         span: str | None = None,
+        strategy: str = "cells",
+        ranges: Sequence[str] = (),
         progress: Progress = silent,
         insecure_seed: int | None = None,
         anyway: bool = False,
@@ -242,11 +244,15 @@ class Study:
         """A noisy count of the records that satisfy a question, charged to the budget; with ``by`` a histogram.
 
         ``question`` is in the language of `Release.query`; empty, it counts all records. ``span`` is text such as
-        ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``anyway``: see `release`.
+        ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``strategy`` and ``ranges`` are for a histogram:
+        what is measured (`cells`, `hierarchical`, `wavelet`, `auto`), and conditions on ``by`` whose sums are answered
+        with intervals. ``anyway``: see `release`.
         """
         return workflow.ask(
             self.declared,
-            Question(text=question, epsilon=parse_epsilon(epsilon), by=by, span=span),
+            Question(
+                text=question, epsilon=parse_epsilon(epsilon), by=by, span=span, strategy=strategy, ranges=tuple(ranges)
+            ),
             ledger=self.ledger,
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,

@@ -193,3 +193,15 @@ def test_an_overlap_is_warned_of(dated, run):
     again = run("release", dated, "k5", "--json")
     assert again.err.startswith("warning: it may contain the same records as entry 1 ('first' by mondrian")
     assert len(again.json["warnings"]) == 1
+
+
+def test_a_histogram_by_a_strategy_answers_ranges(dated, run):
+    asked = ("ask", dated, "--by", "age", "--epsilon", "0.1", "--range", "age >= 30 and age < 80", "--strategy")
+    said = run(*asked, "hierarchical")
+    assert said.code == 0
+    assert "age >= 30 and age < 80: about" in said.out and "expected squared error" in said.out
+    found = run(*asked, "auto", "--json").json
+    assert [one["question"] for one in found["ranges"]] == ["age >= 30 and age < 80"]
+    assert found["strategy"]["name"] == found["comparison"]["best"]
+    refused = run("ask", dated, "--by", "job", "--epsilon", "0.1", "--strategy", "wavelet")
+    assert refused.code != 0 and "SF-STUDY-372" in refused.out + refused.err

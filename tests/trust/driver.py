@@ -77,7 +77,7 @@ LEARNT = ("--epsilon", "20", "--depth", "2", "--insecure-seed", "1")
 ASKING = {  # where somebody who asks a question is killed
     "entering": (sql.SqlLedger, "reserve"),
     "counting": (asking, "_count_cells"),
-    "drawing": (asking, "noisy_counts"),
+    "drawing": (asking, "draw_measurements"),
     "closing": (asking, "_hash"),
 }
 

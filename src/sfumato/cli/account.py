@@ -237,7 +237,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 - an option each
     study: StudyFile,
     epsilon: Annotated[str, typer.Option("--epsilon", help="The privacy budget to spend, such as 0.1.")],
     question: Annotated[
@@ -249,6 +249,16 @@ def ask(
     span: Annotated[
         str | None, typer.Option("--span", help="Only these days: 2004-01-01..2010-01-01; the end is excluded.")
     ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy", help="What is measured for --by: cells, hierarchical, wavelet, or auto by the smallest error."
+        ),
+    ] = "cells",
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", help='A condition on the attribute of --by to add up: "age >= 40 and age < 65".'),
+    ] = None,
     anyway: Anyway = False,
     json: Json = False,
 ) -> None:
@@ -257,7 +267,10 @@ def ask(
 
     opened = Study.load(study)
     with show.progress(shown=not json) as report:
-        found = opened.ask(question, epsilon=epsilon, by=by, span=span, progress=report, anyway=anyway)
+        found = opened.ask(
+            question, epsilon=epsilon, by=by, span=span, strategy=strategy, ranges=ranges or (), progress=report,
+            anyway=anyway,
+        )  # fmt: skip
     if json:
         show.as_json(found.as_json())
         return
@@ -266,7 +279,15 @@ def ask(
     else:
         width = max(len(label) for label in found.counts)
         for label, count in found.counts.items():
-            show.say(f"  {label:<{width}}  {count:>10,}")
+            show.say(
+                f"  {label:<{width}}  {count:>10,}"
+                if isinstance(count, int)
+                else f"  {label:<{width}}  {count:>12,.1f}"
+            )
         show.say(f"records by '{by}', {found.error()}; noise can make a count negative")
+        for one in found.ranges:
+            show.say(f"  {one.question}: about {one.count:,.0f}, from {one.low:,} to {one.high:,} with 95 %")
+        if found.comparison is not None and (strategy != "cells" or found.ranges):
+            show.say(found.comparison.sentence())
     left = "" if found.left is None else f"; {show.exact(found.left)} remains"
     show.say(f"spent ε = {show.exact(found.question.epsilon)}{left}{'' if span is None else ' over these days'}")

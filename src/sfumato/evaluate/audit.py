@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import tally
 from sfumato.domains.sets.set_cut import SetCut
 from sfumato.errors import InternalError, UsageError
-from sfumato.release.draft import Draft, Groups, Tables
+from sfumato.release.draft import Draft, EstimatedGroups, Groups, Tables
 from sfumato.release.measured import MeasuredTables
 from sfumato.release.model.plug_in import PlugIn, band_of
 from sfumato.study.budget import show
 
 _FEWEST = 200  # runs on each table below which no event can be told from chance
 _TESTED = 10  # events taken from the first half of the runs to be tested on the second
+_MOST_CELLS = 1_000  # whose measured numbers are looked at, where no records are named
 _STEPS = (1, 2, 3, 4, 6, 8, 12)  # counts are looked at as "at least this many"
 
 
@@ -99,6 +100,7 @@ def events_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]] | None = None
     """
     if isinstance(draft.content, Tables):
         return _events_of_tables(draft.measured, codes)
+    measured = _events_of_measured(draft, draft.content, codes) if isinstance(draft.content, EstimatedGroups) else set()
     groups = draft.groups if codes is None else _groups_of(draft.groups, codes)
     domains = {a.name: a.domain for a in draft.view.predictors}
     labels = []
@@ -108,7 +110,7 @@ def events_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]] | None = None
             raise InternalError(f"'{cut.attribute}' was published without a domain")
         labels.append([domain.label(*part) for part in cut.ranges])
     cuts = tuple(tuple(names) for names in labels)
-    seen: set[Hashable] = {("cuts", cuts), ("rows", len(groups))}
+    seen: set[Hashable] = {("cuts", cuts), ("rows", len(groups)), *measured}
     for row, place, count in zip(groups.regions, groups.classes, groups.counts, strict=True):
         name = tuple(
             region if isinstance(groups.cuts[column], SetCut) else labels[column][region]
@@ -124,6 +126,32 @@ def _groups_of(groups: Groups, codes: Mapping[str, NDArray[np.int64]]) -> Groups
     homes, _ = tally([cut.regions(codes[cut.attribute]) for cut in groups.cuts])
     kept = (groups.regions[:, None, :] == homes[None, :, :]).all(axis=2).any(axis=1)
     return Groups(groups.cuts, groups.regions[kept], groups.classes[kept], groups.counts[kept])
+
+
+def _events_of_measured(
+    draft: Draft, content: EstimatedGroups, codes: Mapping[str, NDArray[np.int64]] | None
+) -> set[Hashable]:
+    """Sums of the measured numbers that one record changes: for every cell, or those that these records are in.
+
+    All of them move by 1 with a record in the cell, so their sum, each with its sign, is what tells most of it.
+    """
+    sizes = (*(cut.total for cut in content.cuts), len(draft.view.classes))
+    place = len(sizes) if content.ordered is None else [cut.attribute for cut in content.cuts].index(content.ordered)
+    if codes is None:
+        cells = np.indices(sizes[:-1]).reshape(len(sizes) - 1, -1).T[:_MOST_CELLS]
+    else:
+        cells, _ = tally([cut.regions(codes[cut.attribute]) for cut in content.cuts])
+    table = content.measured.reshape(content.strategy.measurements, -1).T
+    seen: set[Hashable] = set()
+    for cell in cells.tolist():
+        for label in range(sizes[-1]):
+            alone = np.zeros(sizes, dtype=np.int64)
+            alone[(*cell, label)] = 1
+            rows = np.moveaxis(alone, place, -1) if place < len(sizes) else alone
+            changed = content.strategy.measure(rows.reshape(-1, content.strategy.size))
+            total = int((changed * table).sum())
+            seen.update(("measured", tuple(cell), label, "at least", step) for step in _STEPS if total >= step)
+    return seen
 
 
 def _events_of_tables(measured: MeasuredTables, codes: Mapping[str, NDArray[np.int64]] | None) -> set[Hashable]:

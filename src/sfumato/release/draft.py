@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.errors import InternalError
+from sfumato.privacy.dp.strategies import Strategy
 from sfumato.privacy.models import GroupModel
 from sfumato.release.guarantee import Guarantee, SyntacticGuarantee
 from sfumato.release.measured import MeasuredTables
@@ -36,6 +37,26 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EstimatedGroups(Groups):
+    """Counts that were estimated from noisy measurements of a strategy, with these.
+
+    The strategy is over one ordered attribute, in every cell of the others, or over the whole table (``ordered`` None).
+    """
+
+    measured: NDArray[np.int64] = field(kw_only=True)  # (measurements × cells of all else,), as `measured.csv` lists it
+    strategy: Strategy = field(kw_only=True)
+    ordered: str | None = field(kw_only=True)
+    scale: float = field(kw_only=True)
+
+    def with_groups(self, groups: Groups) -> "EstimatedGroups":
+        """Other groups of the same measurements."""
+        return EstimatedGroups(
+            groups.cuts, groups.regions, groups.classes, groups.counts,
+            measured=self.measured, strategy=self.strategy, ordered=self.ordered, scale=self.scale,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

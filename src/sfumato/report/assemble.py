@@ -20,7 +20,7 @@ from sfumato.study.view import View
 
 Sections = Callable[[Draft, Provenance, Mapping[str, SetDomain]], dict[str, Any]]
 _SECTIONS: Final[dict[str, Sections]] = {
-    "noisy-counts": counts_sections,
+    **dict.fromkeys(("noisy-counts", "consistent-counts"), counts_sections),
     **dict.fromkeys(("generalised", "bucketized", "anatomy"), record_sections),
 }
 

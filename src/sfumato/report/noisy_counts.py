@@ -53,8 +53,8 @@ def counts_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain
             "nothing about the attribute; as many regions as values are exact." + (_SETS if some else "")
         ),
         "worst_missing": (
-            "There are no worst groups: every count gets the same noise, and the guarantee is the same for "
-            "everybody, whatever group they are in."
+            "There are no worst groups: every number that is measured gets the same noise, and the guarantee is the "
+            "same for everybody, whatever group they are in."
         ),
         "breakdown": Rows("Budget breakdown: ε by step", ["spent on", "ε", "mechanism"], steps, (1,)),
         "breakdown_means": [
@@ -74,7 +74,8 @@ def _tiles(draft: Draft, left: str) -> list[Tile]:
     ]
     if "noise_scale" in draft.facts:
         scale = float(draft.facts["noise_scale"])
-        found.append(Tile(f"± {2**0.5 * scale:.3g}", "records is the standard deviation of the noise on one count"))
+        one = "measured number" if "strategy" in draft.facts else "count"
+        found.append(Tile(f"± {2**0.5 * scale:.3g}", f"records is the standard deviation of the noise on one {one}"))
     return found
 
 

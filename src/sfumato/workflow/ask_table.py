@@ -4,7 +4,8 @@ The order is that of a release: what can fail without looking at a record fails 
 is committed to the ledger, then the records are counted and noise is drawn. A crash between wastes budget and shows
 nothing; there is no answer without an entry. The cells of a histogram are disjoint and public: every value of the
 declared domain gets its own noise, also where no record has it, so one record more changes one count by 1 and all cells
-cost ε together.
+cost ε together. Other strategies measure sums of neighbouring cells, with the sensitivity that this has
+(`privacy.dp.strategies` has the argument), and estimate the cells from them.
 
 Records whose values are missing or outside their domains are treated as in releases: kept under the value that the
 study names, or left out. For persons with at most m records the noise is that of ε/m (group privacy, see `study.unit`).
@@ -18,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
+from math import sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -26,13 +28,13 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.errors import SourceError, StudyError
+from sfumato.errors import SourceError, StudyError, UsageError
 from sfumato.ledger import Ledger, NewEntry
 from sfumato.methods.method import NOISE_ON
 from sfumato.privacy.dp.accountant import Accountant
-from sfumato.privacy.dp.mechanisms import noisy_counts
-from sfumato.privacy.dp.mechanisms.laplace import scale_for
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
+from sfumato.privacy.dp.strategies import Cells, Comparison, OrderedStrategy, check_strategy, draw_measurements
 from sfumato.privacy.models import DifferentialPrivacy
 from sfumato.progress import Progress, silent
 from sfumato.release.guarantee import NO_GUARANTEE
@@ -42,6 +44,7 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
 from sfumato.tables import CodedTable, Records, SourceTable, count_left_out
+from sfumato.workflow.histogram import Axis, Histogram, RangeCount
 from sfumato.workflow.steps.left_out_guard import refuse_above
 from sfumato.workflow.steps.outcome import current_user, given_ledger, remaining_budget
 from sfumato.workflow.steps.reservation import refuse_over_budget
@@ -58,33 +61,49 @@ SURE: Final = 0.95
 class Question:
     """How many records satisfy ``text`` (any, if it is empty), in one count or one for every value of ``by``.
 
-    ``span`` is text such as ``[2004-01-01, 2010-01-01)``, by the study's time attribute.
+    ``span`` is text such as ``[2004-01-01, 2010-01-01)``, by the study's time attribute. ``strategy`` says what is
+    measured of the values of ``by``, and ``ranges`` are conditions on ``by`` alone whose sums are answered too: `auto`
+    takes the strategy with the smallest expected error for them, or for the single values where there are none.
     """
 
     text: str = ""
     epsilon: Fraction
     by: str | None = None
     span: str | None = None
+    strategy: str = Cells.name
+    ranges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """A noisy count, or one for every value of an attribute; ``within`` bounds the noise of each with 95 %.
 
-    Counts are as they were drawn, so that sums of them are right on average: some may be below 0.
+    Counts are as they were drawn, so that sums of them are right on average: some may be below 0. Of a strategy other
+    than `cells` they are estimates, and not whole. ``ranges`` has the sums that were declared; `over` gives others.
     """
 
     question: Question
-    counts: dict[str, int]  # by label; one without a label for a plain count
+    counts: dict[str, Any]  # by label; one without a label for a plain count
     left: Fraction | None
     within: int
     deviation: float
     entry: int
+    ranges: tuple[RangeCount, ...] = ()
+    histogram: Histogram | None = None
+    comparison: Comparison | None = None
 
     @property
-    def count(self) -> int:
+    def count(self) -> Any:
         """The one count; of a histogram the sum."""
         return sum(self.counts.values())
+
+    def over(self, condition: str) -> RangeCount:
+        """The sum over the values of ``by`` that satisfy a condition, with its interval; costs nothing more."""
+        if self.histogram is None:
+            raise UsageError(
+                "a single count has no ranges to add up", "ask for a histogram: `by=…`", code="SF-USAGE-372"
+            )
+        return self.histogram.over(condition)
 
     def error(self) -> str:
         """The expected error in words."""
@@ -105,6 +124,9 @@ class Answer:
             "epsilon": show(self.question.epsilon),
             "left": exact_text(self.left),
             "entry": self.entry,
+            "ranges": [found.as_json() for found in self.ranges],
+            "strategy": None if self.histogram is None else self.histogram.as_json(),
+            "comparison": None if self.comparison is None else self.comparison.as_json(),
         }
 
 
@@ -127,7 +149,8 @@ def ask(
     noise = source or SecureSource()
     epsilon, by = question.epsilon, question.by
     selection = _selection(study, question)
-    cells = None if by is None else _cells(study, by)
+    axis = None if by is None else _axis(study, by)
+    strategy, comparison = _strategy(question, axis, epsilon / study.unit.stability)
     used = (*selection.attributes, *(() if by is None else (study.attribute(by),)))
     attributes = tuple({attribute.name: attribute for attribute in used}.values())
     _refuse_observed(attributes)
@@ -157,25 +180,43 @@ def ask(
         )
         try:
             progress("counting", 0, 1)
-            counts = _count_cells(counter, cells)
+            counts = _count_cells(counter, None if axis is None else axis.cut)
             accountant = Accountant(epsilon / study.unit.stability)
             grant = accountant.grant(accountant.budget, on=question.text or "all records", mechanism=NOISE_ON)
-            drawn = noisy_counts(counts, sensitivity=1, grant=grant, source=noise).tolist()
+            drawn = draw_measurements(strategy, counts[None], grant=grant, source=noise)[0]
         except BaseException as failure:
             book.fail(entry.id, type(failure).__name__, at=clock())
             raise
-    labels = [""] if cells is None else _labels(study, cells)
-    answer = dict(zip(labels, drawn, strict=True))
+    histogram = None if axis is None else Histogram.of(axis, strategy, accountant.budget, drawn)
+    answer = {"": int(drawn[0])} if histogram is None else histogram.counts
     book.complete(entry.id, _hash(answer), at=clock())
-    scale = scale_for(epsilon / study.unit.stability, sensitivity=1)
+    single = histogram is None or isinstance(strategy, Cells)
+    scale = scale_for(accountant.budget, sensitivity=1)
     return Answer(
         question=question,
         counts=answer,
         left=remaining_budget(study, book, selection.span),
-        within=error_bound(scale),
-        deviation=_deviation(scale),
+        within=error_bound(scale) if histogram is None or single else histogram.within,
+        deviation=sqrt(laplace_variance(scale)) if histogram is None or single else histogram.deviation,
         entry=entry.id,
+        ranges=() if histogram is None else tuple(histogram.over(text) for text in question.ranges),
+        histogram=histogram,
+        comparison=comparison,
     )
+
+
+def _strategy(question: Question, axis: Axis | None, epsilon: Fraction) -> tuple[OrderedStrategy, Comparison | None]:
+    """What is measured; refuses what does not fit before anything is spent."""
+    if axis is not None:
+        return axis.strategy(question.strategy, epsilon, question.ranges)
+    check_strategy(question.strategy)
+    if question.strategy != Cells.name or question.ranges:
+        raise UsageError(
+            "a strategy and ranges are for the values of an attribute, and the question has one count",
+            "name an attribute with `--by` (Python: `by=`)",
+            code="SF-USAGE-373",
+        )
+    return Cells(1), None
 
 
 def _refuse_unreadable(study: Study, table: SourceTable, attributes: Sequence[Attribute], selection: Selection) -> None:
@@ -215,18 +256,13 @@ def error_bound(scale: float, sure: float = SURE) -> int:
     return math.ceil(-scale * math.log((1 - sure) * (1 + alpha) / 2) - 1 - 1e-9)  # the last: rounding of the logarithm
 
 
-def _deviation(scale: float) -> float:
-    alpha = math.exp(-1 / scale)
-    return math.sqrt(2 * alpha) / (1 - alpha)
-
-
 def _selection(study: Study, question: Question) -> Selection:
     open_to_questions = {name: a for name, a in study.attributes.items() if a.role is not Role.IDENTIFIER}
     found = parse_selection(question.text.strip(), open_to_questions)
     return found if question.span is None else replace(found, span=study.span(question.span), time=study.time)
 
 
-def _cells(study: Study, by: str) -> Cut:
+def _axis(study: Study, by: str) -> Axis:
     """Every value of the declared domain: leaves of the taxonomy, or points of the grid."""
     attribute = study.attribute(by)
     domain = attribute.domain
@@ -251,7 +287,7 @@ def _cells(study: Study, by: str) -> Cut:
             f"give it a coarser step or a taxonomy, so that there are at most {MOST_CELLS:,}",
             code="SF-STUDY-212",
         )
-    return cut
+    return Axis(cut, domain)
 
 
 def _leaves(name: str, widths: tuple[int, ...], size: int) -> Cut:
@@ -292,16 +328,12 @@ def _count_cells(counter: CodedTable, cells: Cut | None) -> Any:
     return counts
 
 
-def _labels(study: Study, cells: Cut) -> list[str]:
-    domain = study.attribute(cells.attribute).domain
-    assert domain is not None, "cells are those of a domain"
-    return [domain.label(start, stop) for start, stop in cells.ranges]
-
-
 def _recipe(question: Question) -> Recipe:
     asked = {"question": question.text, "by": question.by, "span": question.span, "epsilon": show(question.epsilon)}
+    if question.strategy != Cells.name:
+        asked |= {"strategy": question.strategy, "ranges": "; ".join(question.ranges)}
     return Recipe(name="question", method="ask", parameters={key: value for key, value in asked.items() if value})
 
 
-def _hash(answer: dict[str, int]) -> str:
+def _hash(answer: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()

@@ -98,7 +98,7 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
     a rare class and mislead who learns from it.
 
     Noise may take the totals of small classes below 0. Cut off at 0 and left at that, all totals together would be too
-    high, the more the more classes there are: see `_without_negative`.
+    high, the more the more classes there are: see `without_negative`.
 
     >>> _class_totals(np.array([9, 1, 4, 2]), np.array([0, 0, 0, 1]), [12, 5], 1)
     (array([9, 0, 3, 5]), Undo(cutoff=(4, 1), unlisted=(3, 0), factor=(1.0, 2.5), shift=0.0, slack=(0.0, 0.4)))
@@ -106,7 +106,7 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
     found = np.zeros_like(counts)
     cutoff, unlisted, factor, slack = [], [], [1.0] * len(totals), [0.0] * len(totals)
     short: list[int] = []  # classes whose listed counts fall short of their totals
-    totals = _without_negative(totals)
+    totals = without_negative(totals)
     for number, total in enumerate(totals):
         mine = np.flatnonzero(classes == number)
         noisy = counts[mine]
@@ -134,26 +134,26 @@ def _class_totals(counts: Counts, classes: Counts, totals: Sequence[int], thresh
         mine = np.flatnonzero(np.isin(classes, short))
         total = sum(totals[number] for number in short)
         same = total / int(counts[mine].sum())
-        found[mine] = _rounded(counts[mine].astype(np.float64) * same, total)
+        found[mine] = round_to_total(counts[mine].astype(np.float64) * same, total)
         for number in short:
             factor[number], slack[number] = same, 1 / same
     return found, Undo(cutoff=tuple(cutoff), unlisted=tuple(unlisted), factor=tuple(factor), slack=tuple(slack))
 
 
-def _without_negative(totals: Sequence[int]) -> list[int]:
+def without_negative(totals: Sequence[int]) -> list[int]:
     """The nearest totals without negative ones and with the same sum; the totals themselves where none is negative.
 
     Their sum is unbiased. As in `_least_squares` the same amount is taken off every total, so a class that is large
     against the noise hardly changes.
 
-    >>> _without_negative([30, 3, -2, -1]), _without_negative([5, 4]), _without_negative([3, -4])
+    >>> without_negative([30, 3, -2, -1]), without_negative([5, 4]), without_negative([3, -4])
     ([29, 1, 0, 0], [5, 4], [0, 0])
     """
     if min(totals) >= 0:
         return list(totals)
     given = np.array(totals, dtype=np.int64)
     total = max(int(given.sum()), 0)
-    return [int(one) for one in _rounded(np.maximum(given - _shift(given, total), 0.0), total)]
+    return [int(one) for one in round_to_total(np.maximum(given - _shift(given, total), 0.0), total)]
 
 
 def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: int) -> Processed:  # noqa: ARG001 - as all
@@ -164,7 +164,7 @@ def _scale(counts: Counts, classes: Counts, totals: Sequence[int], threshold: in
     """
     total = max(totals[0], 0)
     factor = total / max(int(counts.sum()), 1)
-    found = _rounded(counts.astype(np.float64) * factor, total)
+    found = round_to_total(counts.astype(np.float64) * factor, total)
     return found, _undo(counts, found, threshold, factor=factor or 1.0)
 
 
@@ -180,7 +180,7 @@ def _least_squares(counts: Counts, classes: Counts, totals: Sequence[int], thres
     """
     total = max(totals[0], 0)
     shift = _shift(counts, total)
-    found = _rounded(np.maximum(counts - shift, 0.0), total)
+    found = round_to_total(np.maximum(counts - shift, 0.0), total)
     return found, _undo(counts, found, threshold, shift=shift)
 
 
@@ -202,7 +202,7 @@ def _undo(counts: Counts, found: Counts, threshold: int, *, factor: float = 1.0,
     return Undo(cutoff=(cutoff,), unlisted=(unlisted,), factor=(factor,), shift=shift, slack=(1 / factor,))
 
 
-def _rounded(values: NDArray[np.float64], total: int) -> Counts:
+def round_to_total(values: NDArray[np.float64], total: int) -> Counts:
     """Whole numbers with the given sum, each within 1 of its value: largest remainders are rounded up.
 
     Where only some of several equal remainders are needed, those are taken evenly from among them: the first ones would

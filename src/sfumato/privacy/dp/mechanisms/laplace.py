@@ -1,6 +1,7 @@
 """Counts with exact discrete Laplace noise."""
 
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,3 +47,13 @@ def scale_for(epsilon: Fraction, *, sensitivity: int) -> float:
     if sensitivity < 1:
         raise InternalError(f"a sensitivity of {sensitivity}")
     return round_up_scale(sensitivity / Fraction(round_down(epsilon)))
+
+
+def laplace_variance(scale: float) -> float:
+    """The variance of discrete Laplace noise of this scale: 2α/(1 − α)² with α = exp(−1/b).
+
+    >>> round(laplace_variance(1.0), 3), round(laplace_variance(100.0))
+    (1.841, 20000)
+    """
+    alpha = exp(-1 / scale)
+    return 2 * alpha / (1 - alpha) ** 2

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import pyarrow.csv
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from sfumato.domains.domain import Domain
 from sfumato.domains.json_form import cut_to_json, domain_to_json
@@ -71,7 +71,7 @@ class NoisyCounts(Form):
     """A row a group of the cross product of cuts and classes, with a noisy count; groups not listed have count 0."""
 
     name = "noisy-counts"
-    schema = CountsManifest
+    schema: type[BaseModel] = CountsManifest
     rows_are = "groups"
 
     def prepare(self, draft: Draft, facts: ReleaseFacts, source: RandomSource) -> tuple[Layout, Groups]:  # noqa: ARG002 - nothing is random here
