@@ -158,7 +158,11 @@ def releases(case: Case, draws: int) -> Iterator[tuple[str, list[Shown]]]:
     for k in (2, 10, 100, 1000):
         yield f"k = {k}", [shown_exact(case, Mondrian(k=k))]
     for epsilon in EPSILONS:
-        yield f"diffgen ε = {epsilon}", [shown_noisy(case, DiffGen(epsilon=epsilon, h=10)) for _ in range(draws)]
+        method = DiffGen(epsilon=epsilon, h=10, post="none")
+        yield f"diffgen ε = {epsilon}", [shown_noisy(case, method) for _ in range(draws)]
+    for epsilon in EPSILONS:
+        method = DiffGen(epsilon=epsilon, h=10)
+        yield f"diffgen, class totals, ε = {epsilon}", [shown_noisy(case, method) for _ in range(draws)]
     for epsilon in (*EPSILONS, "0.01"):
         yield (
             f"contingency ε = {epsilon}",

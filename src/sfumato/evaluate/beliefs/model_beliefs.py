@@ -27,8 +27,9 @@ from sfumato.domains.cut import Cut
 from sfumato.evaluate.beliefs.noisy_beliefs import js_terms
 from sfumato.evaluate.evidence import Evidence, distinct_rows
 from sfumato.release.measured import MeasuredTables
-from sfumato.release.model.plug_in import PlugIn, band_of
-from sfumato.release.model.records import remaining_totals
+from sfumato.release.model.fit import expected_cells
+from sfumato.release.model.plug_in import PlugIn, Stage, band_of
+from sfumato.release.model.records import expected_remaining, remaining_totals
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -59,8 +60,11 @@ def too_many(evidence: Evidence, tables: MeasuredTables, name: str) -> str | Non
     )
 
 
-def model_losses(evidence: Evidence, tables: MeasuredTables, name: str) -> ModelLosses:
-    """The loss of each person of the table, for one protected attribute."""
+def model_losses(evidence: Evidence, tables: MeasuredTables, name: str, *, as_drawn: bool = False) -> ModelLosses:
+    """The loss of each person of the table, for one protected attribute.
+
+    ``as_drawn`` takes the likeliest numbers of each cell, from which synthetic records are drawn, many of them 0.
+    """
     _, people = evidence.people
     records = people.counts.astype(np.float64)
     target = evidence.target
@@ -81,7 +85,7 @@ def model_losses(evidence: Evidence, tables: MeasuredTables, name: str) -> Model
     alike, first = distinct_rows(list(known.values()), len(records))
     some = {attribute: groups[first] for attribute, groups in known.items()}
     weights = np.bincount(alike, weights=records, minlength=len(first)).astype(np.float64)
-    model = _Model(evidence, tables, name)
+    model = _Model(evidence, tables, name, as_drawn=as_drawn)
     beliefs = np.empty((len(first), many))
     step = max(1, _ROWS // max(model.rows, 1))
     for start in range(0, len(first), step):
@@ -104,7 +108,7 @@ def _unknown(evidence: Evidence, tables: MeasuredTables, name: str) -> list[Cut]
 class _Model:
     """The likelihood of a protected attribute's groups, for people of whom the quasi-identifiers are known."""
 
-    def __init__(self, evidence: Evidence, tables: MeasuredTables, name: str) -> None:
+    def __init__(self, evidence: Evidence, tables: MeasuredTables, name: str, *, as_drawn: bool) -> None:
         self._tables, self._name = tables, name
         self._plug_in = PlugIn(tables.stages)
         self._unknown = _unknown(evidence, tables, name)
@@ -113,7 +117,8 @@ class _Model:
         target = evidence.target
         self._of_class = target is not None and target.name == name
         self._staged = bool(self._unknown) and self._unknown[0].attribute == name
-        self._remaining = [(table.cut, _shares(table.counts, table.scale)) for table in tables.remaining]
+        self._weights = [_stage_weights(stage, as_drawn=as_drawn) + _LEAST for stage in self._plug_in.stages]
+        self._remaining = [(one.cut, _shares(one.counts, one.scale, as_drawn=as_drawn)) for one in tables.remaining]
 
     @property
     def rows(self) -> int:
@@ -149,7 +154,7 @@ class _Model:
             cell = bands
             for cut in table.cuts:
                 cell = cell * cut.total + groups[cut.attribute]
-            weights = stage.weights + _LEAST
+            weights = self._weights[number]
             log += np.log(weights)[cell]
             if number:
                 sums = weights.reshape(table.bands, -1, self._tables.classes).sum(axis=1)
@@ -162,7 +167,15 @@ class _Model:
         return log, predicted
 
 
-def _shares(counts: Integers, scale: float) -> Floats:
+def _stage_weights(stage: Stage, *, as_drawn: bool) -> Floats:
+    """How many records each cell has of each class."""
+    if as_drawn:
+        return stage.weights
+    share, _ = stage.fit
+    return np.asarray(share * expected_cells(stage.table)[:, None])
+
+
+def _shares(counts: Integers, scale: float, *, as_drawn: bool) -> Floats:
     """The share of each group, a row for each predicted class, or one."""
-    totals = remaining_totals(counts, scale) + _LEAST
+    totals = (remaining_totals if as_drawn else expected_remaining)(counts, scale) + _LEAST
     return np.asarray(totals / totals.sum(axis=1, keepdims=True))

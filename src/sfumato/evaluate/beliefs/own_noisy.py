@@ -69,7 +69,7 @@ def _chances(edges: Integers, scale: float) -> Floats:
     low = np.concatenate([[True], edges <= 0, [False]])
     found = np.where(low[1:], below[1:] - below[:-1], above[:-1] - above[1:])
     across = low[:-1] & ~low[1:]
-    return np.where(across, 1 - below[:-1] - above[1:], found)
+    return np.asarray(np.where(across, 1 - below[:-1] - above[1:], found))
 
 
 def own_losses(posterior: GroupPosterior, name: str) -> Floats:
