@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from sfumato.evaluate.beliefs.noisy_beliefs import js_terms
 from sfumato.evaluate.beliefs.own_noisy import largest_loss, own_losses
@@ -22,6 +21,7 @@ from sfumato.release.measured import MeasuredTables
 from sfumato.release.shown import NoisyCells, Shown, Values
 from sfumato.wording import share_words
 
+Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 BOUND = "most that ε allows"
@@ -110,42 +110,51 @@ def _losses(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
         if name not in posterior.table.regions:  # it is not published
             return np.zeros(len(people)), people
         return own_losses(posterior, name), people
-    counts, edges = _class_counts(shown, shown.values[name])
-    codes, records = prior(evidence, name)
-    starts = np.arange(counts.shape[1]) if edges is None else edges[:-1]
-    at = np.clip(np.searchsorted(starts, codes, side="right") - 1, 0, len(starts) - 1)
-    of_value = np.bincount(at, weights=records, minlength=len(starts)) / max(float(records.sum()), 1.0)
-    return exact_losses(counts, of_value)
+    group, value, counts, edges = _class_counts(shown, shown.values[name])
+    return exact_losses(group, counts, _shares_of(value, edges, *prior(evidence, name)))
 
 
-def exact_losses(counts: csr_array, shares: Floats) -> tuple[Floats, Floats]:
-    """Of exact counts of values in equivalence classes: the change for each value that a class has, and its records.
+def exact_losses(group: Integers, counts: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Of exact counts, each of one value in one equivalence class: the change for its records, and how many they are.
 
-    >>> found, people = exact_losses(csr_array(np.array([[3.0, 1.0], [0.0, 1.0]])), np.array([0.6, 0.4]))
+    ``shares`` are the table's shares of these values.
+
+    >>> found, people = exact_losses(np.array([0, 0, 1]), np.array([3.0, 1.0, 1.0]), np.array([0.6, 0.4, 0.4]))
     >>> found.round(4).tolist(), people.tolist()
     ([0.0042, 0.0956, 0.2744], [3.0, 1.0, 1.0])
     """
-    sizes = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
-    size, here = sizes[np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))], counts.data.astype(np.float64)
-    there = here > 0
-    size, here, value = size[there], here[there], counts.indices[there]
-    rest = np.where(size > 1, np.maximum(here - 1, 0) / np.maximum(size - 1, 1), shares[value])
-    one, two = here / size, np.minimum(rest, 1.0)
+    size = np.bincount(group, weights=counts)[group] if len(group) else counts
+    rest = np.where(size > 1, np.maximum(counts - 1, 0) / np.maximum(size - 1, 1), shares)
+    one, two = counts / size, np.minimum(rest, 1.0)
     found = js_terms(one, two) + js_terms(1 - one, 1 - two)
-    return np.clip(found, 0.0, np.log(2.0)), here
+    return np.clip(found, 0.0, np.log(2.0)), counts
 
 
-def _class_counts(shown: Shown, values: Values) -> tuple[csr_array, NDArray[np.int64] | None]:
-    """Counts of the published values in each equivalence class, or bucket.
+def _shares_of(values: Integers, edges: Integers | None, codes: Integers, records: Floats) -> Floats:
+    """The table's shares of some values: codes or, with edges, regions of codes. Nothing is as long as a domain."""
+    if edges is not None:
+        codes, at = np.unique(np.searchsorted(edges, codes, side="right") - 1, return_inverse=True)
+        records = np.bincount(at.ravel(), weights=records, minlength=len(codes)).astype(np.float64)
+    place = np.minimum(np.searchsorted(codes, values), len(codes) - 1)
+    return np.where(codes[place] == values, records[place], 0.0) / max(float(records.sum()), 1.0)
+
+
+def _class_counts(shown: Shown, values: Values) -> tuple[Integers, Integers, Floats, Integers | None]:
+    """Counts of the published values in each equivalence class, or bucket: class, value, count, and edges of values.
 
     Rows of one region that are listed apart are one class, except in buckets, which are told apart by their number.
     """
-    counts = values.counts if values.published is None else values.published
+    table = values.counts if values.published is None else values.published
     edges = values.edges if values.published is None else None
-    own = len(values.pool) == counts.shape[0] and np.array_equal(values.pool, np.arange(len(values.pool)))
+    group = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    value, counts = table.indices.astype(np.int64), table.data.astype(np.float64)
+    there = counts > 0
+    group, value, counts = group[there], value[there], counts[there]
+    own = len(values.pool) == table.shape[0] and np.array_equal(values.pool, np.arange(len(values.pool)))
     if not own or shown.form != "generalised":
-        return csr_array(counts), edges
+        return group, value, counts, edges
     ends = [*shown.starts.T.astype(np.int64), *shown.stops.T.astype(np.int64)]
-    region, first = distinct_rows(ends, len(shown))
-    into = csr_array((np.ones(len(region)), (region, np.arange(len(region)))), shape=(len(first), len(region)))
-    return csr_array(into @ counts), edges
+    region, _ = distinct_rows(ends, len(shown))
+    pair, first = distinct_rows([region[group], value], len(group))
+    merged = np.bincount(pair, weights=counts, minlength=len(first)).astype(np.float64)
+    return region[group][first], value[first], merged, edges
