@@ -404,15 +404,15 @@ def test_a_sweep_compares_groups_with_noisy_counts_on_sets(monkeypatch):
     sweep = sf.sweep("mondrian", k=[2, 20]) + sf.sweep("diffgen", epsilon=[5], h=2)
     found = sf.frontier(clinic, sweep, measures=["query-error"], workers=1)
     assert not found.failures and len(found.points) == 3
-    draft = clinic.measure(
-        clinic.release(sf.Mondrian(k=20), out="out", report=False), only=["ploss", "uloss", "query-error"]
-    )
+    draft = clinic.measure(clinic.release(sf.Mondrian(k=20), out="out", report=False), only=list(found.axes))
+    assert list(found.axes) == ["ploss", "uloss", "query-error", "own-record-loss"], "as groups and noise are compared"
     for name, value in found.points[1].numbers.items():
         assert value == pytest.approx(draft[name].value, abs=1e-9)
     least, most = found.baselines
     assert most.numbers["uloss"] == 0 and least.numbers["ploss"] == 0
     monkeypatch.setattr(running, "_SMALL", 0)  # other processes at once
-    apart = sf.frontier(clinic, sf.sweep("mondrian", k=[2, 20]), measures=["query-error"], workers=2)
+    asked = ["query-error", "own-record-loss"]
+    apart = sf.frontier(clinic, sf.sweep("mondrian", k=[2, 20]), measures=asked, workers=2)
     assert [dict(p.numbers) for p in apart.points] == [dict(p.numbers) for p in found.points[:2]]
     no_level = study(records, None, "class")
     found = sf.frontier(no_level, sweep, workers=1)
