@@ -105,5 +105,7 @@ def test_a_zero_is_drawn_at_its_place(both, tmp_path):
     assert both.save(tmp_path / "both.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_axes_by_the_names_of_the_plane(both):
+def test_other_axes_have_one_panel(both):
     assert (both.x, both.y) == (X, Y)
+    assert len(both.over(y="ploss").panels) == 2
+    assert len(both.over(x="uloss").panels) == len(both.over(x=OWN.name).panels) == 1

@@ -63,7 +63,8 @@ class Frontier:
                 raise UsageError(
                     f"'{name}' was not measured", f"use one of: {', '.join(self.axes)}", code="SF-USAGE-040"
                 )
-        return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y)
+        beside = self.beside if x in (None, self.x.name) else None  # it belongs to the privacy axis that was swept
+        return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y, beside=beside)
 
     def choose(self, rule: str | None = None, *, privacy: float | None = None, utility: float | None = None) -> Choice:
         """One release: ``privacy=`` or ``utility=`` is the worst acceptable value on x or y; ``"knee"``, the bend."""
