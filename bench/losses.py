@@ -21,7 +21,7 @@ from papers.machine import machine
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.measures import UtilityLoss, WorstPrivacyLoss, large_populations
+from sfumato.evaluate.measures import LiWorstPrivacyLoss, UtilityLoss, large_populations
 from sfumato.methods import Mondrian
 from sfumato.release.draft import Draft
 from sfumato.release.guarantee import SyntacticGuarantee
@@ -85,7 +85,7 @@ def left_open(study: Study, min_sup: float) -> None:
             draft = Mondrian(k=K[-1], **parameters).draft(view, cells)
             beside = evidence_of_draft(one, None, draft, cells, view, kept=kept)
             utility = UtilityLoss(min_sup=min_sup).read(beside)
-            privacy = WorstPrivacyLoss().read(beside).value
+            privacy = LiWorstPrivacyLoss().read(beside).value
             many = utility.details["populations"]
             print(f"| {domains} | {told} | {len(beside.shown)} | {many:,} | {privacy:.3f} | {utility.value:.4f} |")
 
@@ -133,7 +133,7 @@ def report(study: Study, min_sup: float) -> None:
         begin = time.perf_counter()
         utility = UtilityLoss(min_sup=min_sup).read(beside).value
         took = time.perf_counter() - begin
-        privacy = WorstPrivacyLoss().read(beside).value
+        privacy = LiWorstPrivacyLoss().read(beside).value
         printed = ", ".join(filter(None, PRINTED.get(name, ())))
         print(f"| {name} | {len(beside.shown):,} | {privacy:.3f} | {utility:.4f} | {printed} | {took:.2f} s |")
 

@@ -45,7 +45,7 @@ TABLES = {
         "prosecutor-risk", "records-at-risk", "journalist-risk", "marketer-risk", "sample-uniques", "linked-people",
         "guessed-values",
     ),
-    "privacy loss and confidence": ("ploss", "mean-ploss", "records-over-confidence", "confidence-excess"),
+    "privacy loss and confidence": ("ploss-li", "mean-ploss-li", "records-over-confidence", "confidence-excess"),
 }  # fmt: skip
 
 

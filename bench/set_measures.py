@@ -22,7 +22,7 @@ from papers.tables import diabetes as diabetes130
 from sfumato.evaluate.measures import Reading
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-SHOWN = ("ploss", "mean-ploss", "uloss", "query-error", "marginals-1", "general-loss", "classification-loss")
+SHOWN = ("ploss-li", "mean-ploss-li", "uloss", "query-error", "marginals-1", "general-loss", "classification-loss")
 NAMES = ("age", "gender", "time_in_hospital", "readmitted")
 
 

@@ -75,7 +75,9 @@ class LiFigure2a:
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 generalisations."""
         began = time.monotonic()
-        found = run_frontier(occupations(), requirements(), workers=workers, folder=folder, progress=progress)
+        found = run_frontier(
+            occupations(), requirements(), x="ploss-li", workers=workers, folder=folder, progress=progress
+        )
         facts = (*_interpretation(found), *_facts_2a(found))
         return written(self, found, facts, folder, began)
 
@@ -94,7 +96,9 @@ class LiFigure2b:
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 16 generalisations and as many bucketizations."""
         began = time.monotonic()
-        found = run_frontier(occupations(), techniques(), workers=workers, folder=folder, progress=progress)
+        found = run_frontier(
+            occupations(), techniques(), x="ploss-li", workers=workers, folder=folder, progress=progress
+        )
         return written(self, found, _facts_2b(found), folder, began)
 
 
@@ -130,11 +134,11 @@ def _interpretation(found: Frontier) -> list[Fact]:
         *facts,
         Fact(
             what="all quasi-identifiers removed (Ploss, Uloss)", printed="0, 0.05", ours=_pair(nothing),
-            agrees=nothing.numbers["ploss"] == 0 and round(nothing.numbers["uloss"], 2) == 0.05,  # noqa: PLR2004
+            agrees=nothing.numbers["ploss-li"] == 0 and round(nothing.numbers["uloss"], 2) == 0.05,  # noqa: PLR2004
         ),
         Fact(
             what="the original table (Ploss, Uloss)", printed="up to 0.692, 0", ours=_pair(everything),
-            agrees=round(everything.numbers["ploss"], 3) == 0.692 and everything.numbers["uloss"] == 0,  # noqa: PLR2004
+            agrees=round(everything.numbers["ploss-li"], 3) == 0.692 and everything.numbers["uloss"] == 0,  # noqa: PLR2004
         ),
     ]  # fmt: skip
 
@@ -145,10 +149,10 @@ def _facts_2a(found: Frontier) -> list[Fact]:
         for model in ("k-anonymity", "probabilistic-l-diversity", "t-closeness", "delta-disclosure")
     )
     largest = sizes[-1]
-    apart = [abs(largest.numbers[name] - printed) for name, printed in (("ploss", 0.086), ("uloss", 0.0288))]
+    apart = [abs(largest.numbers[name] - printed) for name, printed in (("ploss-li", 0.086), ("uloss", 0.0288))]
     chosen = found.choose("knee").point
     most = max(point.numbers["uloss"] for point in found.points)
-    rightmost = sorted((point.numbers["ploss"] for point in diverse), reverse=True)[:2]
+    rightmost = sorted((point.numbers["ploss-li"] for point in diverse), reverse=True)[:2]
     low = sum(point.numbers["uloss"] < 0.02 for point in found.points)  # noqa: PLR2004 - the paper's bound
     return [
         Fact(
@@ -197,7 +201,7 @@ def _facts_2b(found: Frontier) -> list[Fact]:
     for model, words in (("probabilistic-l-diversity", "l-diversity"), ("t-closeness", "t-closeness")):
         wide, exact = of(found, "mondrian", model), of(found, "bucketization", model)
         better = sum(b.numbers["uloss"] < a.numbers["uloss"] for a, b in zip(wide, exact, strict=True))
-        same = all(a.numbers["ploss"] == b.numbers["ploss"] for a, b in zip(wide, exact, strict=True))
+        same = all(a.numbers["ploss-li"] == b.numbers["ploss-li"] for a, b in zip(wide, exact, strict=True))
         times = np.median([a.numbers["uloss"] / b.numbers["uloss"] for a, b in zip(wide, exact, strict=True)])
         facts += [
             Fact(
@@ -222,10 +226,10 @@ def _efficient(found: Frontier, points: Sequence[Point]) -> int:
 
 def _nearest(found: Frontier) -> str:
     """The series of the point nearest to no loss at all, with both losses as shares of the worst in the figure."""
-    worst = {name: max(point.numbers[name] for point in found.points) for name in ("ploss", "uloss")}
+    worst = {name: max(point.numbers[name] for point in found.points) for name in ("ploss-li", "uloss")}
     nearest = min(found.points, key=lambda p: sum((p.numbers[name] / most) ** 2 for name, most in worst.items()))
     return nearest.label
 
 
 def _pair(point: Point) -> str:
-    return f"{point.numbers['ploss']:.3f}, {point.numbers['uloss']:.4f}"
+    return f"{point.numbers['ploss-li']:.3f}, {point.numbers['uloss']:.4f}"

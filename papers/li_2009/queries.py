@@ -51,7 +51,9 @@ class LiFigure3a:
     def run(self, folder: Path, *, workers: int | None = None, progress: Progress = silent) -> Reproduced:
         """Make and measure 32 bucketizations."""
         began = time.monotonic()
-        found = run_frontier(occupations(), buckets(), y=error(), workers=workers, folder=folder, progress=progress)
+        found = run_frontier(
+            occupations(), buckets(), x="ploss-li", y=error(), workers=workers, folder=folder, progress=progress
+        )
         close = of(found, "bucketization", "t-closeness")
         best = min(found.points, key=lambda point: _scaled(found, point))
         most = max(point.numbers[found.y.name] for point in found.points)
@@ -115,16 +117,17 @@ def _by_kind(kinds: dict[str, Measure], folder: Path, workers: int | None, progr
     found = run_frontier(
         occupations(),
         sweep("bucketization", privacy=CLOSE),
+        x="ploss-li",
         y=next(iter(kinds.values())),
         measures=tuple(kinds.values()),
         workers=workers,
         folder=folder,
         progress=progress,
     )
-    names = dict(zip(kinds, [name for name in found.axes if name != "ploss"], strict=True))
+    names = dict(zip(kinds, [name for name in found.axes if name != "ploss-li"], strict=True))
 
     def taken(point: Point, kind: str) -> Point:
-        numbers = {"ploss": point.numbers["ploss"], ERROR.name: point.numbers[names[kind]]}
+        numbers = {"ploss-li": point.numbers["ploss-li"], ERROR.name: point.numbers[names[kind]]}
         return replace(point, label=f"{point.label}; {kind}", series=kind, family=kind, numbers=numbers)
 
     tried = tuple(taken(point, kind) for kind in kinds for point in found.points)
@@ -134,7 +137,7 @@ def _by_kind(kinds: dict[str, Measure], folder: Path, workers: int | None, progr
     return replace(
         found,
         y=ERROR,
-        axes={"ploss": found.x, ERROR.name: ERROR},
+        axes={"ploss-li": found.x, ERROR.name: ERROR},
         tried=tried,
         baselines=ends[1:],
         legend="queries",

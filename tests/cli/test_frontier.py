@@ -33,7 +33,7 @@ def test_it_prints_points_failures_the_choice_and_where_the_files_are(swept, run
 
 def test_json(swept, run):
     found = run("frontier", swept, "--sweep", "sizes", "--choose", "privacy=0.5", "--out", "here", "--json").json
-    assert set(found) == {"study", "purpose", "x", "y", "points", "baselines", "failures", "chosen", "files"}
+    assert set(found) == {"study", "purpose", "x", "y", "beside", "points", "baselines", "failures", "chosen", "files"}
     assert [point["label"] for point in found["points"]] == ["mondrian, k = 5", "mondrian, k = 40"]
     assert found["failures"][0]["label"] == "mondrian, k = 1000"
     assert found["chosen"]["settings"]["method"] == "mondrian"

@@ -86,7 +86,7 @@ def test_a_release_is_measured(clinic, run, records, study, name):
     assert found.code == 0, found.err
     said = {one["name"]: one for one in found.json["measures"]}
     worst, mean = plain.ploss(rows, records)
-    assert said["ploss"]["value"] == pytest.approx(worst) and said["mean-ploss"]["value"] == pytest.approx(mean)
+    assert said["ploss-li"]["value"] == pytest.approx(worst) and said["mean-ploss-li"]["value"] == pytest.approx(mean)
     loss, many = plain.uloss(rows, records, 2, 0.05)
     assert said["uloss"]["value"] == pytest.approx(loss) and said["uloss"]["details"]["populations"] == many
     refused = {one["name"] for one in said.values() if one["refused"]}

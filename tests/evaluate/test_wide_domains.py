@@ -54,7 +54,8 @@ def evidence_of(size, records=400, seed=0):
     regions = np.stack([rng.integers(0, len(cut), 60) for cut in cuts], axis=1)
     rows = np.unique(np.hstack([regions, rng.integers(0, 2, (60, 1))]), axis=0)
     groups = Groups(cuts, rows[:, :-1], rows[:, -1], rng.integers(1, 20, len(rows)))
-    draft = counts_draft(View.of((age, town, pay, debt, ill), unit=RecordUnit()), groups)
+    facts = {"noise_scale": 2.0, "threshold": 1}
+    draft = counts_draft(View.of((age, town, pay, debt, ill), unit=RecordUnit()), groups, facts)
     return Evidence(
         view=view,
         raw=Cells(("age", "town", "pay", "debt", "ill"), distinct, counts),

@@ -184,7 +184,7 @@ def test_it_tells_the_groups_the_loss_and_the_worst():
 def test_every_measure_has_a_sentence():
     text = re.sub(r"\s+", " ", " ".join(parsed(PAGES["groups"]).text))
     assert "A random count query has a relative error of 12.5 % on average." in text
-    assert "those of the whole table is 43.3 % of the largest possible divergence." in text
+    assert "whether or not they took part, by 43.3 % of the largest possible divergence." in text
     assert "From 0 nats to 0.693 nats; lower is better. Details: quantile 0.5: 0.1; records: 7." in text
     assert "At least 0 %; lower is better." in text
     assert "Not measured: nothing is published." in text

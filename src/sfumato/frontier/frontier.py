@@ -37,6 +37,7 @@ class Frontier:
     axes: Mapping[str, Axis] = field(default_factory=dict)  # every measure that was taken
     folder: Path | None = None  # where finished points are kept
     legend: str = "method: privacy models"  # what the series of points are
+    beside: Axis | None = None  # a second privacy axis, plotted next to the first: see `own-record-loss`
     choosable: bool = True  # whether the points compete; curves that measure different things have no efficient ones
 
     @cached_property
@@ -62,7 +63,8 @@ class Frontier:
                 raise UsageError(
                     f"'{name}' was not measured", f"use one of: {', '.join(self.axes)}", code="SF-USAGE-040"
                 )
-        return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y)
+        beside = self.beside if x in (None, self.x.name) else None  # it belongs to the privacy axis that was swept
+        return replace(self, x=self.axes[x] if x else self.x, y=self.axes[y] if y else self.y, beside=beside)
 
     def choose(self, rule: str | None = None, *, privacy: float | None = None, utility: float | None = None) -> Choice:
         """One release: ``privacy=`` or ``utility=`` is the worst acceptable value on x or y; ``"knee"``, the bend.
@@ -93,17 +95,28 @@ class Frontier:
             "purpose": self.purpose,
             "x": self.x.name,
             "y": self.y.name,
+            "beside": None if self.beside is None else self.beside.name,
             "points": [{**point.as_json(), "efficient": id(point) in best} for point in self.points],
             "baselines": [point.as_json() for point in self.baselines],
             "failures": [{"label": point.label, "why": why} for point, why in self.failures],
             "chosen": chosen.as_json(),
         }
 
-    def plot(self, chosen: Choice | None = None, *, width: int | str = 640) -> "alt.LayerChart":
-        """The plot as an Altair chart, with a ring around the chosen point: by default the knee."""
-        from sfumato.frontier.plot import chart  # noqa: PLC0415 - altair takes a second to load
+    @property
+    def panels(self) -> tuple["Frontier", ...]:
+        """The planes that are plotted side by side: this one and, with a second privacy axis, the one over it."""
+        if self.beside is None or not any(point.has(self.beside.name, self.y.name) for point in self.points):
+            return (self,)
+        return self, replace(self, x=self.beside, beside=None)
 
-        return chart(self, chosen or self.knee, width=width)
+    def plot(self, chosen: Choice | None = None, *, width: int = 640) -> "alt.LayerChart | alt.HConcatChart":
+        """The plot as an Altair chart, with a ring around the chosen point: by default the knee.
+
+        A sweep of private and syntactic releases has two panels, privacy loss and own-record loss.
+        """
+        from sfumato.frontier.plot import side_by_side  # noqa: PLC0415 - altair takes a second to load
+
+        return side_by_side(self.panels, chosen or self.knee, width=width)
 
     @property
     def knee(self) -> Choice | None:

@@ -20,7 +20,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 h1 { font-size: 1.4rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .owner { border-left: 4px solid #D55E00; padding-left: .8rem; }
-.chart { width: 100%; } .vega-embed { width: 100%; }
+.panels { display: flex; flex-wrap: wrap; gap: 1rem; } .chart { flex: 1 1 24rem; min-width: 0; width: 100%; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
 .mark { display: block; font-size: .85em; font-weight: 400; color: #555; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
@@ -43,7 +43,15 @@ _FOREIGN = (
     "Hourglasses: releases that other tools made from the same records. They compete for the frontier, and are not "
     "chosen; Sfumato did not make them and did not check any guarantee of theirs. "
 )
-_TOUCH = "Point at a mark for its numbers; click a name in the legend to see it alone."
+_TOUCH = (
+    "Point at a mark for its numbers; click a name in the legend to see it alone; drag to move, turn the wheel with "
+    "the shift key to enlarge, double-click to go back."
+)
+_BOTH = (
+    "Privacy loss is how far the release moves belief about the worst-placed person, whether or not they took part. "
+    "Own-record loss is how far it moves because their record is in. The second is 0 in groups where all have the same "
+    "value, so neither is read without the other; the choice is by the first."
+)
 
 
 def page(frontier: "Frontier", chosen: Choice | None) -> str:
@@ -59,8 +67,9 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
             "covers them. Choosing by them is recorded as “chosen on the raw table”.</p>"
         ),
         _said(frontier, chosen),
-        f"<div class='chart'>{_drawn(frontier, chosen, width='container')}</div>",
+        _panels(frontier, chosen),
         f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_FOREIGN if foreign else ''}{_TOUCH}</p>",
+        *_beside(frontier),
         "<h2>Every release</h2>",
         _points(frontier, chosen),
     ]
@@ -89,29 +98,47 @@ def _said(frontier: "Frontier", chosen: Choice | None) -> str:
     return "" if frontier.points else "<p>No release could be measured.</p>"
 
 
+def _panels(frontier: "Frontier", chosen: Choice | None) -> str:
+    """The planes side by side, or below each other where there is no room."""
+    drawn = embedded(*(chart(panel, chosen, width="container", zoom=True) for panel in frontier.panels))
+    return f"<div class='panels'>{drawn}</div>"
+
+
+def _beside(frontier: "Frontier") -> list[str]:
+    """What the two privacy axes say, and which releases have no number on the second."""
+    if len(frontier.panels) == 1 or frontier.beside is None:
+        return []
+    name = frontier.beside.name
+    gone = [point for point in frontier.points if not point.has(name)]
+    found = [f"<p>{_BOTH}</p>"]
+    if gone:
+        why = f"{escape(gone[0].label)}: {escape(gone[0].why_not(name))}"
+        found.append(f"<p>Not on the second plot, {len(gone)} of {len(frontier.points)} releases; {why}.</p>")
+    return found
+
+
 def fragment(frontier: "Frontier", chosen: Choice | None) -> str:
     """The plot and the choice, to stand inside a notebook."""
     said = f"<p>{escape(_capital(chosen.sentence))}.</p>" if chosen else ""
-    return _drawn(frontier, chosen, width=640) + said
+    panels = frontier.panels
+    return embedded(*(chart(panel, chosen, width=640 if len(panels) == 1 else 440) for panel in panels)) + said
 
 
-def _drawn(frontier: "Frontier", chosen: Choice | None, *, width: int | str) -> str:
-    return embedded(chart(frontier, chosen, width=width))
+def embedded(*built: alt.TopLevelMixin) -> str:
+    """Plots with the programs that draw them.
 
-
-def embedded(built: alt.TopLevelMixin) -> str:
-    """A plot with the programs that draw it.
-
-    The specification holds names that people typed: without a ``<`` in it, it cannot end the script it stands in.
+    A specification holds names that people typed: without a ``<`` in it, it cannot end the script it stands in.
     """
-    spec = str(built.to_json(indent=None)).replace("<", "\\u003c")
-    name = "frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12]
+    specs = [str(one.to_json(indent=None)).replace("<", "\\u003c") for one in built]
+    names = ["frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12] for spec in specs]
     drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
     options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'
-    return (
-        f"<div id='{name}'></div>\n<script>{drawing}</script>\n"
+    places = "".join(f"<div class='chart' id='{name}'></div>\n" for name in names)
+    calls = "\n".join(
         f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
+        for name, spec in zip(names, specs, strict=True)
     )
+    return f"{places}<script>{drawing}</script>\n{calls}"
 
 
 def _points(frontier: "Frontier", chosen: Choice | None) -> str:

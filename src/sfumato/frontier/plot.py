@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import vl_convert
 
+from sfumato.frontier.axis_scale import AxisScale
 from sfumato.frontier.choose import Choice
 from sfumato.frontier.point import FOREIGN, Axis, Point
 
@@ -27,30 +29,80 @@ _STAR = (
 ENDS = (_CROSS, _STAR)
 HOURGLASS = "M-.8,-1L.8,-1L.12,0L.8,1L-.8,1L-.12,0Z"  # releases that other tools made
 _HEIGHT = 400
+_BETWEEN = 30  # two panels
+_ROOM = 14  # pixels between the frame of a plot and its outermost marks
 
 
-def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640) -> alt.LayerChart:
-    """The frontier as layers: the efficient line, families, points and ends, and a ring around the chosen point."""
+def chart(frontier: "Frontier", chosen: Choice | None, *, width: int | str = 640, zoom: bool = False) -> alt.LayerChart:
+    """One plane by itself; ``zoom`` lets a reader of the page move and enlarge it."""
+    autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
+    built: alt.LayerChart = _configured(
+        _layers(frontier, chosen, zoom=zoom).properties(width=width, height=_HEIGHT, autosize=autosize)
+    )
+    return built
+
+
+def side_by_side(
+    panels: "Sequence[Frontier]", chosen: Choice | None, *, width: int = 640
+) -> alt.LayerChart | alt.HConcatChart:
+    """Planes with the same y axis next to each other, with one legend; a single one by itself."""
+    if len(panels) == 1:
+        return chart(panels[0], chosen, width=width)
+    each = (width - _BETWEEN * (len(panels) - 1)) // len(panels)
+    built: alt.HConcatChart = _configured(
+        alt.hconcat(
+            *(
+                _layers(panel, chosen, picks=not number).properties(width=each, height=_HEIGHT)
+                for number, panel in enumerate(panels)
+            ),
+            spacing=_BETWEEN,
+        ).resolve_scale(color="shared", shape="shared", y="shared")
+    )
+    return built
+
+
+def _layers(frontier: "Frontier", chosen: Choice | None, *, zoom: bool = False, picks: bool = True) -> alt.LayerChart:
+    """The frontier as layers: the efficient line, families, points and ends, and a ring around the chosen point.
+
+    ``picks`` is false for a panel that follows the selection in the legend of the first.
+    """
     x, y = frontier.x, frontier.y
+    ends = [point for point in frontier.baselines if point.has(x.name, y.name)]
+    room = _ROOM if zoom else 0  # what can be moved is cut off at the frame, and no mark may be
+    scales = (AxisScale.of(_values([*frontier.points, *ends], axis), room) for axis in (x, y))
+    plane = _Plane(x, y, *scales)
     layers = []
     if len(frontier.efficient) > 1:
-        layers.append(_efficient(frontier.efficient, x, y))
-    ends = [point for point in frontier.baselines if point.has(x.name, y.name)]
+        layers.append(_efficient(frontier.efficient, plane))
     if frontier.points or ends:
-        layers += _families(frontier.points, ends, frontier)
+        layers += _families(frontier.points, ends, frontier, plane, picks=picks)
     if chosen is not None and chosen.point.has(x.name, y.name):
-        layers.append(_ring(chosen.point, x, y))
+        layers.append(_ring(chosen.point, plane))
     if not layers:
-        layers = [alt.Chart(data_of([])).mark_point().encode(x=_x(x), y=_y(y))]
-    built: alt.LayerChart = (
-        alt.layer(*layers)
-        .properties(width=width, height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
-        .configure(font="system-ui, sans-serif", padding={"left": 6, "right": 14, "top": 10, "bottom": 6})
+        layers = [alt.Chart(data_of([])).mark_point().encode(x=plane.across(), y=plane.up())]
+    if zoom:
+        wheel = "wheel![event.shiftKey]"  # without the key the wheel scrolls the page
+        layers[-1] = layers[-1].add_params(alt.selection_interval(bind="scales", zoom=wheel, name="zoom"))
+    found = alt.layer(*layers)
+    assert isinstance(found, alt.LayerChart), "no layer has facets"
+    return found
+
+
+def _values(points: Sequence[Point], axis: Axis) -> list[float]:
+    """All that an axis has to show: the numbers of the points, and how far their draws go."""
+    spreads = [point.spread[axis.name] for point in points if axis.name in point.spread]
+    ends = [end for spread in spreads for end in (spread.least, spread.most)]
+    return [*(point.numbers[axis.name] for point in points if point.has(axis.name)), *ends]
+
+
+def _configured(built: Any) -> Any:
+    """The look of every plot."""
+    return (
+        built.configure(font="system-ui, sans-serif", padding={"left": 6, "right": 14, "top": 10, "bottom": 6})
         .configure_view(stroke=None)
         .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", grid=True, gridColor="#EEEEEE")
         .configure_legend(labelFontSize=12, labelLimit=330, symbolSize=90, titleFontSize=12)
     )
-    return built
 
 
 def image(built: alt.TopLevelMixin, form: str) -> str | bytes:
@@ -81,35 +133,47 @@ def better(axis: Axis, *, across: bool) -> str:
     return f"{'↓' if axis.better == 'lower' else '↑'} better · {words}"
 
 
-def _x(axis: Axis, of: str = "x") -> alt.X:
-    return alt.X(
-        f"{of}:Q",
-        title=better(axis, across=True),
-        scale=alt.Scale(zero=True, nice=True),
-        axis=alt.Axis(tickCount=6, titlePadding=8),
-    )
+@dataclass(frozen=True)
+class _Plane:
+    """Two axes with their scales."""
+
+    x: Axis
+    y: Axis
+    x_scale: AxisScale
+    y_scale: AxisScale
+
+    def across(self, of: str = "x") -> alt.X:
+        """The x axis, of one field."""
+        scale = self.x_scale
+        return alt.X(
+            f"{of}:Q",
+            title=better(self.x, across=True) + scale.words,
+            scale=scale.scale(),
+            axis=alt.Axis(titlePadding=8, labelOverlap=True, **scale.ticks()),
+        )
+
+    def up(self, of: str = "y") -> alt.Y:
+        """The y axis; its title lies flat above it, so that it is read without turning the head and takes no width."""
+        scale = self.y_scale
+        return alt.Y(
+            f"{of}:Q",
+            title=better(self.y, across=False) + scale.words,
+            scale=scale.scale(),
+            axis=alt.Axis(
+                titleAngle=0,
+                titleAlign="left",
+                titleAnchor="end",
+                titleX=-34,
+                titleY=-14,
+                titleBaseline="bottom",
+                **scale.ticks(),
+            ),
+        )
 
 
-def _y(axis: Axis, of: str = "y") -> alt.Y:
-    """The title lies flat above the axis, so that it is read without turning the head and takes no width."""
-    return alt.Y(
-        f"{of}:Q",
-        title=better(axis, across=False),
-        scale=alt.Scale(zero=True, nice=True),
-        axis=alt.Axis(
-            tickCount=6,
-            titleAngle=0,
-            titleAlign="left",
-            titleAnchor="end",
-            titleX=-34,
-            titleY=-14,
-            titleBaseline="bottom",
-        ),
-    )
-
-
-def _efficient(points: Sequence[Point], x: Axis, y: Axis) -> alt.Chart:
+def _efficient(points: Sequence[Point], plane: _Plane) -> alt.Chart:
     """Steps: with this much of x, the best y that can be had."""
+    x, y = plane.x, plane.y
     rows = [{"x": p.numbers[x.name], "y": p.numbers[y.name]} for p in points]
     found: alt.Chart = (
         alt.Chart(data_of(rows))
@@ -121,12 +185,14 @@ def _efficient(points: Sequence[Point], x: Axis, y: Axis) -> alt.Chart:
             strokeJoin="round",
             opacity=0.8,
         )
-        .encode(x=_x(x), y=_y(y))
+        .encode(x=plane.across(), y=plane.up())
     )
     return found
 
 
-def _families(points: Sequence[Point], ends: Sequence[Point], frontier: "Frontier") -> list[alt.Chart]:
+def _families(
+    points: Sequence[Point], ends: Sequence[Point], frontier: "Frontier", plane: _Plane, *, picks: bool
+) -> list[alt.Chart]:
     """Lines, bars and marks of the candidates and, as series of their own, the ends.
 
     What a mark is stands in the legend and nowhere beside it: words among points would lie over some of them.
@@ -148,8 +214,8 @@ def _families(points: Sequence[Point], ends: Sequence[Point], frontier: "Frontie
     legend = alt.Legend(orient="bottom", columns=1, title=frontier.legend)
     pick = alt.selection_point(fields=["series"], bind="legend", name="series")
     base = alt.Chart(data_of(rows)).encode(
-        x=_x(x),
-        y=_y(y),
+        x=plane.across(),
+        y=plane.up(),
         color=alt.Color("series:N", scale=alt.Scale(domain=domain, range=colours), legend=legend),
         opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
     )
@@ -158,26 +224,26 @@ def _families(points: Sequence[Point], ends: Sequence[Point], frontier: "Frontie
         shape=alt.Shape("series:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend),
         tooltip=[*_tips(frontier), "efficient:N"],
     )
-    return [lines, *_bars(base, points, x, y), marks.add_params(pick)]
+    return [lines, *_bars(base, points, plane), marks.add_params(pick) if picks else marks]
 
 
-def _bars(base: alt.Chart, points: Sequence[Point], x: Axis, y: Axis) -> list[alt.Chart]:
+def _bars(base: alt.Chart, points: Sequence[Point], plane: _Plane) -> list[alt.Chart]:
     """Of releases that were drawn several times, from the least to the largest, each way."""
     if not any(point.spread for point in points):
         return []
     thin = base.mark_rule(strokeWidth=1.2)
     return [
-        thin.encode(x=_x(x, "x_least"), x2="x_most:Q", y=_y(y)),
-        thin.encode(x=_x(x), y=_y(y, "y_least"), y2="y_most:Q"),
+        thin.encode(x=plane.across("x_least"), x2="x_most:Q", y=plane.up()),
+        thin.encode(x=plane.across(), y=plane.up("y_least"), y2="y_most:Q"),
     ]
 
 
-def _ring(point: Point, x: Axis, y: Axis) -> alt.Chart:
-    rows = [{"x": point.numbers[x.name], "y": point.numbers[y.name]}]
+def _ring(point: Point, plane: _Plane) -> alt.Chart:
+    rows = [{"x": point.numbers[plane.x.name], "y": point.numbers[plane.y.name]}]
     found: alt.Chart = (
         alt.Chart(data_of(rows))
         .mark_point(shape="circle", size=420, strokeWidth=2.5, color=INK, opacity=1, filled=False, tooltip=None)
-        .encode(x=_x(x), y=_y(y))
+        .encode(x=plane.across(), y=plane.up())
     )
     return found
 

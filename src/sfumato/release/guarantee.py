@@ -80,6 +80,11 @@ class DpGuarantee:
         """The guarantee of a method that spends ``epsilon`` for such a unit."""
         return cls(epsilon=epsilon, unit=unit.words, neighbouring=unit.sentence(), composition=_composition(unit))
 
+    @property
+    def stability(self) -> int:
+        """How many records one unit may add to the table, as the composition says."""
+        return _times(self.composition)
+
     def with_breakdown(self, breakdown: Sequence[Spend]) -> "DpGuarantee":
         """The same with the steps that were paid for."""
         return replace(self, breakdown=tuple(breakdown))

@@ -20,7 +20,10 @@ from sfumato.domains.sets.set_cut import SetCut, Sets
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
-from sfumato.release.draft import Draft
+from sfumato.release.answer.interval import Noise
+from sfumato.release.draft import Draft, Groups, Tables
+from sfumato.release.guarantee import DpGuarantee
+from sfumato.release.measured import MeasuredTables
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.view import View
 
@@ -101,8 +104,19 @@ def _shares(counts: csr_array) -> csr_array:
 
 
 @dataclass(frozen=True, eq=False)
+class NoisyCells:
+    """Noisy counts as they are published, and what is published of their noise: all that an adversary knows of them."""
+
+    groups: Groups
+    noise: Noise
+
+
+@dataclass(frozen=True, eq=False)
 class Shown:
     """A release as a receiver sees it.
+
+    ``source`` is what was measured under differential privacy, where rows and weights follow from it: noisy counts, or
+    measured tables. ``epsilon`` is the ε of the release, for a unit that may add ``stability`` records.
 
     Rows with the same region may stand apart (buckets). ``weights`` are published records, or noisy counts, all above
     0; divided by ``rate`` they estimate records of the table. ``suppressed`` records are known to be missing, no more.
@@ -119,6 +133,9 @@ class Shown:
     noisy: bool = False  # whether weights are counts with noise, and no records are published
     sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are published, by attribute
     synthetic: bool = False  # whether rows were drawn by another tool and are no records; ``noisy`` is then set too
+    source: NoisyCells | MeasuredTables | None = None
+    epsilon: float | None = None
+    stability: int = 1
 
     def __post_init__(self) -> None:
         assert self.starts.shape == self.stops.shape == (len(self.weights), len(self.attributes)), "a region a row"
@@ -214,7 +231,30 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
             values[cut.attribute] = Values(own, found, edges=edges)
     names = tuple(groups.cuts[index].attribute for index in place)
     weights: Floats = np.bincount(row, weights=counts, minlength=rows).astype(np.float64)
-    return Shown(names, starts, stops, weights, values, draft.form, sets=published, noisy=True)
+    guarantee = draft.guarantee
+    return Shown(
+        names,
+        starts,
+        stops,
+        weights,
+        values,
+        draft.form,
+        sets=published,
+        noisy=True,
+        source=_source(draft),
+        epsilon=float(guarantee.epsilon) if isinstance(guarantee, DpGuarantee) else None,
+        stability=guarantee.stability if isinstance(guarantee, DpGuarantee) else 1,
+    )
+
+
+def _source(draft: Draft) -> NoisyCells | MeasuredTables | None:
+    """What was measured; None of noisy counts that do not state their noise."""
+    if isinstance(draft.content, Tables):
+        return draft.content.measured
+    if "noise_scale" not in draft.facts:
+        return None
+    noise = Noise.of_facts(draft.facts, groups=0.0, classes=len(draft.view.classes))
+    return NoisyCells(draft.groups, noise)
 
 
 def _ends(cut: Cut, published: Mapping[str, PublishedSets], regions: Integers) -> tuple[Integers, Integers]:

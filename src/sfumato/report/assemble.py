@@ -10,7 +10,7 @@ from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.shown import Shown
 from sfumato.report.distributions import distributions
-from sfumato.report.frontier_section import frontier_plane, frontier_rows
+from sfumato.report.frontier_section import frontier_plane, frontier_rows, own_record_plane
 from sfumato.report.grouped_records import record_sections
 from sfumato.report.measure_sentences import MeasureResult
 from sfumato.report.noisy_counts import counts_sections
@@ -45,6 +45,7 @@ def report_page(
             made=made,
             distributions=() if beside is None else distributions(*beside, tables_sets),
             frontier=frontier_plane(made),
+            frontier_own=own_record_plane(made),
             frontier_rows=frontier_rows(made),
             facts=_facts_table(draft.facts),
             measures=measures,

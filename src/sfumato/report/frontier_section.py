@@ -20,6 +20,16 @@ def frontier_plane(made: Provenance) -> Plane | None:
     )  # fmt: skip
 
 
+def own_record_plane(made: Provenance) -> Plane | None:
+    """The same over own-record loss; None if no candidate has one."""
+    if not made.frontier_own:
+        return None
+    return plane(
+        made.frontier_own, title="The same releases by own-record loss", across="← better · own-record loss (nats)",
+        up="↓ better · utility loss (nats)",
+    )  # fmt: skip
+
+
 def frontier_rows(made: Provenance) -> Rows | None:
     """The release and the candidates on the frontier by name, since tooltips are not printed."""
     kept = sorted((one for one in made.frontier if one[0] in _LISTED), key=lambda one: (one[2], one[3]))

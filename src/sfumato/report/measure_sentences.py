@@ -8,6 +8,7 @@ from sfumato.evaluate.measures.measure import Measure
 from sfumato.wording import SHARE_UNITS, number_words, share_words
 
 _COUNTS: Final = ("records", "groups", "queries", "candidates", "unique", "mean true answer")  # details beside shares
+_SMALL: Final = 0.01  # numbers below it are shown by their first digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,4 +58,6 @@ def _detail(key: str, value: Any, unit: str) -> str:
     part = unit in SHARE_UNITS and (value <= 1 or "error" in key) and not key.startswith(_COUNTS) and key != "people"
     if float(value).is_integer() and not part:
         return f"{value:,.0f}"
-    return share_words(value) if part else f"{value:,.3f}".rstrip("0").rstrip(".")
+    if part:
+        return share_words(value)
+    return f"{value:.2g}" if 0 < abs(value) < _SMALL else f"{value:,.3f}".rstrip("0").rstrip(".")

@@ -18,8 +18,9 @@ class Provenance:
     """How a release was made, apart from its draft: what a manifest says too, and the frontier if there is one.
 
     ``frontier`` has a kind (`this`, `efficient`, `other` or `baseline`), a name, a privacy loss and a utility loss a
-    candidate; ``frontier_words`` say where this release is among them, or why they are not drawn. ``stated`` is the
-    guarantee as its manifest states it, then what that means; ``left`` is the remaining budget of the study.
+    candidate, ``frontier_own`` the same with the own-record loss; ``frontier_words`` say where this release is among
+    them, or why they are not drawn. ``stated`` is the guarantee as its manifest states it, then what that means;
+    ``left`` is the remaining budget of the study.
     """
 
     study: str
@@ -31,6 +32,7 @@ class Provenance:
     rules: Sequence[str] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     frontier: Sequence[tuple[str, str, float, float]] = ()
+    frontier_own: Sequence[tuple[str, str, float, float]] = ()
     frontier_words: Sequence[str] = ()
     stated: Sequence[str] = ()
     left: str = ""
@@ -67,6 +69,7 @@ class Page:
     worst: Sequence[tuple[str, str, Rows]] = ()  # a privacy model, how the groups are sorted, the groups
     worst_missing: str = ""
     frontier: Plane | None = None
+    frontier_own: Plane | None = None
     frontier_rows: Rows | None = None
     breakdown: Rows | None = None
     breakdown_means: Sequence[str] = ()

@@ -164,6 +164,7 @@ def _how_made(read: ReadBundle, notes: Mapping[str, Any], among: FrontierPositio
         rules=manifest["rules"],
         versions=manifest["versions"],
         frontier=among.points,
+        frontier_own=among.own,
         frontier_words=among.words,
         stated=(manifest["guarantee"], *([odds] if odds else [])),
         left=left,

@@ -64,6 +64,7 @@ _MOST_REPEATS = 1_000
 Draw = tuple[int, int | None]  # the place of a candidate in its sweep, and which of its draws; None if always the same
 _V = TypeVar("_V")
 _SMALL = 200_000  # cells of a table whose drafts take no minutes
+_LOSS, _OWN = "ploss", "own-record-loss"  # the two privacy axes
 _SOON = 2.0  # seconds that other processes take to start
 
 
@@ -112,16 +113,19 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
 
     ``sweep`` is a sweep, the name of one that the study declares, or nothing for the study's only one or the default.
+    A sweep of private and syntactic releases over `ploss` has `own-record-loss` as a second privacy axis.
     ``measures`` are taken besides x and y; each is a name, or a measure with its parameters. ``tables`` are releases of
     other tools, which become points beside the candidates and are read before any candidate is made. A release that is
     random, by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept
     in ``folder``, without one beside the study; what is there already is not made again.
     """
     name, wanted = _choose_sweep(study, sweep, purpose)
-    taken = {name_with_parameters(measure): measure for measure in chosen_measures((x, y, *measures))}
+    recipes = wanted.recipes(purpose)
+    beside = _OWN if measure_name(x) == _LOSS and _mixed(recipes) else None
+    asked = (x, y, *measures, *([] if beside is None else [beside]))
+    taken = {name_with_parameters(measure): measure for measure in chosen_measures(asked)}
     axes = {name: axis(name, measure) for name, measure in taken.items()}
     names = tuple(taken)
-    recipes = wanted.recipes(purpose)
     if not recipes:
         raise UsageError("the sweep has no release", "give a parameter at least one value", code="SF-USAGE-088")
     count = _workers(workers)
@@ -141,8 +145,8 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     tried = _measure_candidates(table, recipes, files, names, count, repeats, progress)
     found = Frontier(
         study=study.name, purpose=purpose, x=axes[measure_name(x)], y=axes[measure_name(y)], axes=axes,
-        tried=(*tried, *foreign),
-        baselines=baselines, folder=folder,
+        tried=(*tried, *foreign), baselines=baselines, folder=folder,
+        beside=None if beside is None else axes[beside],
     )  # fmt: skip
     if not any(point.recipe is not None for point in found.points):
         why = list(dict.fromkeys(reason for _, reason in found.failures))
@@ -153,6 +157,16 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
             code="SF-INFEASIBLE-017",
         )
     return found
+
+
+def _mixed(recipes: Sequence[Recipe]) -> bool:
+    """Whether a sweep has private and syntactic releases: then neither privacy axis alone compares them."""
+    found = set()
+    for recipe in recipes:
+        method = _view_or_error(partial(build, recipe))
+        if not isinstance(method, SfumatoError):
+            found.add(method.needs.private)
+    return len(found) > 1
 
 
 def _choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:

@@ -71,7 +71,8 @@ def test_noise_and_a_run_are_drawn_too(clinic):
     sf.frontier(clinic, SIZES + sf.sweep("diffgen", epsilon="1", h=2), workers=1, repeats=2)
     [ran] = clinic.run(["noise"], runs=1)
     words, marks = section(ran.published)
-    assert ("this", "this release") in marks and len(marks) == 4 + 1 + 2
+    assert ("this", "this release") in marks and len(marks) == 2 * (4 + 1 + 2), "over both privacy axes"
+    assert "because their record is in" in words
     assert "beside 4 candidates" in words
     assert "another would lie elsewhere" in words
 

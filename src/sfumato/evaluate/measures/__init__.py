@@ -12,9 +12,11 @@ from sfumato.evaluate.measures.coarseness import (
 )
 from sfumato.evaluate.measures.confidence import ConfidenceExcess, RecordsOverConfidence
 from sfumato.evaluate.measures.histograms import HistogramCityBlock, HistogramDivergence
+from sfumato.evaluate.measures.li_privacy_loss import LiMeanPrivacyLoss, LiWorstPrivacyLoss
 from sfumato.evaluate.measures.linkage import Guess, GuessedValues, Linkage, LinkedPeople, link
 from sfumato.evaluate.measures.marginals import OneWayDistance, TwoWayDistance
 from sfumato.evaluate.measures.measure import MEASURES, Measure, Reading, Refused, range_words
+from sfumato.evaluate.measures.own_record_loss import OwnRecordLoss
 from sfumato.evaluate.measures.populations import Populations, large_populations
 from sfumato.evaluate.measures.privacy_loss import MeanPrivacyLoss, WorstPrivacyLoss
 from sfumato.evaluate.measures.query_error import LargeQueryError, QueryError, SmallQueryError
@@ -44,12 +46,15 @@ __all__ = [
     "HistogramDivergence",
     "JournalistRisk",
     "LargeQueryError",
+    "LiMeanPrivacyLoss",
+    "LiWorstPrivacyLoss",
     "Linkage",
     "LinkedPeople",
     "MarketerRisk",
     "MeanPrivacyLoss",
     "Measure",
     "OneWayDistance",
+    "OwnRecordLoss",
     "PopulationUniques",
     "Populations",
     "ProsecutorRisk",

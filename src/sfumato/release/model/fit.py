@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
 from sfumato.release.measured import StageTable
 
@@ -21,6 +22,7 @@ _OWN: Final = 0.3  # and of what a cell has of its own
 _STEPS: Final = 30  # of Newton's method; it converges in about ten
 _LONGEST: Final = 1.5  # step in any log-odds
 _SURE: Final = 7.0  # log-odds of e^7 : 1 are as far as a table is believed
+_FAR: Final = -8.0  # deviations below 0 where a tail is its limit
 _FEW: Final = 10.0  # records that a table is taken to have at least
 
 
@@ -43,6 +45,27 @@ def on_simplex(values: Floats, total: float) -> Floats:
 
 def cell_totals(cells: Integers, sizes: Sequence[int], noisy: Floats, variance: float, total: float) -> Floats:
     """How many records each cell has: the product of the table's margins, and of the rest what is not noise."""
+    return on_simplex(_shrunken(cells, sizes, noisy, variance, total)[0], total)
+
+
+def expected_totals(cells: Integers, sizes: Sequence[int], noisy: Floats, variance: float, total: float) -> Floats:
+    """How many records each cell has on average, given that there are no fewer than 0.
+
+    `cell_totals` are the likeliest numbers, and 0 for many cells that may well have a record. Whoever knows the noise
+    expects something there: the mean of a normal distribution above 0.
+    """
+    mean, variances = _shrunken(cells, sizes, noisy, variance, total)
+    spread = np.sqrt(np.maximum(variances, 1e-12))
+    z = mean / spread
+    # φ(z)/Φ(z); far below 0 it is −z − 1/z, and what is left of the mean is spread/(−z)
+    inverse_mills = np.exp(-0.5 * z**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(z))
+    return np.asarray(np.where(z < _FAR, spread / np.maximum(-z, 1.0), mean + spread * inverse_mills))
+
+
+def _shrunken(
+    cells: Integers, sizes: Sequence[int], noisy: Floats, variance: float, total: float
+) -> tuple[Floats, Floats]:
+    """Each cell's number given its noisy count, as if numbers were normal around the product of the margins."""
     mean = np.full(len(noisy), total)
     for place, size in enumerate(sizes):
         sums = np.bincount(cells[:, place], weights=noisy, minlength=size).astype(np.float64)
@@ -50,7 +73,14 @@ def cell_totals(cells: Integers, sizes: Sequence[int], noisy: Floats, variance: 
         mean *= (margin / margin.sum())[cells[:, place]]
     spread = max(0.0, float(np.sum((noisy - mean) ** 2 - variance - mean) / np.sum(mean**2)))
     real = spread * mean**2 + mean
-    return on_simplex(mean + (noisy - mean) * real / (real + variance), total)
+    return mean + (noisy - mean) * real / (real + variance), real * variance / (real + variance)
+
+
+def expected_cells(table: StageTable) -> Floats:
+    """How many records each cell of a stage has on average, whatever their class."""
+    noisy = table.counts.astype(np.float64).sum(axis=1)
+    variance = table.counts.shape[1] * laplace_variance(table.scale)
+    return expected_totals(table.cells, table.sizes, noisy, variance, max(float(noisy.sum()), _FEW))
 
 
 def class_given_cell(table: StageTable) -> tuple[Floats, Floats]:

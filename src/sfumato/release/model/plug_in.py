@@ -47,13 +47,14 @@ class Stage:
     table: StageTable
 
     @cached_property
-    def _fit(self) -> tuple[Floats, Floats]:
+    def fit(self) -> tuple[Floats, Floats]:
+        """P(class | cell), and how many records each cell has."""
         return class_given_cell(self.table)
 
     @cached_property
     def weights(self) -> Floats:
         """How many records each cell has of each class, by the fit."""
-        share, totals = self._fit
+        share, totals = self.fit
         return share * totals[:, None]
 
     @cached_property
@@ -67,7 +68,7 @@ class Stage:
     @cached_property
     def update(self) -> Floats:
         """What each cell adds to the scores."""
-        share, _ = self._fit
+        share, _ = self.fit
         return np.asarray(np.log(np.maximum(share, _LEAST)) - np.log(self.prior)[self.table.cells[:, 0]])
 
 

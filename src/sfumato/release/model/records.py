@@ -7,6 +7,7 @@ noise of its own. Draws are systematic: every cell occurs as often as expected, 
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.domains.cut import Cut
 from sfumato.release.draft import Groups, Tables
 from sfumato.release.measured import MeasuredTables
-from sfumato.release.model.fit import cell_totals, laplace_variance
+from sfumato.release.model.fit import cell_totals, expected_totals, laplace_variance
 from sfumato.release.model.plug_in import BANDS, PlugIn, band_of, softmax
 from sfumato.study.view import View
 
@@ -111,10 +112,19 @@ def draw_records(tables: MeasuredTables, size: int, rng: np.random.Generator) ->
 
 def remaining_totals(counts: Integers, scale: float) -> Floats:
     """How many records each cell of a remaining table has."""
+    return _of_cells(cell_totals, counts, scale)
+
+
+def expected_remaining(counts: Integers, scale: float) -> Floats:
+    """How many records each cell of a remaining table has on average."""
+    return _of_cells(expected_totals, counts, scale)
+
+
+def _of_cells(estimate: Callable[..., Floats], counts: Integers, scale: float) -> Floats:
     noisy = counts.astype(np.float64).ravel()
     cells = np.stack(np.unravel_index(np.arange(counts.size), counts.shape), axis=1).astype(np.int64)
     total = max(float(noisy.sum()), _FEW)
-    return cell_totals(cells, counts.shape, noisy, laplace_variance(scale), total).reshape(counts.shape)
+    return estimate(cells, counts.shape, noisy, laplace_variance(scale), total).reshape(counts.shape)
 
 
 def _draw(weights: Floats, size: int, rng: np.random.Generator) -> Integers:

@@ -6,7 +6,7 @@ this looks at raw records and goes into the owner's report alone.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from sfumato.workflow.sweeping.stored_points import digest, fingerprint, read_st
 
 _X: Final = Axis(name="ploss", title="privacy loss", better="lower")
 _Y: Final = Axis(name="uloss", title="utility loss", better="lower")
+_OWN: Final = Axis(name="own-record-loss", title="own-record loss", better="lower")
 _BASELINE: Final = "baseline"
 _THIS: Final = "this"
 _NAMED: Final = 3  # better candidates that a sentence names
@@ -33,6 +34,7 @@ class FrontierPosition:
     """The candidates as the report draws them, this release among them, and sentences; nothing without a frontier."""
 
     points: tuple[tuple[str, str, float, float], ...] = ()
+    own: tuple[tuple[str, str, float, float], ...] = ()  # the same over own-record loss, of those that have one
     words: tuple[str, ...] = ()
 
 
@@ -82,11 +84,34 @@ def _among(kept: Sequence[dict[str, Any]], looked: Evidence | None) -> FrontierP
         refused = [why for name in (_X.name, _Y.name) if (why := MEASURES[name]().refuses(looked)) is not None]
     if looked is None or refused:
         drawn = tuple(_drawn(found, efficient(candidates, _X, _Y)))
-        return FrontierPosition(points=drawn, words=(f"This release is not among the points: {refused[0]}.",))
+        return FrontierPosition(
+            points=drawn, own=_over_own(found), words=(f"This release is not among the points: {refused[0]}.",)
+        )
     numbers = {name: round(float(MEASURES[name]().read(looked).value), 12) for name in (_X.name, _Y.name)}
     this = Point(label="this release", series=_THIS, family="", numbers=numbers)
     best = efficient([*candidates, this], _X, _Y)
-    return FrontierPosition(points=tuple(_drawn([*found, this], best)), words=_words(this, candidates, best))
+    drawn = tuple(_drawn([*found, this], best))
+    return FrontierPosition(
+        points=drawn, own=_over_own([*found, _with_own(this, looked, found)]), words=_words(this, candidates, best)
+    )
+
+
+def _with_own(this: Point, looked: Evidence, candidates: Sequence[Point]) -> Point:
+    """The release with its own-record loss, if the candidates have one, and it has."""
+    measure = MEASURES[_OWN.name]()
+    if not any(point.has(_OWN.name) for point in candidates) or measure.refuses(looked) is not None:
+        return this
+    own = round(float(measure.read(looked).value), 12)
+    return replace(this, numbers={**this.numbers, _OWN.name: own})
+
+
+def _over_own(points: Sequence[Point]) -> tuple[tuple[str, str, float, float], ...]:
+    """The points that have an own-record loss, over it; none where no candidate has."""
+    found = [point for point in points if point.has(_OWN.name, _Y.name)]
+    candidates = [point for point in found if point.series != _BASELINE]
+    if all(point.series == _THIS for point in candidates):
+        return ()
+    return tuple(_drawn(found, efficient(candidates, _OWN, _Y), _OWN))
 
 
 def _points(kept: Sequence[dict[str, Any]]) -> list[Point]:
@@ -104,12 +129,14 @@ def _points(kept: Sequence[dict[str, Any]]) -> list[Point]:
     return [average_draws([of[number] for number in sorted(of)]) for of in draws.values()]
 
 
-def _drawn(points: Sequence[Point], best: Sequence[Point]) -> Iterator[tuple[str, str, float, float]]:
+def _drawn(
+    points: Sequence[Point], best: Sequence[Point], across: Axis = _X
+) -> Iterator[tuple[str, str, float, float]]:
     """Points as the report draws them."""
     among = {id(point) for point in best}
     for point in points:
         kind = point.series if point.series in {_BASELINE, _THIS} else "efficient" if id(point) in among else "other"
-        yield kind, point.label, point.numbers[_X.name], point.numbers[_Y.name]
+        yield kind, point.label, point.numbers[across.name], point.numbers[_Y.name]
 
 
 def _words(this: Point, candidates: Sequence[Point], best: Sequence[Point]) -> tuple[str, ...]:
