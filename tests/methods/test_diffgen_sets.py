@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.domains.sets.test_domain import DEEP, WIDE
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.sets.set_cut import Sets
@@ -18,6 +17,7 @@ from sfumato.methods.method import Context
 from sfumato.methods.specialization.scores import SCORES
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import SecureSource
+from tests.domains.sets.test_set_domain import DEEP, WIDE
 from tests.raising import raises_code
 from tests.small_domains import JOB, counter, view
 

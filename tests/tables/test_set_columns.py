@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.domains.sets.test_domain import DEEP
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.sets.set_domain import SetCodes, SetDomain
@@ -13,6 +12,7 @@ from sfumato.errors import SourceError
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from tests.domains.sets.test_set_domain import DEEP
 from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import flat

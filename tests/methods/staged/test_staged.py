@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.domains.sets.test_domain import DEEP
 
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
@@ -23,6 +22,7 @@ from sfumato.privacy.dp.mechanisms import noisy_counts, noisy_max
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
 from sfumato.release.model.plug_in import BANDS, PlugIn, band_of
 from sfumato.study.unit import PersonUnit
+from tests.domains.sets.test_set_domain import DEEP
 from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import JOB, coded_tables, counter, flat, grid, view
