@@ -26,6 +26,7 @@ PUBLIC = {
     "EntropyLDiversity",
     "FullDomain",
     "KAnonymity",
+    "Marginals",
     "Mondrian",
     "ProbabilisticLDiversity",
     "RecursiveLDiversity",

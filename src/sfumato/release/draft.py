@@ -14,6 +14,7 @@ from sfumato.errors import InternalError
 from sfumato.privacy.models import GroupModel
 from sfumato.release.guarantee import Guarantee, SyntacticGuarantee
 from sfumato.release.measured import MeasuredTables
+from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.partition import Partition
 from sfumato.study.view import View
 
@@ -42,7 +43,7 @@ class Groups:
 class Tables:
     """Measured tables, and synthetic records of them, which are drawn when they are first asked for."""
 
-    measured: MeasuredTables
+    measured: MeasuredTables | MeasuredMarginals
     draw: Callable[[], Groups]
 
     @cached_property
@@ -83,9 +84,16 @@ class Draft:
 
     @property
     def measured(self) -> MeasuredTables:
-        """The measured tables, of a draft that holds such."""
-        if not isinstance(self.content, Tables):
-            raise InternalError(f"a draft of the form '{self.form}' has no measured tables")
+        """The measured tables of stages, of a draft that holds such."""
+        if not isinstance(self.content, Tables) or not isinstance(self.content.measured, MeasuredTables):
+            raise InternalError(f"a draft of the form '{self.form}' has no measured tables of stages")
+        return self.content.measured
+
+    @property
+    def marginals(self) -> MeasuredMarginals:
+        """The measured marginals, of a draft that holds such."""
+        if not isinstance(self.content, Tables) or not isinstance(self.content.measured, MeasuredMarginals):
+            raise InternalError(f"a draft of the form '{self.form}' has no measured marginals")
         return self.content.measured
 
     @property
