@@ -22,18 +22,18 @@ that is stopped early, and solved by a quasi-Newton method on NumPy arrays: noth
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.release.model.graphical.junction_tree import Clique, JunctionTree
 from sfumato.release.model.graphical.model import GraphicalModel, potentials_of, propagate
+from sfumato.release.model.graphical.quasi_newton import minimise
 
 Floats = NDArray[np.float64]
 
 _SMOOTHING: Final = 0.1  # λ · the typical deviation of the noise
-_MEMORY: Final = 20  # steps whose curvature the method remembers
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +57,12 @@ def fit(
     sizes: Sequence[int], measurements: Sequence[Measurement], size: float, *, steps: int, start: Fit | None = None
 ) -> Fit:
     """The model of these tables for so many records, by at most so many steps; ``start`` fits the first of them."""
-    from scipy.optimize import minimize  # noqa: PLC0415 - a slow import, needed here alone
-
     problem = _Problem(sizes, measurements, size)
     first = np.zeros(len(problem.scale))
     if start is not None:
         known = np.concatenate([part.ravel() for part in start.parameters])
         first[: len(known)] = known
-    options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": _MEMORY, "ftol": 1e-10, "gtol": 1e-9}
-    found: Any = minimize(problem.loss, first / problem.scale, jac=True, method="L-BFGS-B", options=options)
-    parameters = found.x * problem.scale
+    parameters = minimise(problem.loss, first / problem.scale, steps=steps) * problem.scale
     return Fit(problem.model(parameters)[0], tuple(problem.parts(parameters)))
 
 
