@@ -174,7 +174,7 @@ class _Run:
         for a, share in zip(telling, one_way_shares(one_way, [self._sizes[a] for a in telling]), strict=True):
             self._table((a,), share)
         if self._weights:
-            self._rounds(self._accountant.left / plan.rounds)
+            self._rounds(self._accountant.left / plan.rounds_for(len(self._weights)))
         self._progress(_DOING, 100, 100)
         return self._measured()
 

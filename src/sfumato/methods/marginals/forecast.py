@@ -19,7 +19,7 @@ def forecast(epsilon: Fraction, cuts: Sequence[Cut], workload: Workload) -> Fore
     telling = [size for size in sizes if size > 1] or [1]
     rest = epsilon - epsilon * SHARE_OF_SIZE
     starts = [ceil(plan.records_times_epsilon / epsilon) for plan in PLANS]
-    scales = [_scales(plan, rest, telling, bool(workload.candidates)) for plan in PLANS]
+    scales = [_scales(plan, rest, telling, len(workload.candidates)) for plan in PLANS]
     cells = [prod(sizes[a] for a in one) for one in workload.candidates]
     first = (
         f"a noisy number of records costs {float(SHARE_OF_SIZE):.0%} of ε; then each of {len(telling)} attributes is "
@@ -32,7 +32,7 @@ def forecast(epsilon: Fraction, cuts: Sequence[Cut], workload: Workload) -> Fore
     sentences = [
         first,
         *_workload_words(workload, cells),
-        *(_plan_words(*each, choosing=bool(cells)) for each in zip(PLANS, starts, scales, strict=True)),
+        *(_plan_words(*each, candidates=len(cells)) for each in zip(PLANS, starts, scales, strict=True)),
         use,
     ]
     numbers: dict[str, Any] = {
@@ -44,7 +44,7 @@ def forecast(epsilon: Fraction, cuts: Sequence[Cut], workload: Workload) -> Fore
         "plans": [
             {
                 "records_from": start,
-                "rounds": plan.rounds if cells else 0,
+                "rounds": plan.rounds_for(len(cells)),
                 "share_of_one_way": float(plan.one_way if cells else Fraction(1)),
                 "noise_scale_of_one_way": one_way,
                 "noise_scale_of_first_round": chosen,
@@ -55,12 +55,14 @@ def forecast(epsilon: Fraction, cuts: Sequence[Cut], workload: Workload) -> Fore
     return Forecast(sentences=tuple(sentences), numbers=numbers)
 
 
-def _scales(plan: Plan, rest: Fraction, sizes: Sequence[int], choosing: bool) -> tuple[float, float]:  # noqa: FBT001 - one of two
+def _scales(plan: Plan, rest: Fraction, sizes: Sequence[int], candidates: int) -> tuple[float, float]:
     """The largest noise scale of a one-way marginal, and that of a first round: later rounds get no less ε."""
-    one_way = rest * plan.one_way if choosing else rest
+    one_way = rest * plan.one_way if candidates else rest
     shares = one_way_shares(one_way, sizes)
-    step = (rest - one_way) / plan.rounds
-    first = scale_for(step - step * SHARE_OF_CHOICE, sensitivity=1) if choosing else 0.0
+    first = 0.0
+    if candidates:
+        step = (rest - one_way) / plan.rounds_for(candidates)
+        first = scale_for(step - step * SHARE_OF_CHOICE, sensitivity=1)
     return max(scale_for(share, sensitivity=1) for share in shares), first
 
 
@@ -84,13 +86,14 @@ def _workload_words(workload: Workload, cells: Sequence[int]) -> list[str]:
     return found
 
 
-def _plan_words(plan: Plan, start: int, scales: tuple[float, float], *, choosing: bool) -> str:
+def _plan_words(plan: Plan, start: int, scales: tuple[float, float], *, candidates: int) -> str:
     whom = f"from {start:,} records on" if start else "with few records"
     alone, first = (sqrt(2) * scale for scale in scales)
-    if not choosing:
+    if not candidates:
         return f"{whom} a count has noise with a standard deviation of at most {alone:,.3g}"
+    rounds = plan.rounds_for(candidates)
     return (
         f"{whom} {float(plan.one_way):.0%} of the rest is spent on single attributes, whose counts have noise with a "
-        f"standard deviation of at most {alone:,.3g}, and {1 - float(plan.one_way):.0%} on at most {plan.rounds} "
-        f"rounds, whose counts have at most {first:,.3g}"
+        f"standard deviation of at most {alone:,.3g}, and {1 - float(plan.one_way):.0%} on at most "
+        f"{rounds} round{'s' * (rounds > 1)}, whose counts have at most {first:,.3g}"
     )

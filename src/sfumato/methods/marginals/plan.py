@@ -17,11 +17,15 @@ _FINE: Final = 10**6
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What one-way marginals get of what is left for marginals, and in how many rounds the rest is spent at most."""
+    """What one-way marginals get of what is left for marginals, and in how many rounds the rest is spent."""
 
     records_times_epsilon: int  # from which on
     one_way: Fraction
-    rounds: int
+    rounds: int  # at most
+
+    def rounds_for(self, candidates: int) -> int:
+        """How many rounds there are at most: no more than there are sets to choose from."""
+        return min(self.rounds, candidates)
 
 
 PLANS: Final = (
