@@ -25,6 +25,8 @@ MOST_TABLE_CELLS: Final = 5_000
 MOST_MODEL_CELLS: Final = 125_000
 """Cells of the model's cliques, while tables are chosen: 1 MB of numbers. The attributes' own tables come on top."""
 
+_LEAST_VARIANCE: Final = 1e-3
+
 Integers = NDArray[np.int64]
 
 
@@ -64,7 +66,7 @@ class MeasuredMarginals:
     def measurements(self) -> list[Measurement]:
         """The tables as a model is made of them."""
         return [
-            Measurement(table.attributes, table.counts.astype(np.float64), laplace_variance(table.scale))
+            Measurement(table.attributes, table.counts.astype(np.float64), _variance(table.scale))
             for table in self.tables
         ]
 
@@ -72,7 +74,12 @@ class MeasuredMarginals:
     def total(self) -> float:
         """The number of records by all that was measured, weighted by how little noise each sum has; at least 1."""
         sums = [float(self.size), *(float(table.counts.sum()) for table in self.tables)]
-        noise = [laplace_variance(self.size_scale)]
-        noise += [prod(table.counts.shape) * laplace_variance(table.scale) for table in self.tables]
+        noise = [_variance(self.size_scale)]
+        noise += [prod(table.counts.shape) * _variance(table.scale) for table in self.tables]
         weights = 1 / np.array(noise)
         return max(float(weights @ np.array(sums) / weights.sum()), 1.0)
+
+
+def _variance(scale: float) -> float:
+    """The variance of the noise; of hardly any, enough to divide by."""
+    return max(laplace_variance(scale), _LEAST_VARIANCE)

@@ -113,6 +113,15 @@ def test_with_nothing_to_join_all_goes_to_single_attributes(domains):
     assert np.abs(table.counts - [20, 30]).max() < 10
 
 
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.0001", "1000"])
+def test_any_epsilon_ends_in_a_release(epsilon):
+    """With noise that drowns all, and with none to speak of."""
+    draft, accountant = drafted(view(**DOMAINS), people(300), epsilon=epsilon)
+    assert accountant.left == 0 and np.isfinite(draft.groups.counts).all() and len(draft.groups)
+    if epsilon == "1000":
+        assert draft.marginals.total == pytest.approx(300)
+
+
 def test_without_a_target():
     of = View.of(view(**DOMAINS).quasi, unit=view(**DOMAINS).unit)
     codes = {name: column for name, column in people(5_000).items() if name != "class"}
@@ -179,7 +188,7 @@ def test_a_forecast_says_what_can_be_chosen():
     found = Marginals(epsilon=1).forecast(view(**DOMAINS))
     assert found.numbers["candidates"] == 6 + 3
     assert found.numbers["groups"] == {"n": 20, "job": 4, "sex": 2, "class": 2}
-    assert [plan["rounds"] for plan in found.numbers["plans"]] == [plan.rounds_for(9) for plan in PLANS] == [4, 8, 9]
+    assert [plan["rounds"] for plan in found.numbers["plans"]] == [plan.rounds_for(9) for plan in PLANS] == [2, 4, 8, 9]
     alone = Marginals(epsilon=1).forecast(view(job=flat("a")))
     assert any("all of ε is spent on single attributes" in sentence for sentence in alone.sentences)
     wide = Marginals(epsilon=1, groups=100, workload=[["n", "m", "o"]])

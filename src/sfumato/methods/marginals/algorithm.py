@@ -211,10 +211,11 @@ class _Run:
         """
         spent = (self._accountant.spent + step) / self._accountant.budget
         tables = [table.attributes for table in self._tables]
-        cells = {one: model_cells(self._sizes, [*tables, one]) for one in self._weights}
         room = sum(self._sizes)
+        most = MOST_MODEL_CELLS + room
+        cells = {one: model_cells(self._sizes, [*tables, one], most=most) for one in self._weights}
         found = [one for one in self._weights if cells[one] <= MOST_MODEL_CELLS * spent + room]
-        return found or [one for one in self._weights if cells[one] <= MOST_MODEL_CELLS + room]
+        return found or [one for one in self._weights if cells[one] <= most]
 
     def _choose(self, expected: dict[Set, NDArray[np.float64]], epsilon: Fraction, scale: float) -> Set:
         """The candidate that the model describes worst."""

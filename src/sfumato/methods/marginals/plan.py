@@ -29,7 +29,8 @@ class Plan:
 
 
 PLANS: Final = (
-    Plan(records_times_epsilon=0, one_way=Fraction(3, 5), rounds=4),
+    Plan(records_times_epsilon=0, one_way=Fraction(4, 5), rounds=2),
+    Plan(records_times_epsilon=1_000, one_way=Fraction(3, 5), rounds=4),
     Plan(records_times_epsilon=5_000, one_way=Fraction(2, 5), rounds=8),
     Plan(records_times_epsilon=20_000, one_way=Fraction(2, 5), rounds=16),
 )

@@ -28,7 +28,8 @@ Floats = NDArray[np.float64]
 TICKS: Final = 16
 """Ticks of a record."""
 
-_LARGEST: Final = 2.0**55  # ticks that an expected count is cut off at, before it is rounded: a public number
+_LARGEST: Final = 2.0**35  # ticks that an expected count is cut off at, before it is rounded: a public number
+_MOST_NOISE: Final = 2.0**48  # and the noise of a table
 
 
 def in_ticks(expected: Floats) -> Integers:
@@ -44,7 +45,7 @@ def noise_ticks(cells: int, scale: float) -> int:
     """
     inverse = 1 / scale
     mean = 1 / sinh(inverse) if inverse < 700 else 0.0  # noqa: PLR2004 - beyond, it is 0 in floating point
-    return round(TICKS * cells * mean)
+    return round(min(TICKS * cells * mean, _MOST_NOISE))
 
 
 def score(true: Integers, expected: Integers, noise: int, weight: int) -> int:

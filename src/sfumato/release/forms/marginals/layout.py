@@ -153,6 +153,7 @@ def _declared_tables(
     counted = {place for own, _ in found for place in own}
     if not found or any(size > 1 and place not in counted for place, size in enumerate(sizes)):
         raise broken_bundle("an attribute of the manifest is counted by no table", code="SF-VERIFY-306")
-    if model_cells(sizes, [own for own, _ in found]) > MOST_MODEL_CELLS + sum(sizes):
+    most = MOST_MODEL_CELLS + sum(sizes)
+    if model_cells(sizes, [own for own, _ in found], most=most) > most:
         raise broken_bundle("the tables of the manifest make a larger model than any release has", code="SF-VERIFY-307")
     return found

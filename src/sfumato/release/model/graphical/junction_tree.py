@@ -32,21 +32,18 @@ class JunctionTree:
         >>> JunctionTree.of([2, 3, 4, 5], [(0, 1), (1, 2), (3,)])
         JunctionTree(sizes=(2, 3, 4, 5), cliques=((0, 1), (1, 2), (3,)), parents=(-1, 0, 0))
         """
-        cliques = [_members(mask) for mask in _cliques(sizes, tables)]
-        cliques.sort()
-        order, parents = [0], [-1]
-        left = list(range(1, len(cliques)))
-        while left:
-            common, child, place = max(
-                (len({*cliques[child]} & {*cliques[here]}), -child, -place)
-                for child in left
-                for place, here in enumerate(order)
-            )
-            assert common >= 0, "a size"
-            order.append(-child)
-            parents.append(-place)
-            left.remove(-child)
-        return cls(tuple(sizes), tuple(cliques[place] for place in order), tuple(parents))
+        cliques = sorted(_members(mask) for mask in _cliques(sizes, tables))
+        order, parents = [cliques[0]], [-1]
+        near = {clique: (len({*clique} & {*cliques[0]}), 0) for clique in cliques[1:]}  # what is shared, and with whom
+        while near:
+            clique = max(near, key=lambda each: near[each][0])
+            parents.append(near.pop(clique)[1])
+            order.append(clique)
+            for other, (shared, _) in near.items():
+                common = len({*other} & {*clique})
+                if common > shared:
+                    near[other] = common, len(order) - 1
+        return cls(tuple(sizes), tuple(order), tuple(parents))
 
     @property
     def cells(self) -> int:
@@ -78,17 +75,17 @@ class JunctionTree:
         return found
 
 
-def model_cells(sizes: Sequence[int], tables: Iterable[Sequence[int]]) -> int:
-    """How many cells the model of these tables has.
+def model_cells(sizes: Sequence[int], tables: Iterable[Sequence[int]], *, most: int | None = None) -> int:
+    """How many cells the model of these tables has; from ``most`` on it does not matter how many more.
 
     >>> model_cells([2, 3, 4], [(0, 1), (1, 2), (0, 2)])
     24
     """
-    return sum(prod(sizes[a] for a in _members(mask)) for mask in _cliques(sizes, tables))
+    return sum(prod(sizes[a] for a in _members(mask)) for mask in _cliques(sizes, tables, most))
 
 
-def _cliques(sizes: Sequence[int], tables: Iterable[Sequence[int]]) -> list[int]:
-    """The maximal cliques, as masks: bit a for attribute a."""
+def _cliques(sizes: Sequence[int], tables: Iterable[Sequence[int]], most: int | None = None) -> list[int]:
+    """The maximal cliques, as masks: bit a for attribute a; no more of them after one with more than ``most`` cells."""
     near = [1 << a for a in range(len(sizes))]  # each attribute with its neighbours
     for table in tables:
         mask = sum(1 << a for a in table)
@@ -98,6 +95,8 @@ def _cliques(sizes: Sequence[int], tables: Iterable[Sequence[int]]) -> list[int]
     found: list[int] = []
     while costs:
         out = min(costs, key=costs.__getitem__)
+        if most is not None and costs[out] > most:
+            return [*found, near[out]]
         del costs[out]
         clique = near[out]
         if not any(clique | other == other for other in found):
