@@ -68,6 +68,7 @@ def study(*columns: str, persons: bool = False) -> sf.Study:
 PLAIN = ("age", "job", "since", "ill", "pay", "moved")
 RELEASES: dict[str, tuple[tuple[str, ...], Any]] = {
     "staged": (PLAIN, sf.Staged(epsilon=5)),
+    "marginals": (PLAIN, sf.Marginals(epsilon=5)),
     "diffgen": (PLAIN, sf.DiffGen(epsilon=2, h=5)),
     "diffgen-none": (PLAIN, sf.DiffGen(epsilon=2, h=5, post="none")),
     "diffgen-sets": (("age", "codes", "moved"), sf.DiffGen(epsilon=5, h=4)),

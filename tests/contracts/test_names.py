@@ -27,6 +27,7 @@ PUBLIC = {
     "ForeignTable",
     "FullDomain",
     "KAnonymity",
+    "Marginals",
     "Mondrian",
     "ProbabilisticLDiversity",
     "RecursiveLDiversity",

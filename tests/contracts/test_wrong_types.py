@@ -29,7 +29,7 @@ WRONG = [
     NESTED, {"a": NESTED}, {1: 2}, {"k-anonymity": LONG}, {"disease": {"flu": LONG}}, np.array([1, 2]),
     [{"where": [], "value": [], "confidence": {}}],
 ]  # fmt: skip
-LEAST = {**PARAMETERS, "diffgen": {"epsilon": "1"}, "contingency": {"epsilon": "1"}, "staged": {"epsilon": "1"}}
+LEAST = {**PARAMETERS, **{name: {"epsilon": "1"} for name in ("diffgen", "contingency", "staged", "marginals")}}
 
 
 def accepted(make):

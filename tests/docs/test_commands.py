@@ -136,6 +136,7 @@ def test_every_method_and_parameter_is_documented(name):
         "contingency": "Contingency table",
         "diffgen": "DiffGen",
         "full-domain": "Full-domain recoding",
+        "marginals": "Marginals",
         "mondrian": "Mondrian",
         "staged": "Staged tables",
         "tds": "TDS",

@@ -20,6 +20,7 @@ from sfumato.domains.sets.set_cut import SetCut
 from sfumato.errors import InternalError, UsageError
 from sfumato.release.draft import Draft, EstimatedGroups, Groups, Tables
 from sfumato.release.measured import MeasuredTables
+from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.model.plug_in import PlugIn, band_of
 from sfumato.study.budget import show
 
@@ -99,6 +100,8 @@ def events_of(draft: Draft, codes: Mapping[str, NDArray[np.int64]] | None = None
     With ``codes`` only the groups that these records are in are looked at, and no others.
     """
     if isinstance(draft.content, Tables):
+        if isinstance(draft.content.measured, MeasuredMarginals):
+            return _events_of_marginals(draft.marginals, codes)
         return _events_of_tables(draft.measured, codes)
     measured = _events_of_measured(draft, draft.content, codes) if isinstance(draft.content, EstimatedGroups) else set()
     groups = draft.groups if codes is None else _groups_of(draft.groups, codes)
@@ -181,6 +184,25 @@ def _events_of_tables(measured: MeasuredTables, codes: Mapping[str, NDArray[np.i
             for group in groups.tolist():
                 home = (other.cut.attribute, tuple(other.cut.starts), group, label)
                 seen.update(("count", home, "at least", step) for step in _STEPS if counts[group] >= step)
+    return seen
+
+
+def _events_of_marginals(measured: MeasuredMarginals, codes: Mapping[str, NDArray[np.int64]] | None) -> set[Hashable]:
+    """The noisy size, what each table counts, and the counts of its cells, alone and with what was chosen."""
+    seen: set[Hashable] = {("size", "at least", step) for step in _STEPS if measured.size >= step}
+    chosen: tuple[Hashable, ...] = ()
+    for number, table in enumerate(measured.tables):
+        names = tuple(measured.cuts[a].attribute for a in table.attributes)
+        chosen = (*chosen, names)
+        seen.add(("tables", chosen))
+        cells = np.argwhere(np.ones(table.counts.shape, dtype=np.bool_))
+        if codes is not None:
+            cuts = [measured.cuts[a] for a in table.attributes]
+            cells, _ = tally([cut.regions(codes[cut.attribute]) for cut in cuts])
+        for cell in map(tuple, cells.tolist()):
+            steps = [step for step in _STEPS if table.counts[cell] >= step]
+            seen.update(("count", number, names, cell, "at least", step) for step in steps)
+            seen.update(("tables and count", chosen, cell, "at least", step) for step in steps)
     return seen
 
 

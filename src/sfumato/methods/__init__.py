@@ -7,6 +7,7 @@ from sfumato.methods.contingency import ContingencyTable
 from sfumato.methods.diffgen.algorithm import DiffGen
 from sfumato.methods.from_recipe import build, recipe_of
 from sfumato.methods.full_domain.algorithm import FullDomain
+from sfumato.methods.marginals.algorithm import Marginals
 from sfumato.methods.method import METHODS, Context, Forecast, Method
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.methods.specialization.scores import SCORES
@@ -24,6 +25,7 @@ __all__ = [
     "DiffGen",
     "Forecast",
     "FullDomain",
+    "Marginals",
     "Method",
     "Mondrian",
     "Staged",

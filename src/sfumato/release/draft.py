@@ -15,6 +15,7 @@ from sfumato.privacy.dp.strategies import Strategy
 from sfumato.privacy.models import GroupModel
 from sfumato.release.guarantee import Guarantee, SyntacticGuarantee
 from sfumato.release.measured import MeasuredTables
+from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.partition import Partition
 from sfumato.study.view import View
 
@@ -63,7 +64,7 @@ class EstimatedGroups(Groups):
 class Tables:
     """Measured tables, and synthetic records of them, which are drawn when they are first asked for."""
 
-    measured: MeasuredTables
+    measured: MeasuredTables | MeasuredMarginals
     draw: Callable[[], Groups]
 
     @cached_property
@@ -104,9 +105,16 @@ class Draft:
 
     @property
     def measured(self) -> MeasuredTables:
-        """The measured tables, of a draft that holds such."""
-        if not isinstance(self.content, Tables):
-            raise InternalError(f"a draft of the form '{self.form}' has no measured tables")
+        """The measured tables of stages, of a draft that holds such."""
+        if not isinstance(self.content, Tables) or not isinstance(self.content.measured, MeasuredTables):
+            raise InternalError(f"a draft of the form '{self.form}' has no measured tables of stages")
+        return self.content.measured
+
+    @property
+    def marginals(self) -> MeasuredMarginals:
+        """The measured marginals, of a draft that holds such."""
+        if not isinstance(self.content, Tables) or not isinstance(self.content.measured, MeasuredMarginals):
+            raise InternalError(f"a draft of the form '{self.form}' has no measured marginals")
         return self.content.measured
 
     @property

@@ -80,3 +80,13 @@ class MeasuredTables:
         """The groups of every attribute that a table has."""
         staged = {cut.attribute: cut for table in self.stages for cut in table.cuts}
         return staged | {table.cut.attribute: table.cut for table in self.remaining}
+
+    @property
+    def counts(self) -> list[Integers]:
+        """The counts of all tables, the stages first."""
+        return [*(table.counts for table in self.stages), *(table.counts for table in self.remaining)]
+
+    @property
+    def total(self) -> float:
+        """The number of records that synthetic records stand for."""
+        return float(max(self.size, 1))

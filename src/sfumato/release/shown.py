@@ -21,9 +21,10 @@ from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import InternalError, StudyError, VerifyError
 from sfumato.release.answer.interval import Noise
-from sfumato.release.draft import Draft, Groups, Tables
+from sfumato.release.draft import Draft, EstimatedGroups, Groups, Tables
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.measured import MeasuredTables
+from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.partition import SUPPRESSED
 from sfumato.study.view import View
 
@@ -133,7 +134,7 @@ class Shown:
     noisy: bool = False  # whether weights are counts with noise, and no records are published
     sets: Mapping[str, PublishedSets] = field(default_factory=dict)  # how sets are published, by attribute
     synthetic: bool = False  # whether rows were drawn by another tool and are no records; ``noisy`` is then set too
-    source: NoisyCells | MeasuredTables | None = None
+    source: NoisyCells | MeasuredTables | MeasuredMarginals | None = None
     epsilon: float | None = None
     stability: int = 1
 
@@ -247,12 +248,12 @@ def shown_counts(draft: Draft, quasi: tuple[str, ...], sets: Mapping[str, Sets] 
     )
 
 
-def _source(draft: Draft) -> NoisyCells | MeasuredTables | None:
+def _source(draft: Draft) -> "NoisyCells | MeasuredTables | MeasuredMarginals | None":
     """What was measured; None of noisy counts that do not state their noise."""
     if isinstance(draft.content, Tables):
         return draft.content.measured
-    if "noise_scale" not in draft.facts:
-        return None
+    if "noise_scale" not in draft.facts or isinstance(draft.content, EstimatedGroups):
+        return None  # counts that are estimated from others have noise that is not independent
     noise = Noise.of_facts(draft.facts, groups=0.0, classes=len(draft.view.classes))
     return NoisyCells(draft.groups, noise)
 

@@ -13,6 +13,7 @@ from sfumato.report.distributions import distributions
 from sfumato.report.frontier_section import frontier_plane, frontier_rows, own_record_plane
 from sfumato.report.grouped_records import record_sections
 from sfumato.report.measure_sentences import MeasureResult
+from sfumato.report.measured_tables import tables_sections
 from sfumato.report.noisy_counts import counts_sections
 from sfumato.report.report_page import Page, Provenance, Tile, render
 from sfumato.report.table_rows import Rows
@@ -21,6 +22,7 @@ from sfumato.study.view import View
 Sections = Callable[[Draft, Provenance, Mapping[str, SetDomain]], dict[str, Any]]
 _SECTIONS: Final[dict[str, Sections]] = {
     **dict.fromkeys(("noisy-counts", "consistent-counts"), counts_sections),
+    **dict.fromkeys(("tables", "marginals"), tables_sections),
     **dict.fromkeys(("generalised", "bucketized", "anatomy"), record_sections),
 }
 

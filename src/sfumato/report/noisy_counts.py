@@ -15,16 +15,18 @@ from sfumato.report.report_page import Provenance, Tile
 from sfumato.report.table_rows import Rows
 from sfumato.study.budget import show
 
-_ONE = (
+ONE_UNIT = (
     "The guarantee is about the presence of one unit. Facts about many people, such as that smokers fall ill more "
     "often, can be learnt from the release and applied to anybody."
 )
-_OTHERS = (
+OTHER_RELEASES = (
     "The ε of several releases about the same people adds up. The ledger records the releases of this study, and not "
     "those of others."
 )
 _SETS = " For a set, it is the number of nodes of its taxonomy, of how many codes: a record may have several of them."
-_RAW = "Numbers on this page that compare the release with the raw table are not covered by ε. Do not publish them."
+RAW_NUMBERS = (
+    "Numbers on this page that compare the release with the raw table are not covered by ε. Do not publish them."
+)
 
 
 def counts_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain]) -> dict[str, Any]:  # noqa: ARG001 - the shape of a form's sections
@@ -32,10 +34,9 @@ def counts_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain
     guarantee = draft.guarantee
     assert isinstance(guarantee, DpGuarantee), "noisy counts are differentially private"
     some = any(isinstance(cut, SetCut) for cut in draft.groups.cuts)
-    steps = [(step.on, show(step.epsilon), step.mechanism) for step in guarantee.breakdown]
     return {
         "guaranteed": made.stated[:1],
-        "not_guaranteed": (_ONE, _OTHERS, _RAW),
+        "not_guaranteed": (ONE_UNIT, OTHER_RELEASES, RAW_NUMBERS),
         "tiles": _tiles(draft, made.left),
         "published": (
             "Groups are published, each with a noisy count. A group is a combination of one region per attribute"
@@ -56,6 +57,14 @@ def counts_sections(draft: Draft, made: Provenance, sets: Mapping[str, SetDomain
             "There are no worst groups: every number that is measured gets the same noise, and the guarantee is the "
             "same for everybody, whatever group they are in."
         ),
+        **breakdown_section(guarantee, made),
+    }
+
+
+def breakdown_section(guarantee: DpGuarantee, made: Provenance) -> dict[str, Any]:
+    """Where ε went, and what is left of it."""
+    steps = [(step.on, show(step.epsilon), step.mechanism) for step in guarantee.breakdown]
+    return {
         "breakdown": Rows("Budget breakdown: ε by step", ["spent on", "ε", "mechanism"], steps, (1,)),
         "breakdown_means": [
             *made.stated[1:],

@@ -148,7 +148,7 @@ def _point(method: Method, view: View, epsilon: Fraction, records: int | None) -
     scale = float(numbers["noise_scale"])
     plans = [plan for plan in numbers.get("plans", ()) if plan["records_from"] <= (records or 0)]
     if plans and records is not None:
-        scale = float(plans[-1]["noise_scale"])
+        scale = max(float(value) for name, value in plans[-1].items() if name.startswith("noise_scale"))
     return EpsilonPoint(
         epsilon=epsilon,
         deviation=deviation_of(scale),

@@ -91,11 +91,22 @@ def model_losses(evidence: Evidence, tables: MeasuredTables, name: str, *, as_dr
     for start in range(0, len(first), step):
         here = slice(start, start + step)
         beliefs[here] = model.beliefs({attribute: groups[here] for attribute, groups in some.items()}, len(first[here]))
+    fair, plain = fair_losses(beliefs, shares, weights)
+    return ModelLosses(fair[alike], plain[alike], records)
+
+
+def fair_losses(beliefs: Floats, shares: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """JS(P, Q) of each row of beliefs, with P in place of what the model says of all people, and as the model says it.
+
+    ``shares`` are P, ``weights`` how many people each row stands for.
+    """
     whole = weights @ beliefs / max(float(weights.sum()), 1.0)
     fair = beliefs * np.divide(shares, whole, out=np.zeros_like(whole), where=whole > 0)
     fair /= np.maximum(fair.sum(axis=1, keepdims=True), 1e-300)
-    both = [np.clip(js_terms(np.broadcast_to(shares, q.shape), q).sum(axis=1), 0, np.log(2.0)) for q in (fair, beliefs)]
-    return ModelLosses(both[0][alike], both[1][alike], records)
+    one, two = (
+        np.clip(js_terms(np.broadcast_to(shares, q.shape), q).sum(axis=1), 0, np.log(2.0)) for q in (fair, beliefs)
+    )
+    return one, two
 
 
 def _unknown(evidence: Evidence, tables: MeasuredTables, name: str) -> list[Cut]:

@@ -17,7 +17,6 @@ from sfumato.evaluate.evidence import Evidence, distinct_rows
 from sfumato.evaluate.measures.li_privacy_loss import MOST_LOSS, prior, spread_over
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.evaluate.measures.privacy_loss import noise_unknown, posterior_of
-from sfumato.release.measured import MeasuredTables
 from sfumato.release.shown import NoisyCells, Shown, Values
 from sfumato.wording import share_words
 
@@ -69,8 +68,8 @@ class OwnRecordLoss(Measure):
         shown = evidence.shown
         if not evidence.protected or not evidence.records:
             return "no record has a sensitive attribute, so there is nothing to learn of a person"
-        if isinstance(shown.source, MeasuredTables) and shown.epsilon is None:
-            return "the release states no ε, and of measured tables only the bound by ε is known"
+        if _bounded(shown):
+            return None
         if isinstance(shown.source, NoisyCells) and shown.stability > 1:
             return (
                 f"a person may have up to {shown.stability} records, and this measure takes out one; the bound by ε "
@@ -86,7 +85,7 @@ class OwnRecordLoss(Measure):
         """The largest change, with quantiles over people, and the bound where there is an ε."""
         shown = evidence.shown
         details: dict[str, Any] = {} if shown.epsilon is None else {BOUND: largest_loss(shown.epsilon)}
-        if isinstance(shown.source, MeasuredTables):
+        if _bounded(shown):
             return Reading(
                 value=details[BOUND], details={**details, "kind": "a bound: the loss itself is at most this"}
             )
@@ -99,6 +98,11 @@ class OwnRecordLoss(Measure):
             return Reading(value=0.0, details=details)
         mean = float(np.average(losses, weights=people))
         return Reading(value=float(losses.max()), details={**details, "mean": mean, **spread_over(losses, people)})
+
+
+def _bounded(shown: Shown) -> bool:
+    """Whether only the bound by ε is known: where counts are not independent, and one record may change a model."""
+    return shown.noisy and not isinstance(shown.source, NoisyCells) and shown.epsilon is not None
 
 
 def _losses(evidence: Evidence, name: str) -> tuple[Floats, Floats]:

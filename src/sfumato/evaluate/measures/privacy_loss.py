@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.evaluate.beliefs.graphical_beliefs import graphical_losses
 from sfumato.evaluate.beliefs.group_posterior import GroupPosterior
 from sfumato.evaluate.beliefs.model_beliefs import model_losses, too_many
 from sfumato.evaluate.beliefs.noisy_beliefs import group_losses
@@ -19,6 +20,7 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.measures.li_privacy_loss import MOST_LOSS, prior, spread_over
 from sfumato.evaluate.measures.measure import MEASURES, Better, Kind, Measure, Reading, Speed
 from sfumato.release.measured import MeasuredTables
+from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.shown import NoisyCells, OverRanges
 from sfumato.wording import share_words
 
@@ -29,7 +31,7 @@ Floats = NDArray[np.float64]
 def noise_unknown(evidence: Evidence) -> str | None:
     """Why beliefs cannot be worked out from a release with noise: it does not say what the noise is."""
     if evidence.shown.noisy and evidence.shown.source is None:
-        return "the release does not state the noise on its counts, so what they tell of a person is not known"
+        return "the release does not state independent noise on its counts, so what they tell of a person is not known"
     return None
 
 
@@ -50,8 +52,8 @@ class _Belief(Measure):
     codes by P, never evenly, so an attribute that is published as one region has no loss.
 
     *Noisy counts.* The adversary knows the noise: Q is the expected share of each value in the person's group given all
-    counts (`evaluate.beliefs`). *Measured tables:* Q is the posterior under the published model. In both cases the
-    people are all records of the table, those in groups of which nothing is published too.
+    counts (`evaluate.beliefs`). *Measured tables and marginals:* Q is the posterior under the published model. In both
+    cases the people are all records of the table, those in groups of which nothing is published too.
 
     Of several sensitive attributes the largest loss of a person counts.
     """
@@ -150,6 +152,8 @@ def _losses_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
     if isinstance(source, MeasuredTables):
         model = model_losses(evidence, source, name)
         return model.losses, model.records
+    if isinstance(source, MeasuredMarginals):
+        return graphical_losses(evidence, source, name)
     if isinstance(source, NoisyCells):
         posterior = posterior_of(evidence, source)
         people = posterior.table.people

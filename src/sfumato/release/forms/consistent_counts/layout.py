@@ -23,7 +23,7 @@ from sfumato.privacy.dp.strategies import (
 from sfumato.privacy.dp.strategies.strategy import Floats, Integers
 from sfumato.release.draft import Draft, EstimatedGroups
 from sfumato.release.forms.noisy_counts.count_table import Layout, free_name, layout_from, layout_of
-from sfumato.release.forms.tables.layout import TableLayout
+from sfumato.release.forms.tables.table_layout import TableLayout
 from sfumato.release.storage.seal import broken_bundle
 
 MEASURED = "measured"

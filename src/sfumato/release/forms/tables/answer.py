@@ -4,7 +4,8 @@ A condition on attributes of one table is answered by that table: its noisy coun
 the noise on it is known. A condition that joins attributes of several tables is answered by the synthetic records,
 which take it from the model how such attributes go together. The interval does not: if a condition is "A and B" with A
 in one table and B in another, at least a + b − n records satisfy it and at most the fewer of a and b, for the numbers
-a, b and n that satisfy A, B, or nothing at all. What mixes tables in another way has the interval from 0 to n.
+a, b and n that satisfy A, B, or nothing at all. What mixes tables in another way has the interval from 0 to n. Which
+tables are looked at depends on the condition and on the noise alone, never on counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,11 @@ from sfumato.release.answer.estimate import Estimate, Question
 from sfumato.release.answer.interval import CONFIDENCE, DEVIATIONS
 from sfumato.release.answer.spread import independent
 from sfumato.release.draft import Tables
-from sfumato.release.forms.tables.layout import TableLayout, TablesLayout, counts_of
+from sfumato.release.forms.tables.table_layout import FilesLayout, TableLayout
 from sfumato.release.model.fit import laplace_variance
 
 
-def query(layout: TablesLayout, content: Tables, text: str) -> Estimate:
+def query(layout: FilesLayout, content: Tables, text: str) -> Estimate:
     """Estimate how many records satisfy a query; `sfumato.domains.query.language` has the language."""
     answering = _Answering(layout, content)
     condition = read_condition(text, answering.domains, whose="the release")
@@ -37,15 +38,15 @@ def query(layout: TablesLayout, content: Tables, text: str) -> Estimate:
 class _Answering:
     """A release and its tables, as questions see them."""
 
-    def __init__(self, layout: TablesLayout, content: Tables) -> None:
+    def __init__(self, layout: FilesLayout, content: Tables) -> None:
         self._layout, self._content = layout, content
         self.domains = dict(layout.records.attributes)
-        self._counts = dict(zip((table.name for table in layout.tables), counts_of(content.measured), strict=True))
+        self._counts = dict(zip((table.name for table in layout.tables), content.measured.counts, strict=True))
 
     def table_of(self, names: Sequence[str]) -> TableLayout | None:
         """The table that has all of these attributes; of several the one with the least noise in all."""
-        able = [table for table in self._layout.tables if set(names) <= _known(table)]
-        return min(able, key=lambda table: table.rows * laplace_variance(table.scale), default=None)
+        able = [table for table in self._layout.tables if set(names) <= table.known]
+        return min(able, key=_noise, default=None)
 
     def by_table(self, table: TableLayout, text: str) -> Estimate:
         """The answer of one table."""
@@ -55,13 +56,11 @@ class _Answering:
 
     def by_model(self, condition: Condition, text: str) -> Estimate:
         """The answer of the synthetic records, in an interval that does not believe them."""
-        records = self._content.records
+        records, layout = self._content.records, self._layout.records
         numbers = [*records.regions.T, records.classes]
         columns: dict[str, QueryColumn] = {
             name: Regions(labels.domain, labels.cut, numbers[place].astype(np.int64))
-            for place, (name, labels) in enumerate(
-                zip(self._layout.records.columns[:-1], self._layout.records.labels, strict=True)
-            )
+            for place, (name, labels) in enumerate(zip(layout.columns[:-1], layout.labels, strict=True))
         }
         question = Question(columns, records.counts, text)
         low, high = self._apart(condition)
@@ -73,21 +72,14 @@ class _Answering:
         parts: tuple[Condition, ...] = (condition,)
         if isinstance(condition, Join) and condition.every:
             parts = condition.parts
-        by_table: dict[str, list[Condition]] = {}
-        for some in independent(parts):
-            table = self.table_of([name for part in some for name in attributes_of(part)])
-            if table is not None:
-                by_table.setdefault(table.name, []).extend(some)
+        by_table, covered = self._cover(independent(parts))
         sums = len(by_table) + 1
         # Each side of each sum has its part of the risk. A Laplace variable has the longest tails of such sums.
         deviations = max(DEVIATIONS, log(sums / (1 - CONFIDENCE)) / sqrt(2) + 0.1)
         total = self._total(deviations)
         lows, highs = [], [total]
-        covered = sum(len(some) for some in by_table.values()) == len(parts)
-        for table in self._layout.tables:
-            if table.name not in by_table:
-                continue
-            question, merged = self._question(table, Join(every=True, parts=tuple(by_table[table.name])))
+        for table, some in by_table:
+            question, merged = self._question(table, Join(every=True, parts=some))
             low, high = _between(question, merged, table.scale, deviations)
             lows.append(float(max(low, 0)))
             highs.append(float(max(high, 0)))
@@ -95,10 +87,29 @@ class _Answering:
         most = min(highs)
         return min(least, most), most
 
+    def _cover(
+        self, parts: Sequence[tuple[Condition, ...]]
+    ) -> tuple[list[tuple[TableLayout, tuple[Condition, ...]]], bool]:
+        """Tables that know the parts of a condition, each part once, and whether every part is known.
+
+        The table that knows most of what is left comes first; of several the one with the least noise in all.
+        """
+        left = [(some, {name for part in some for name in attributes_of(part)}) for some in parts]
+        found: list[tuple[TableLayout, tuple[Condition, ...]]] = []
+        while left:
+            able = [(sum(names <= table.known for _, names in left), table) for table in self._layout.tables]
+            most = max(many for many, _ in able)
+            if not most:
+                break
+            table = min((table for many, table in able if many == most), key=_noise)
+            found.append((table, tuple(part for some, names in left if names <= table.known for part in some)))
+            left = [(some, names) for some, names in left if not names <= table.known]
+        return found, not left
+
     def _total(self, deviations: float) -> float:
         """The most records that there can be, by the table with the least noise on its sum."""
-        table = min(self._layout.tables, key=lambda one: one.rows * laplace_variance(one.scale))
-        spread = deviations * sqrt(table.rows * laplace_variance(table.scale))
+        table = min(self._layout.tables, key=_noise)
+        spread = deviations * sqrt(_noise(table))
         return float(max(ceil(float(self._counts[table.name].sum()) + spread), 0))
 
     def _question(self, table: TableLayout, asked: "str | Condition") -> tuple[Question, int]:
@@ -118,9 +129,9 @@ class _Answering:
         return Question(columns, counts.ravel(), asked), merged
 
 
-def _known(table: TableLayout) -> set[str]:
-    """The attributes that a table counts."""
-    return {*(cut.attribute for cut in table.cuts), *([] if table.classes is None else [table.class_column])}
+def _noise(table: TableLayout) -> float:
+    """The variance of the noise on the sum of a table."""
+    return table.rows * laplace_variance(table.scale)
 
 
 def _between(question: Question, merged: int, scale: float, deviations: float) -> tuple[int, int]:

@@ -5,7 +5,8 @@ from math import sqrt
 from typing import Any
 
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
-from sfumato.release.forms.tables.layout import TableLayout, TablesLayout
+from sfumato.release.forms.tables.layout import TablesLayout
+from sfumato.release.forms.tables.table_layout import TableLayout
 from sfumato.release.model.fit import laplace_variance
 from sfumato.wording import markdown_code, markdown_text, sentence
 
@@ -93,7 +94,7 @@ def readme(layout: TablesLayout, manifest: Mapping[str, Any]) -> str:
         date=manifest["date"],
         guarantee=markdown_text(manifest["guarantee"]),
         odds=f"\n{odds}\n" if odds else "",
-        tables="\n".join(_row(table) for table in layout.tables),
+        tables="\n".join(table_row(table) for table in layout.tables),
         size=f"{max(manifest['noisy_size'], 0):,}",
         bands=_BANDS.format(column=layout.band_column) * (len(layout.stages) > 1)
         + _PREDICTED.format(column=layout.predicted_column) * any(table.first for table in layout.remaining),
@@ -107,6 +108,7 @@ def readme(layout: TablesLayout, manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _row(table: TableLayout) -> str:
+def table_row(table: TableLayout) -> str:
+    """A measured table in the list of files."""
     counted = " × ".join(markdown_code(name) for name in table.columns[:-1]) or "all records"
     return f"| `{table.name}` | {counted} | {table.rows:,} | {sqrt(laplace_variance(table.scale)):,.3g} |"

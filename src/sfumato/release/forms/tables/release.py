@@ -1,104 +1,30 @@
-"""A release of measured tables as its receiver uses it."""
+"""A release of the tables of stages as its receiver uses it."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from sfumato.domains.cut import Cut
-from sfumato.domains.domain import Domain
-from sfumato.release.answer.estimate import Estimate
-from sfumato.release.draft import Draft, Groups, Tables
-from sfumato.release.features import Features
-from sfumato.release.forms.tables.answer import query
-from sfumato.release.forms.tables.layout import TablesLayout, counts_of
-from sfumato.release.guarantee import guarantee_from
+from sfumato.release.draft import Groups
+from sfumato.release.forms.tables.synthetic_release import SyntheticRelease
 from sfumato.release.measured import MeasuredTables
 from sfumato.release.model.records import groups_of
-from sfumato.release.release import Release, as_frames
-from sfumato.release.sample import plain_records, random_numbers
 from sfumato.release.storage.untrusted import refuse_unexpected
-from sfumato.study.view import View
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sfumato.release.forms.noisy_counts.encoder import RegionEncoder
     from sfumato.release.forms.tables.classifier import PlugInClassifier
 
 
 @dataclass(frozen=True, eq=False)
-class TablesRelease(Release):
-    """Measured tables, and synthetic records that were drawn from them: no record of anybody."""
-
-    layout: TablesLayout = field(repr=False)
-    content: Tables = field(repr=False)
+class TablesRelease(SyntheticRelease):
+    """Tables of stages, the model of the class that they make, and synthetic records."""
 
     @property
     def measured(self) -> MeasuredTables:
         """The measured tables as arrays."""
-        return self.content.measured
-
-    @property
-    def groups(self) -> Groups:
-        """The synthetic records as groups with weights."""
-        return self.content.records
-
-    @property
-    def cuts(self) -> dict[str, Cut]:
-        """The groups that each predictor is published in."""
-        return {cut.attribute: cut for cut in self.content.records.cuts}
-
-    @property
-    def domains(self) -> dict[str, Domain]:
-        """The public domain of every attribute, the class too."""
-        return dict(self.layout.records.attributes)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The class values, in code order."""
-        return self.layout.classes
-
-    @property
-    def tables(self) -> dict[str, pa.Table]:
-        """The measured tables by name, every cell with its noisy count."""
-        counts = counts_of(self.content.measured)
-        return {table.name: table.table(found) for table, found in zip(self.layout.tables, counts, strict=True)}
-
-    def to_draft(self, view: View) -> Draft:
-        """The tables and records as a draft."""
-        return Draft(
-            view=view,
-            content=self.content,
-            form=self.form,
-            guarantee=guarantee_from(self.manifest),
-            facts=self.manifest["method"]["facts"],
-        )
-
-    @refuse_unexpected()
-    def to_arrow(self) -> pa.Table:
-        """The synthetic records, a row a class with its weight."""
-        return self.layout.records.table(self.content.records)
-
-    @refuse_unexpected()
-    def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:
-        """Features, class labels and weights of the synthetic records; see `CountsRelease.to_training`."""
-        records, layout = self.content.records, self.layout.records
-        X = self.features.matrix(records.regions)  # noqa: N806 - what scikit-learn calls it
-        y: NDArray[np.object_] = np.array(self.classes, dtype=object)[records.classes]
-        w = records.counts.astype(np.float64)
-        if not as_frame:
-            return X, y, w
-        return as_frames(X, self.features.names, y, layout.class_name, w, layout.count)
-
-    @refuse_unexpected()
-    def encoder(self) -> "RegionEncoder":
-        """A scikit-learn transformer that turns new raw records into the columns of `to_training`."""
-        from sfumato.release.forms.noisy_counts.encoder import RegionEncoder  # noqa: PLC0415 - scikit-learn takes a second to import
-
-        layout = self.layout.records
-        return RegionEncoder(tuple(zip(layout.names, layout.domains, layout.cuts, strict=True)))
+        measured = self.content.measured
+        assert isinstance(measured, MeasuredTables), "a release of this form"
+        return measured
 
     @refuse_unexpected()
     def classifier(self) -> "PlugInClassifier":
@@ -106,30 +32,12 @@ class TablesRelease(Release):
         from sfumato.release.forms.tables.classifier import PlugInClassifier  # noqa: PLC0415 - scikit-learn takes a second to import
 
         layout = self.layout.records
-        return PlugInClassifier(
-            self.content.measured, tuple(zip(layout.names, layout.domains, strict=True)), self.classes
-        )
-
-    @refuse_unexpected()
-    def sample(self, n: int | None = None, seed: int | None = None) -> pa.Table:
-        """Synthetic records with plain values, drawn from the tables: as many as wanted, without weights.
-
-        Groups are drawn anew for every record, the class by the model's probability, and values uniformly within the
-        groups. Without ``n`` as many as the release says that there are.
-        """
-        size = max(self.content.measured.size, 0) if n is None else n
-        rng = random_numbers(size, seed)
-        layout = self.layout.records
-        groups = groups_of(self.content.measured, self.content.records.cuts, size, rng)
-        return plain_records(layout, groups, np.arange(size), rng)
-
-    @refuse_unexpected()
-    def query(self, text: str) -> Estimate:
-        """How many records satisfy a condition, estimated; see `sfumato.release.forms.tables.answer`."""
-        return query(self.layout, self.content, text)
+        return PlugInClassifier(self.measured, tuple(zip(layout.names, layout.domains, strict=True)), self.classes)
 
     @property
-    def features(self) -> Features:
-        """How groups become numbers."""
-        layout = self.layout.records
-        return Features(layout.cuts, layout.domains)
+    def _size(self) -> int:
+        return self.measured.size
+
+    def _draw(self, size: int, rng: np.random.Generator) -> Groups:
+        """Groups from the tables, the class by the model's probability."""
+        return groups_of(self.measured, self.content.records.cuts, size, rng)
