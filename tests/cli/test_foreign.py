@@ -87,8 +87,9 @@ def test_a_frontier_with_foreign_points(study, other, run):
     with study.open("a", encoding="utf-8") as file:
         file.write("sweeps:\n  sizes: [{method: mondrian, k: [5, 40]}]\n")
     found = run(
-        "frontier", study, "--table", other, "--table", f"again={other}", "--synthetic", "again", "--workers", "1"
-    )
+        "frontier", study, "--table", other, "--table", f"again={other}", "--synthetic", "again", "--workers", "1",
+        "--x", "ploss-li",
+    )  # fmt: skip
     assert found.code == 0, found.err
     assert "other †" in found.out and "again †" in found.out and "made by another tool" in found.out
     assert "is chosen" in found.out and "other: 1 rows tell nothing" in found.out

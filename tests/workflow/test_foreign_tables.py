@@ -195,8 +195,10 @@ def test_synthetic_rows_are_nobodys_records():
         "suppressed",
     ):
         assert isinstance(found[name], Refused) and "synthetic" in found[name].reason, name
-    for name in ("ploss", "uloss", "guessed-values", "query-error", "marginals-2"):
+    for name in ("ploss-li", "uloss", "guessed-values", "query-error", "marginals-2"):
         assert isinstance(found[name], Reading), name
+    for name in ("ploss", "own-record-loss"):  # an adversary who knows the noise cannot be imitated without knowing it
+        assert isinstance(found[name], Refused) and "noise" in found[name].reason, name
     with raises_code(UsageError, "SF-USAGE-354"):
         study().attack_link(table=sf.ForeignTable(source=drawn, synthetic=True))
 

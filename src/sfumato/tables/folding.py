@@ -14,6 +14,7 @@ Codes = NDArray[np.int64]
 Narrow = NDArray[np.signedinteger]
 
 _WORD = 2**62
+_TOGETHER = 16  # columns in one number: each is nested in the SQL, and compilers go down by recursion
 
 
 def region(code: ir.IntegerColumn, cut: Cut) -> ir.IntegerColumn:
@@ -39,7 +40,7 @@ def pack(sizes: Sequence[int]) -> list[range]:
     found: list[range] = []
     room = 1
     for place, size in enumerate(sizes):
-        if found and room * max(size, 1) <= _WORD:
+        if found and room * max(size, 1) <= _WORD and len(found[-1]) < _TOGETHER:
             found[-1] = range(found[-1].start, place + 1)
             room *= max(size, 1)
         else:

@@ -178,7 +178,7 @@ def test_what_is_refused_says_why():
     own, loss = MEASURES["own-record-loss"](), MEASURES["ploss"]()
     persons, _ = published(people(size=60), CUTS, 1.0, view=replace(VIEW, unit=PersonUnit("who", 3)))
     assert "up to 3 records" in own.refuses(persons) and loss.refuses(persons) is None
-    silent = replace(evidence, shown=replace(evidence.shown, source=None))
+    silent = replace(evidence, shown=replace(evidence.shown, source=None, epsilon=None))
     assert "noise" in own.refuses(silent) and "noise" in loss.refuses(silent)
     rows = shown_of(VIEW, [(((0, 40), (0, 2)), 60.0)], {"job": ([0], [[20, 20, 20]]), "ill": ([0], [[30, 30]])})
     exactly = replace(evidence, shown=rows)

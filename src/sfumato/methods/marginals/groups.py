@@ -31,7 +31,7 @@ def group_cut(name: str, domain: Domain, most: int) -> Cut:
     >>> from fractions import Fraction
     >>> gain = Grid(lower=Fraction(0), upper=Fraction(99_999), step=Fraction(1), unit="integer")
     >>> group_cut("gain", gain, 12).starts
-    (0, 1, 16, 256, 4096, 14286, 28572, 42858, 57143, 65536, 71429, 85715)
+    (0, 1, 16, 256, 4096, 14285, 28571, 42857, 57142, 65536, 71428, 85714)
     """
     if domain.taxonomy is not None:
         able = [starts for starts in levels(domain) if 1 < len(starts) <= MOST_GROUPS]
