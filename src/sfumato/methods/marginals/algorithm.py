@@ -81,7 +81,7 @@ class Marginals(PrivateMethod):
     needs: ClassVar[Needs] = Needs(private=True, random=True)
     epsilon: Exact
     workload: Any = None
-    groups: Any = 20
+    groups: Any = 50
 
     def __post_init__(self) -> None:
         parse_epsilon(self.epsilon)
