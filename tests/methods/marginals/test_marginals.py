@@ -187,7 +187,7 @@ def test_sets_and_many_classes_are_refused():
 def test_a_forecast_says_what_can_be_chosen():
     found = Marginals(epsilon=1).forecast(view(**DOMAINS))
     assert found.numbers["candidates"] == 6 + 3
-    assert found.numbers["groups"] == {"n": 20, "job": 4, "sex": 2, "class": 2}
+    assert found.numbers["groups"] == {"n": 40, "job": 4, "sex": 2, "class": 2}
     assert [plan["rounds"] for plan in found.numbers["plans"]] == [plan.rounds_for(9) for plan in PLANS] == [2, 4, 8, 9]
     alone = Marginals(epsilon=1).forecast(view(job=flat("a")))
     assert any("all of ε is spent on single attributes" in sentence for sentence in alone.sentences)
