@@ -174,8 +174,8 @@ def test_a_node_is_split_from_the_size_on_that_friedman_and_schuster_say(monkeyp
 @pytest.mark.error_rate(0, reason="holds for every draw")
 def test_a_tree_that_stops_early_leaves_its_shares_to_the_counts():
     accountant = Accountant(Fraction(1))
-    tree = grown(DiffPTree(epsilon=1, depth=5), *people(size=0), accountant=accountant)
-    if tree.leaves == 1:  # all but surely: nobody is there
+    tree = grown(DiffPTree(epsilon=1, depth=5, prune=False), *people(size=0), accountant=accountant)
+    if tree.leaves == 1:  # usually: nobody is there. With pruning a tree that grew by noise may become one leaf, too
         assert accountant.breakdown[-1].epsilon == 1 - Fraction(1, 3 * 5 + 2)
 
 

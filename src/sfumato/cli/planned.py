@@ -49,6 +49,7 @@ def say_epsilon_choice(found: "EpsilonChoice", *, json: bool) -> None:
         enough = show.exact(found.solved.epsilon)
         show.say(f"ε = {enough} (the last line) is the smallest found that reaches the error asked for")
     show.say("noise is given as a standard deviation, before post-processing; that of a marginal is an upper bound")
+    show.say("where tables have different noise, or it depends on the number of records (--records), it is the largest")
     if measured:
         show.say(
             "accuracy and AUC are those of a decision tree, marginals the total variation distance, all measured on "

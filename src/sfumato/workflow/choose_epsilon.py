@@ -19,6 +19,7 @@ from sfumato.frontier.grid import Sweep
 from sfumato.methods import Method, build, recipe_of
 from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
 from sfumato.progress import Progress, silent
+from sfumato.release.answer.interval import DEVIATIONS
 from sfumato.study.budget import exact_text, parse_epsilon, show
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
@@ -42,10 +43,11 @@ _RUNS: Final = 5  # drafts of a stand-in at each ε
 class EpsilonPoint:
     """What is expected of a release at one ε.
 
-    ``deviation`` is the standard deviation of the noise on one published count, ``within`` how far 95 % of such counts
-    are from the truth at most, ``marginal_deviation`` a bound on the standard deviation of the noise on a count of a
-    one-way marginal, before post-processing. The rest is measured on a stand-in, None without one: the accuracy and AUC
-    of a decision tree trained on such releases, and the mean total variation distance of one- and two-way marginals.
+    ``deviation`` is the standard deviation of the noise on a published count, of the table with the most noise where
+    there are several, ``within`` how far 95 % of such counts are from the truth at most, ``marginal_deviation`` a
+    bound on the standard deviation of the noise on a count of a one-way marginal, before post-processing. The rest is
+    measured on a stand-in, None without one: the accuracy and AUC of a decision tree trained on such releases, and
+    the mean total variation distance of one- and two-way marginals.
     """
 
     epsilon: Fraction
@@ -131,6 +133,12 @@ def choose_epsilon(
     if records is not None and records < 0:
         raise UsageError(f"{records} is not a number of records", "use a whole number from 0 on", code="SF-USAGE-390")
     view = tailor(study, recipe.purpose, method.needs)
+    if "marginals" in method.forecast(view).numbers:
+        raise StudyError(
+            "with the strategy 'consistent-marginals' a count of many attributes has an error that no noise explains",
+            "use another strategy, or measure releases of a public table with `sfumato frontier`",
+            code="SF-STUDY-393",
+        )
     asked = sorted({parse_epsilon(_number(epsilon)) for epsilon in epsilons})
     points = tuple(_point(method, view, epsilon, records) for epsilon in asked)
     solved = None if within is None else _solve(method, view, within, records)
@@ -149,10 +157,14 @@ def _point(method: Method, view: View, epsilon: Fraction, records: int | None) -
     plans = [plan for plan in numbers.get("plans", ()) if plan["records_from"] <= (records or 0)]
     if plans and records is not None:
         scale = max(float(value) for name, value in plans[-1].items() if name.startswith("noise_scale"))
+    deviation, within = deviation_of(scale), within_of(scale)
+    if "count_deviation" in numbers:  # a count is estimated from several measured numbers
+        deviation = float(numbers["count_deviation"])
+        within = ceil(DEVIATIONS * deviation)
     return EpsilonPoint(
         epsilon=epsilon,
-        deviation=deviation_of(scale),
-        within=within_of(scale),
+        deviation=deviation,
+        within=within,
         marginal_deviation=numbers.get("marginal_deviation"),
     )
 

@@ -252,7 +252,8 @@ def _misfit(attribute: Attribute, where: str, values: Sequence[object], rows: in
     return SourceError(
         f"'{attribute.name}' in {where} has labels that are no value, node or interval of the study's domain, in "
         f"{rows:,} rows: {quoted}{more}",
-        f"give the hierarchy that they come from (--hierarchy {attribute.name}=FILE), or correct the table or study",
+        f"declare the hierarchy that they come from as the taxonomy of '{attribute.name}', or give it to `evaluate "
+        f"measures` (--hierarchy {attribute.name}=FILE), or correct the table",
         code="SF-SOURCE-353",
     )
 

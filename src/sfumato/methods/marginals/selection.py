@@ -29,7 +29,7 @@ TICKS: Final = 16
 """Ticks of a record."""
 
 _LARGEST: Final = 2.0**35  # ticks that an expected count is cut off at, before it is rounded: a public number
-_MOST_NOISE: Final = 2.0**48  # and the noise of a table
+_MOST_NOISE: Final = 2.0**46  # and the noise of a table; times any weight (below 2¹⁵) it fits 62 bits
 
 
 def in_ticks(expected: Floats) -> Integers:

@@ -152,6 +152,7 @@ def strategy_forecast(
         "groups": table.rows * table.size,
         "strategy": strategy.facts(),
         "noise_scale": scale,
+        "count_deviation": single,
         "measurements": table.rows * strategy.measurements,
     }
     return sentences, facts

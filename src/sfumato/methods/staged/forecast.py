@@ -30,11 +30,16 @@ def forecast(view: View, epsilon: Fraction, groupings: Mapping[str, Groupings]) 
         f"stage chooses cost {float(SHARE_OF_REMAINING):.0%}, and the rest is spent in stages: each chooses up to "
         f"{most} of {len(groupings)} attributes with their groups, and publishes their counts by class with noise"
     )
+    small = sqrt(2) * scale_for(epsilon * SHARE_OF_REMAINING / max(len(groupings), 1), sensitivity=1)
+    others = (
+        f"the small tables share their part of ε: with all {len(groupings)} attributes among them, a count has noise "
+        f"with a standard deviation of {small:,.3g}, with fewer less"
+    )
     use = (
         "receivers get the tables, a classifier, and synthetic records with all attributes; these are computed from "
         "the tables and cost nothing more"
     )
-    sentences = [shared, *(_stage_words(plan, start) for plan, start in zip(plans, starts, strict=True)), use]
+    sentences = [shared, *(_stage_words(plan, start) for plan, start in zip(plans, starts, strict=True)), others, use]
     numbers: dict[str, Any] = {
         "attributes": len(groupings),
         "noise_scale": max(scale_for(plan.table, sensitivity=1) for plan in plans),
@@ -58,4 +63,4 @@ def _stage_words(plan: Plan, start: int) -> str:
     deviation = sqrt(2) * scale_for(plan.table, sensitivity=1)
     many = "there is 1 stage" if plan.stages == 1 else f"there are {plan.stages} stages"
     whom = f"from {start:,} records on" if start else "with few records"
-    return f"{whom} {many}; a count has noise with a standard deviation of {deviation:,.3g}"
+    return f"{whom} {many}; a count of a stage's table has noise with a standard deviation of {deviation:,.3g}"

@@ -43,6 +43,10 @@ def _private_rules(attributes: Sequence[Attribute]) -> Rules:
             [a for a in attributes if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
             "a number or date outside the declared bounds counts as the nearer bound",
         ),
+        (
+            [a for a in attributes if a.missing is InvalidValuePolicy.KEEP and not isinstance(a.domain, SetDomain)],
+            "a missing value is a value of its own",
+        ),
     )
 
 
