@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.domains.counts import Cells, Counter
 from sfumato.domains.cut import Cut
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError, StudyError
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
@@ -162,6 +163,17 @@ def refuse_one_class(view: View) -> None:
             f"the class '{view.target.name}' has {len(view.classes)} declared value, so there is nothing to predict",
             "declare all the values the class may take",
             code="SF-STUDY-066",
+        )
+
+
+def refuse_sets(view: View, method: str) -> None:
+    """Stop at a predictor that holds sets, for a method that counts attributes with one value a record."""
+    sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
+    if sets:
+        raise StudyError(
+            f"'{sets[0]}' holds sets of codes, and `{method}` counts attributes with one value a record",
+            f"leave '{sets[0]}' out of the purpose, or use `method: diffgen`, which takes sets",
+            code="SF-STUDY-224",
         )
 
 

@@ -176,7 +176,7 @@ def test_a_limit_that_is_none_is_refused(wrong):
 
 
 def test_sets_and_many_classes_are_refused():
-    with raises_code(StudyError, "SF-STUDY-306", match="holds sets of codes"):
+    with raises_code(StudyError, "SF-STUDY-224", match="holds sets of codes"):
         Marginals(epsilon=1).check(view(codes=SetDomain(taxonomy=DEEP), job=JOB))
     with raises_code(StudyError, "SF-STUDY-305"):
         Marginals(epsilon=1).check(view(job=JOB, target=tuple(f"c{n}" for n in range(101))))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.marginals.forecast import forecast
 from sfumato.methods.marginals.groups import cuts_of
@@ -27,6 +26,7 @@ from sfumato.methods.method import (
     PrivateMethod,
     cells_by_class,
     refuse_observed,
+    refuse_sets,
     require_accountant,
 )
 from sfumato.privacy.dp.accountant import Accountant
@@ -103,13 +103,7 @@ class Marginals(PrivateMethod):
                 "declare a class with fewer values, or give the attribute another role",
                 code="SF-STUDY-305",
             )
-        sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
-        if sets:
-            raise StudyError(
-                f"'{sets[0]}' holds sets of codes, and `marginals` counts attributes with one value a record",
-                f"leave '{sets[0]}' out of the purpose, or use `method: diffgen`, which takes sets",
-                code="SF-STUDY-306",
-            )
+        refuse_sets(view, self.name)
         self._workload(cuts_of(view, self.groups), view)
 
     def forecast(self, view: View) -> Forecast:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut
-from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import StudyError
 from sfumato.methods.method import (
     BEST_OF,
@@ -24,6 +23,7 @@ from sfumato.methods.method import (
     PrivateMethod,
     refuse_observed,
     refuse_one_class,
+    refuse_sets,
     require_accountant,
 )
 from sfumato.methods.staged.forecast import forecast
@@ -98,13 +98,7 @@ class Staged(PrivateMethod):
                 "declare a class with fewer values",
                 code="SF-STUDY-225",
             )
-        sets = [a.name for a in view.predictors if isinstance(a.domain, SetDomain)]
-        if sets:
-            raise StudyError(
-                f"'{sets[0]}' holds sets of codes, and `staged` counts attributes with one value a record",
-                f"leave '{sets[0]}' out of the purpose, or use `method: diffgen`, which takes sets",
-                code="SF-STUDY-224",
-            )
+        refuse_sets(view, self.name)
 
     def forecast(self, view: View) -> Forecast:
         """What will be measured, at which price."""

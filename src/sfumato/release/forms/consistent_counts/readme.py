@@ -7,15 +7,12 @@ from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.privacy.dp.strategies import Hierarchical, Marginals, Strategy, Wavelet
 from sfumato.release.forms.consistent_counts.layout import ConsistentLayout
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
+from sfumato.release.forms.readme_parts import HEAD, head_fields
 from sfumato.wording import markdown_code, markdown_text, sentence
 
-_TEXT = """\
-# {release} of {study}
-
-**Guarantee:** {guarantee}
-{odds}
-Published on {date}. The guarantee with its unit, budget breakdown and parameters is in `manifest.json`; the SHA-256 of
-every file is there too, and `sfumato verify` with this folder checks them all.
+_TEXT = (
+    HEAD
+    + """\
 
 ## What was measured
 
@@ -63,6 +60,7 @@ table = pd.read_parquet("data.parquet")      # or pd.read_csv("data.csv", keep_d
 measured = pd.read_parquet("measured.parquet")
 ```
 """
+)
 
 _TREE = (
     "A row is a node of a tree over the values of {name}, in every cell of the other columns, and counts the records "
@@ -92,7 +90,7 @@ _POSTS = {
 
 def readme(layout: ConsistentLayout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
-    numbers, odds, strategy = manifest["groups"], manifest["privacy"]["odds"], layout.strategy
+    numbers, strategy = manifest["groups"], layout.strategy
     haar = isinstance(strategy, Wavelet)
     name = markdown_code(layout.ordered or "")
     if isinstance(strategy, Marginals):
@@ -105,11 +103,7 @@ def readme(layout: ConsistentLayout, manifest: Mapping[str, Any]) -> str:
         post = _POSTS.get(manifest["method"]["facts"].get("post", "none"), "")
         beyond = ""
     return _TEXT.format(
-        study=markdown_text(manifest["study"]),
-        release=markdown_text(manifest["release"]),
-        date=manifest["date"],
-        guarantee=markdown_text(manifest["guarantee"]),
-        odds=f"\n{odds}\n" if odds else "",
+        **head_fields(manifest),
         measured=f"{layout.measured.rows:,}",
         what=what,
         scale=layout.scale,

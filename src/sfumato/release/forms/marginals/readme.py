@@ -5,25 +5,19 @@ from typing import Any
 
 from sfumato.release.forms.marginals.layout import MarginalsLayout
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
+from sfumato.release.forms.readme_parts import HEAD, INTERVALS, MEASURED_TABLES, head_fields
 from sfumato.release.forms.tables.readme import table_row
 from sfumato.wording import markdown_text, sentence
 
-_TEXT = """\
-# {release} of {study}
-
-**Guarantee:** {guarantee}
-{odds}
-Published on {date}. The guarantee with its unit, budget breakdown and parameters is in `manifest.json`; the SHA-256 of
-every file is there too, and `sfumato verify` with this folder checks them all.
+_TEXT = (
+    HEAD
+    + """\
 
 ## What is here
 
-**Measured tables** are what was counted, with noise. All else in this release is computed from them. Each file is there
-as Parquet and as CSV.
-
-| file | counts | cells | standard deviation of the noise on a count |
-|---|---|---|---|
-{tables}
+"""
+    + MEASURED_TABLES
+    + """\
 
 Every cell is listed, the empty ones too, so a count may be negative. Sums of counts are unbiased; the noise on a sum of
 m counts has √m times the deviation. There are about {size} records; that number is noisy, too. Tables that have an
@@ -39,11 +33,9 @@ tables connects are independent in the records, whatever they are in truth. Use 
 |---|---|---|
 {columns}
 
-How to read it:
-
-- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
-  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
-  values below it; the taxonomies are in `manifest.json`.
+"""
+    + INTERVALS
+    + """\
 - Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 ## Load it and use it
@@ -69,6 +61,7 @@ import pandas as pd
 records = pd.read_parquet("records.parquet")
 {plain}```
 """
+)
 
 _TRAINING = """\
 X, y, w = release.to_training()              # the synthetic records as numbers
@@ -83,13 +76,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 def readme(layout: MarginalsLayout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
-    odds, records = manifest["privacy"]["odds"], layout.records
+    records = layout.records
     return _TEXT.format(
-        study=markdown_text(manifest["study"]),
-        release=markdown_text(manifest["release"]),
-        date=manifest["date"],
-        guarantee=markdown_text(manifest["guarantee"]),
-        odds=f"\n{odds}\n" if odds else "",
+        **head_fields(manifest),
         tables="\n".join(table_row(table) for table in layout.tables),
         size=f"{max(manifest['noisy_size'], 0):,}",
         rows=f"{manifest['records']['rows']:,}",

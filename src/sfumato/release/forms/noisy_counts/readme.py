@@ -9,18 +9,15 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Domain, Grid
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.release.forms.noisy_counts.count_table import Layout
+from sfumato.release.forms.readme_parts import HEAD, INTERVALS, head_fields
 from sfumato.wording import markdown_code, markdown_text, sentence
 
 _MOST_SHOWN: Final = 6
 _MUCH: Final = 1.05  # counts that are scaled up by more than this have shares of their own
 
-_TEXT = """\
-# {release} of {study}
-
-**Guarantee:** {guarantee}
-{odds}
-Published on {date}. The guarantee with its unit, budget breakdown and parameters is in `manifest.json`; the SHA-256 of
-every file is there too, and `sfumato verify` with this folder checks them all.
+_TEXT = (
+    HEAD
+    + """\
 
 ## The table
 
@@ -31,11 +28,9 @@ generalised values. All columns but `{count}` are text.
 |---|---|---|
 {columns}
 
-How to read it:
-
-- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
-  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
-  values below it; the taxonomies are in `manifest.json`.
+"""
+    + INTERVALS
+    + """\
 - **`{count}` is noisy**: random noise was added to the number of records of every group, including empty groups. Some
   rows stand for no record at all. A single row is unreliable; sums over many rows are more reliable.
 - **A group that is not listed** had a noisy count that was too small, or negative. There are {combinations} groups in
@@ -43,6 +38,7 @@ How to read it:
 {bias}- Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 {use}"""
+)
 
 _TRAIN = """\
 ## Load it and train on it
@@ -131,14 +127,10 @@ def readme(layout: Layout, manifest: Mapping[str, Any]) -> str:
     use = (_TRAIN if layout.targeted else _COUNT).format(
         example=python_literal(example_condition(layout)), class_name=layout.class_name, count=layout.count
     )
-    numbers, odds = manifest["groups"], manifest["privacy"]["odds"]
+    numbers = manifest["groups"]
     combinations = numbers["combinations"]
     return _TEXT.format(
-        study=markdown_text(manifest["study"]),
-        release=markdown_text(manifest["release"]),
-        date=manifest["date"],
-        guarantee=markdown_text(manifest["guarantee"]),
-        odds=f"\n{odds}\n" if odds else "",
+        **head_fields(manifest),
         listed=f"{numbers['listed']:,}",
         combinations=f"{combinations:,}" if isinstance(combinations, int) else combinations,
         bias="".join(f"- {line}\n" for line in bias_words(manifest["method"]["facts"], combinations)),

@@ -5,27 +5,21 @@ from math import sqrt
 from typing import Any
 
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
+from sfumato.release.forms.readme_parts import HEAD, INTERVALS, MEASURED_TABLES, head_fields
 from sfumato.release.forms.tables.layout import TablesLayout
 from sfumato.release.forms.tables.table_layout import TableLayout
 from sfumato.release.model.fit import laplace_variance
 from sfumato.wording import markdown_code, markdown_text, sentence
 
-_TEXT = """\
-# {release} of {study}
-
-**Guarantee:** {guarantee}
-{odds}
-Published on {date}. The guarantee with its unit, budget breakdown and parameters is in `manifest.json`; the SHA-256 of
-every file is there too, and `sfumato verify` with this folder checks them all.
+_TEXT = (
+    HEAD
+    + """\
 
 ## What is here
 
-**Measured tables** are what was counted, with noise. All else in this release is computed from them. Each file is there
-as Parquet and as CSV.
-
-| file | counts | cells | standard deviation of the noise on a count |
-|---|---|---|---|
-{tables}
+"""
+    + MEASURED_TABLES
+    + """\
 
 Every cell is listed, the empty ones too, so a count may be negative. Sums of counts are unbiased; the noise on a sum of
 m counts has √m times the deviation. There are about {size} records; that number is noisy, too.
@@ -39,11 +33,9 @@ as the class and the model tell. Use `{weight}` wherever you count or train.
 |---|---|---|
 {columns}
 
-How to read it:
-
-- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
-  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
-  values below it; the taxonomies are in `manifest.json`.
+"""
+    + INTERVALS
+    + """\
 - Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 ## Load it and use it
@@ -74,6 +66,7 @@ X = pd.get_dummies(records.drop(columns=[{class_name!r}, {weight_name!r}]))
 y, w = records[{class_name!r}], records[{weight_name!r}]
 ```
 """
+)
 
 _BANDS = """
 A `{column}` says which class the tables before it predict for a record, and how clearly (in log-odds). Add up over all
@@ -87,13 +80,9 @@ _PREDICTED = """
 
 def readme(layout: TablesLayout, manifest: Mapping[str, Any]) -> str:
     """The text of README.md."""
-    odds, records = manifest["privacy"]["odds"], layout.records
+    records = layout.records
     return _TEXT.format(
-        study=markdown_text(manifest["study"]),
-        release=markdown_text(manifest["release"]),
-        date=manifest["date"],
-        guarantee=markdown_text(manifest["guarantee"]),
-        odds=f"\n{odds}\n" if odds else "",
+        **head_fields(manifest),
         tables="\n".join(table_row(table) for table in layout.tables),
         size=f"{max(manifest['noisy_size'], 0):,}",
         bands=_BANDS.format(column=layout.band_column) * (len(layout.stages) > 1)
