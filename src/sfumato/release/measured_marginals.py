@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
 from sfumato.release.model.fit import laplace_variance
-from sfumato.release.model.graphical.estimate import Measurement
+from sfumato.release.model.graphical.fit_model import Measurement
 
 MOST_WAYS: Final = 3
 """Attributes of one table."""

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.evaluate.beliefs.graphical_beliefs import conditional
+from sfumato.release.model.graphical.graphical_model import potentials_of, propagate
 from sfumato.release.model.graphical.junction_tree import JunctionTree
-from sfumato.release.model.graphical.model import potentials_of, propagate
 from tests.examples import examples
 
 SIZES = (2, 3, 2, 3)

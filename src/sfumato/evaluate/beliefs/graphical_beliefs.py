@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sfumato.evaluate.beliefs.model_beliefs import fair_losses
 from sfumato.evaluate.evidence import Evidence, distinct_rows
 from sfumato.release.measured_marginals import MeasuredMarginals
-from sfumato.release.model.graphical.estimate import fit
-from sfumato.release.model.graphical.model import GraphicalModel, given
+from sfumato.release.model.graphical.fit_model import fit
+from sfumato.release.model.graphical.graphical_model import GraphicalModel, given
 from sfumato.release.model.graphical.records import STEPS
 
 Integers = NDArray[np.int64]

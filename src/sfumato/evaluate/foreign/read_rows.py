@@ -21,7 +21,7 @@ from sfumato.errors import SourceError, StudyError
 from sfumato.evaluate.evidence import distinct_rows
 from sfumato.evaluate.foreign.foreign_table import ForeignTable
 from sfumato.evaluate.foreign.hierarchies import Hierarchy
-from sfumato.evaluate.foreign.labels import SCATTERED, Meaning, is_any, meanings
+from sfumato.evaluate.foreign.label_ranges import SCATTERED, Meaning, is_any, meanings
 from sfumato.release.shown import Floats, Integers, Shown, Values
 from sfumato.study.attribute import Attribute
 from sfumato.study.source import Source

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Counter
 from sfumato.domains.cut import Cut
 from sfumato.errors import StudyError
+from sfumato.methods.marginals.candidate_scores import Joint, sensitivity
 from sfumato.methods.marginals.forecast import forecast
 from sfumato.methods.marginals.groups import cuts_of
 from sfumato.methods.marginals.plan import SHARE_OF_CHOICE, SHARE_OF_SIZE, one_way_shares, plan_for
-from sfumato.methods.marginals.selection import Joint, sensitivity
 from sfumato.methods.marginals.workload import Workload, parse_workload, workload_of
 from sfumato.methods.method import (
     BEST_OF,
@@ -37,7 +37,7 @@ from sfumato.progress import Progress
 from sfumato.release.draft import Draft
 from sfumato.release.measured import MOST_CLASSES, MOST_GROUPS
 from sfumato.release.measured_marginals import MOST_MODEL_CELLS, MarginalTable, MeasuredMarginals
-from sfumato.release.model.graphical.estimate import Fit, fit
+from sfumato.release.model.graphical.fit_model import Fit, fit
 from sfumato.release.model.graphical.junction_tree import model_cells
 from sfumato.release.model.graphical.records import with_model_records
 from sfumato.study.budget import parse_epsilon
@@ -67,7 +67,7 @@ class Marginals(PrivateMethod):
     - The number of records costs ε/50 (Δ = 1). The plan is a function of it.
     - A table: a record is in one cell, Δ = 1 in the L1 norm. Every cell gets noise, the empty ones too.
     - A choice: the candidates, their weights and the model are functions of earlier outputs. One record moves every
-      score by at most Δ = ticks × the largest weight, in either direction (`selection` has the argument), so noisy max
+      score by at most Δ = ticks × the largest weight, in either direction (`candidate_scores` has the argument), so noisy max
       at scale 2Δ/e is e-differentially private.
     - Which candidates are small enough, how much the next round gets and when to stop follow from earlier outputs.
 

@@ -1,7 +1,7 @@
 """Strategies for tables of counts: what is measured with noise, what is estimated from it, and with which error."""
 
 from sfumato.privacy.dp.strategies.cells import Cells
-from sfumato.privacy.dp.strategies.choose import (
+from sfumato.privacy.dp.strategies.choose_strategy import (
     ALL_RANGES,
     AUTO,
     MARGINALS,
@@ -16,8 +16,8 @@ from sfumato.privacy.dp.strategies.choose import (
     marginals_from,
     strategy_from,
 )
+from sfumato.privacy.dp.strategies.consistent_marginals import Marginals
 from sfumato.privacy.dp.strategies.hierarchical import Hierarchical
-from sfumato.privacy.dp.strategies.marginals import Marginals
 from sfumato.privacy.dp.strategies.strategy import OrderedStrategy, Strategy, draw_measurements
 from sfumato.privacy.dp.strategies.wavelet import Wavelet
 

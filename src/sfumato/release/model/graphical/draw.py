@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.model.graphical.model import GraphicalModel
+from sfumato.release.model.graphical.graphical_model import GraphicalModel
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

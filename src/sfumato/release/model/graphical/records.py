@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.release.draft import Groups, Tables
 from sfumato.release.measured_marginals import MeasuredMarginals
 from sfumato.release.model.graphical.draw import Floats, Integers, draw_values
-from sfumato.release.model.graphical.estimate import fit
-from sfumato.release.model.graphical.model import GraphicalModel
+from sfumato.release.model.graphical.fit_model import fit
+from sfumato.release.model.graphical.graphical_model import GraphicalModel
 
 MOST_DRAWN: Final = 50_000
 """Synthetic records of a bundle; whoever wants more draws them from the tables."""

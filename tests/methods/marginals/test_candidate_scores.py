@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.methods.marginals.selection import TICKS, Joint, in_ticks, noise_ticks, score, sensitivity
+from sfumato.methods.marginals.candidate_scores import TICKS, Joint, in_ticks, noise_ticks, score, sensitivity
 from tests.examples import examples
 
 SIZES = (3, 2, 2)

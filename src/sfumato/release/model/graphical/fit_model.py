@@ -27,8 +27,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.release.model.graphical.graphical_model import GraphicalModel, potentials_of, propagate
 from sfumato.release.model.graphical.junction_tree import Clique, JunctionTree
-from sfumato.release.model.graphical.model import GraphicalModel, potentials_of, propagate
 from sfumato.release.model.graphical.quasi_newton import minimise
 
 Floats = NDArray[np.float64]

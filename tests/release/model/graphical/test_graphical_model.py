@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.release.model.graphical.draw import draw_values, systematic
+from sfumato.release.model.graphical.graphical_model import potentials_of, propagate
 from sfumato.release.model.graphical.junction_tree import JunctionTree
-from sfumato.release.model.graphical.model import potentials_of, propagate
 from tests.examples import examples
 from tests.release.model.graphical.test_junction_tree import graphs
 

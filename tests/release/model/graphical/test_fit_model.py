@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sfumato.release.model.graphical.estimate import _SMOOTHING, Measurement, fit
+from sfumato.release.model.graphical.fit_model import _SMOOTHING, Measurement, fit
 from sfumato.release.model.graphical.quasi_newton import minimise
 from tests.examples import examples
 

@@ -15,8 +15,8 @@ import numpy as np
 from sfumato.errors import StudyError, VerifyError
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
 from sfumato.privacy.dp.strategies.cells import Cells
+from sfumato.privacy.dp.strategies.consistent_marginals import Marginals
 from sfumato.privacy.dp.strategies.hierarchical import Hierarchical
-from sfumato.privacy.dp.strategies.marginals import Marginals
 from sfumato.privacy.dp.strategies.strategy import OrderedStrategy
 from sfumato.privacy.dp.strategies.wavelet import Wavelet
 

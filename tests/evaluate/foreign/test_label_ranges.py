@@ -11,7 +11,7 @@ from sfumato.domains.taxonomy.text import from_csv
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.errors import StudyError
 from sfumato.evaluate.foreign.hierarchies import Hierarchy
-from sfumato.evaluate.foreign.labels import SCATTERED, meanings
+from sfumato.evaluate.foreign.label_ranges import SCATTERED, meanings
 from sfumato.study.attribute import Attribute, InvalidValuePolicy, Role
 from tests.raising import raises_code
 
