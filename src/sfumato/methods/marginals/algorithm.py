@@ -67,8 +67,8 @@ class Marginals(PrivateMethod):
     - The number of records costs ε/50 (Δ = 1). The plan is a function of it.
     - A table: a record is in one cell, Δ = 1 in the L1 norm. Every cell gets noise, the empty ones too.
     - A choice: the candidates, their weights and the model are functions of earlier outputs. One record moves every
-      score by at most Δ = ticks × the largest weight, in either direction (`candidate_scores` has the argument), so noisy max
-      at scale 2Δ/e is e-differentially private.
+      score by at most Δ = ticks × the largest weight, in either direction (`candidate_scores` has the argument), so
+      noisy max at scale 2Δ/e is e-differentially private.
     - Which candidates are small enough, how much the next round gets and when to stop follow from earlier outputs.
 
     Everything composes adaptively; the sum is ε (see `Accountant`). Persons with at most m records: all runs at ε/m.
