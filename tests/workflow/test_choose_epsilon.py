@@ -10,8 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import StudyError, UsageError
-from sfumato.privacy.dp.mechanisms.laplace import scale_for
-from sfumato.workflow.choose_epsilon import deviation_of, within_of
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance, scale_for
+from sfumato.workflow.choose_epsilon import within_of
 from tests.raising import raises_code
 
 STUDY = """\
@@ -49,7 +49,7 @@ def test_within_and_deviation_are_those_of_the_distribution(scale):
     within = within_of(scale)
     assert p[np.abs(x) <= within].sum() >= 0.95 - 1e-12
     assert within == 0 or p[np.abs(x) <= within - 1].sum() < 0.95
-    assert deviation_of(scale) == pytest.approx(np.sqrt((p * x**2).sum()), rel=1e-9)
+    assert np.sqrt(laplace_variance(scale)) == pytest.approx(np.sqrt((p * x**2).sum()), rel=1e-9)
 
 
 def test_points_have_the_noise_that_a_release_draws_and_nothing_is_read(clinic):
@@ -57,7 +57,7 @@ def test_points_have_the_noise_that_a_release_draws_and_nothing_is_read(clinic):
     assert [point.epsilon for point in found.points] == [Fraction(1, 10), 1]
     for point in found.points:
         spent = point.epsilon  # of 300 counts a class the sum is a better total than one that is bought
-        assert point.deviation == pytest.approx(deviation_of(scale_for(spent, sensitivity=1)))
+        assert point.deviation == pytest.approx(np.sqrt(laplace_variance(scale_for(spent, sensitivity=1))))
         assert point.odds_factor == pytest.approx(exp(point.epsilon))
         # A job adds up 600 / 3 counts, an age 600 / 100.
         assert point.marginal_deviation == pytest.approx(np.sqrt(2 * 200) * scale_for(spent, sensitivity=1))

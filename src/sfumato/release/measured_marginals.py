@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
-from sfumato.release.model.fit import laplace_variance
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.model.graphical.fit_model import Measurement
 
 MOST_WAYS: Final = 3

@@ -8,10 +8,10 @@ from math import sqrt
 from typing import Any
 
 from sfumato.domains.sets.set_domain import SetDomain
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.draft import Draft, Tables
 from sfumato.release.guarantee import DpGuarantee
 from sfumato.release.measured import MeasuredTables
-from sfumato.release.model.fit import laplace_variance
 from sfumato.report.chart import powers
 from sfumato.report.noisy_counts import ONE_UNIT, OTHER_RELEASES, RAW_NUMBERS, breakdown_section
 from sfumato.report.report_page import Provenance, Tile

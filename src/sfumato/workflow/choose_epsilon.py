@@ -17,6 +17,7 @@ from typing import Any, Final
 from sfumato.errors import StudyError, UsageError
 from sfumato.frontier.grid import Sweep
 from sfumato.methods import Method, build, recipe_of
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
 from sfumato.progress import Progress, silent
 from sfumato.release.answer.interval import DEVIATIONS
@@ -157,7 +158,7 @@ def _point(method: Method, view: View, epsilon: Fraction, records: int | None) -
     plans = [plan for plan in numbers.get("plans", ()) if plan["records_from"] <= (records or 0)]
     if plans and records is not None:
         scale = max(float(value) for name, value in plans[-1].items() if name.startswith("noise_scale"))
-    deviation, within = deviation_of(scale), within_of(scale)
+    deviation, within = sqrt(laplace_variance(scale)), within_of(scale)
     if "count_deviation" in numbers:  # a count is estimated from several measured numbers
         deviation = float(numbers["count_deviation"])
         within = ceil(DEVIATIONS * deviation)
@@ -175,16 +176,6 @@ def _with_epsilon(method: Method, epsilon: Fraction) -> Method:
 
 def _recipe_at(recipe: Recipe, epsilon: Fraction) -> Recipe:
     return replace(recipe, parameters={**recipe.parameters, "epsilon": show(epsilon)})
-
-
-def deviation_of(scale: float) -> float:
-    """The standard deviation of discrete Laplace noise of this scale.
-
-    >>> round(deviation_of(10.0), 2)
-    14.14
-    """
-    alpha = exp(-1 / scale)
-    return sqrt(2 * alpha) / (1 - alpha)
 
 
 def within_of(scale: float) -> int:

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.domains.cut import Cut
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.measured import StageTable
-from sfumato.release.model.fit import cell_totals, class_given_cell, laplace_variance, on_simplex
+from sfumato.release.model.fit import cell_totals, class_given_cell, on_simplex
 from tests.examples import examples
 
 

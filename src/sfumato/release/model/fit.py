@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.measured import StageTable
 
 Integers = NDArray[np.int64]
@@ -24,12 +25,6 @@ _LONGEST: Final = 1.5  # step in any log-odds
 _SURE: Final = 7.0  # log-odds of e^7 : 1 are as far as a table is believed
 _FAR: Final = -8.0  # deviations below 0 where a tail is its limit
 _FEW: Final = 10.0  # records that a table is taken to have at least
-
-
-def laplace_variance(scale: float) -> float:
-    """The variance of discrete Laplace noise of this scale."""
-    alpha = np.exp(-1 / scale)
-    return float(2 * alpha / (1 - alpha) ** 2)
 
 
 def on_simplex(values: Floats, total: float) -> Floats:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.cut import Cut
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.draft import Groups, Tables
 from sfumato.release.measured import MeasuredTables
-from sfumato.release.model.fit import cell_totals, expected_totals, laplace_variance
+from sfumato.release.model.fit import cell_totals, expected_totals
 from sfumato.release.model.plug_in import BANDS, PlugIn, band_of, softmax
 from sfumato.study.view import View
 

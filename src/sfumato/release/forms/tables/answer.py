@@ -16,13 +16,13 @@ import numpy as np
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.query.condition import Condition, Join, attributes_of, read_condition
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.answer.columns import QueryColumn, Regions
 from sfumato.release.answer.estimate import Estimate, Question
 from sfumato.release.answer.interval import CONFIDENCE, DEVIATIONS
 from sfumato.release.answer.spread import independent
 from sfumato.release.draft import Tables
 from sfumato.release.forms.tables.table_layout import FilesLayout, TableLayout
-from sfumato.release.model.fit import laplace_variance
 
 
 def query(layout: FilesLayout, content: Tables, text: str) -> Estimate:

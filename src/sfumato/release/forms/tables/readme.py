@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.release.forms.noisy_counts.readme import column_rows, example_condition, python_literal
 from sfumato.release.forms.readme_parts import HEAD, INTERVALS, MEASURED_TABLES, head_fields
 from sfumato.release.forms.tables.layout import TablesLayout
 from sfumato.release.forms.tables.table_layout import TableLayout
-from sfumato.release.model.fit import laplace_variance
 from sfumato.wording import markdown_code, markdown_text, sentence
 
 _TEXT = (
