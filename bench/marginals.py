@@ -4,14 +4,17 @@ Two thirds of the records of a table are released, one third is predicted. Total
 and two-way marginals of the attributes' groups, of the synthetic records. Queries are 1,000 random conditions on one to
 three attributes, each a range of groups; the error of the records' count is in percent of all records, on average.
 `tree` is the accuracy of a decision tree on the records. `independent` draws every attribute by itself, from one-way
-marginals that have all of ε. Nothing is seeded but the splits and the queries; `time` is that of the method and of the
-records, without reading the table.
+marginals that have all of ε. AIM (dpmm, δ = 10⁻⁹) runs on the same splits where the interpreter of `--peers` has it; it
+takes minutes, so it may get fewer splits, and then a line says what ours gives on those alone. Nothing is seeded but
+the splits and the queries; `time` is that of the method and of the records, without reading the table.
 
     python -m bench.marginals [--data ../shared/data] [--splits 5] [--epsilon 0.1,0.5,1] [--table Adult]
+                              [--peers PYTHON] [--peer-splits 3]
 """
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, stdev
@@ -22,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.posts import MOST, tables
+from bench.run_peer import chance_by_tree, run_peer
 from bench.staged import Codes, by_tree, drafted
 from papers.machine import machine
+from sfumato.domains.cut import Cut
 from sfumato.methods import Marginals
 from sfumato.release.draft import Draft
 from sfumato.study.view import View
@@ -69,14 +74,39 @@ def query_error(records: tuple[Integers, Floats], true: Integers, sizes: list[in
     return 100 * fmean(found)
 
 
+Records = tuple[Integers, Floats]
+
+
+def distances(records: Records, true: Integers, sizes: list[int], split: int) -> list[float]:
+    """Total variation of one-way and two-way marginals, and query error."""
+    return [*(variation(records, true, sizes, many) for many in (1, 2)), query_error(records, true, sizes, split)]
+
+
 def measured(view: View, draft: Draft, train: Codes, test: Codes, split: int) -> list[float]:
-    """Total variation of one-way and two-way marginals, query error, and a tree's accuracy."""
+    """The distances of the records that a draft has, and a tree's accuracy."""
     groups, cuts = draft.groups, draft.marginals.cuts
     records = np.column_stack([groups.regions, groups.classes]), groups.counts.astype(np.float64)
-    true = np.stack([cut.regions(train[cut.attribute]) for cut in cuts], axis=1)
-    sizes = [cut.total for cut in cuts]
-    ways = [variation(records, true, sizes, many) for many in (1, 2)]
-    return [*ways, query_error(records, true, sizes, split), by_tree(view, draft, test)[0]]
+    found = distances(records, coded(cuts, train), [cut.total for cut in cuts], split)
+    return [*found, by_tree(view, draft, test)[0]]
+
+
+def coded(cuts: Sequence[Cut], codes: Codes) -> Integers:
+    """The groups that records lie in; the target is the last column."""
+    return np.stack([cut.regions(codes[cut.attribute]) for cut in cuts], axis=1)
+
+
+def of_peer(python: str, epsilon: str, cuts: Sequence[Cut], train: Codes, test: Codes, split: int) -> list[float]:
+    """The same of AIM's records over the same groups, and AIM's seconds."""
+    true, asked, sizes = coded(cuts, train), coded(cuts, test), [cut.total for cut in cuts]
+    with tempfile.TemporaryDirectory() as folder:
+        found = run_peer("AIM", python, epsilon, {"train": true, "test": asked, "sizes": sizes}, Path(folder))
+    rows = found["rows"]
+    right = (chance_by_tree(rows, asked) > 0.5) == asked[:, -1]  # noqa: PLR2004 - the likelier class
+    return [
+        *distances((rows, np.ones(len(rows))), true, sizes, split),
+        100 * float(np.mean(right)),
+        float(found["seconds"]),
+    ]
 
 
 def _method(kind: str, epsilon: str, alone: list[list[str]]) -> Any:
@@ -86,12 +116,13 @@ def _method(kind: str, epsilon: str, alone: list[list[str]]) -> Any:
     return Alone(epsilon=epsilon, groups=GROUPS, workload=alone)
 
 
-def lines(name: str, view: View, codes: Codes, epsilon: str, splits: int) -> list[str]:
-    """Two rows of the table, as Markdown."""
+def lines(name: str, view: View, codes: Codes, epsilon: str, asked: argparse.Namespace) -> list[str]:
+    """The rows of a table and an ε, as Markdown."""
     target = view.target.name
     found: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
     alone = [[a.name] for a in view.attributes]
-    for split in range(splits):
+    cuts: Sequence[Cut] = ()
+    for split in range(asked.splits):
         order = np.random.default_rng(split).permutation(len(codes[target]))[:MOST]
         cut = 2 * len(order) // 3
         train = {each: column[order[:cut]] for each, column in codes.items()}
@@ -100,10 +131,15 @@ def lines(name: str, view: View, codes: Codes, epsilon: str, splits: int) -> lis
             method = _method(kind, epsilon, alone)
             begin = perf_counter()
             draft = drafted(method, view, train)
+            cuts = draft.marginals.cuts
             _ = draft.groups
             seconds = perf_counter() - begin
             found[kind].append([*measured(view, draft, train, test, split), seconds])
-    return [f"| {name} | {epsilon} | {kind} | {_cells(found[kind])} |" for kind in KINDS]
+        if asked.peers and split < asked.peer_splits:
+            found.setdefault("AIM", []).append(of_peer(asked.peers, epsilon, cuts, train, test, split))
+    if 0 < (few := len(found.get("AIM", ()))) < asked.splits:
+        found[f"marginals, the first {few} splits"] = found["marginals"][:few]
+    return [f"| {name} | {epsilon} | {kind} | {_cells(runs)} |" for kind, runs in found.items()]
 
 
 class Alone(Marginals):
@@ -130,6 +166,8 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--epsilon", default="0.1,0.5,1")
     parser.add_argument("--table", default="Adult", help="this table alone; `all` for every one that is there")
+    parser.add_argument("--peers", help="a Python interpreter that has dpmm")
+    parser.add_argument("--peer-splits", type=int, default=3)
     given = parser.parse_args()
     print(f"{machine()}; means of {given.splits} splits ± standard error\n")
     print("| table | ε | records from | one-way | two-way | query error % | tree % | time |")
@@ -138,7 +176,7 @@ def main() -> None:
         for name, (view, codes) in tables(given.data, Path(folder)):
             if given.table in {"all", name}:
                 for epsilon in given.epsilon.split(","):
-                    print("\n".join(lines(name, view, codes, epsilon, given.splits)), flush=True)
+                    print("\n".join(lines(name, view, codes, epsilon, given)), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ domain. MST and AIM take minutes, so they may get fewer splits.
 """
 
 import argparse
-import subprocess
 import tempfile
 from pathlib import Path
 from statistics import fmean, stdev
@@ -19,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from sklearn.tree import DecisionTreeClassifier
 
 from bench.posts import tables
+from bench.run_peer import chance_by_tree, run_peer
 from bench.staged import SMALL_LEAF, by_tree, drafted, scored
 from papers.machine import machine
 from papers.mohammed_2011.accuracy import at_papers_costs
@@ -37,19 +36,9 @@ Scores = dict[str, list[tuple[float, float, float]]]  # accuracy, AUC and second
 
 def peer(method: str, python: str, epsilon: str, given: dict[str, Any], folder: Path) -> tuple[float, float, float]:
     """Accuracy, AUC and seconds of a peer."""
-    source, target = folder / "in.npz", folder / "out.npz"
-    np.savez(source, **given)
-    command = [python, str(Path(__file__).with_name("peer_methods.py")), method, epsilon, str(source), str(target)]
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own program
-    found = np.load(target)
-    test, truth = given["test"][:, :-1], given["test"][:, -1]
-    if "chance" in found:
-        chance = found["chance"]
-    else:
-        rows = found["rows"]
-        model = DecisionTreeClassifier(min_weight_fraction_leaf=0.002, random_state=0).fit(rows[:, :-1], rows[:, -1])
-        known = model.predict_proba(test)
-        chance = known[:, -1] if len(model.classes_) > 1 else np.full(len(test), float(model.classes_[0]))
+    found = run_peer(method, python, epsilon, given, folder)
+    truth = given["test"][:, -1]
+    chance = found["chance"] if "chance" in found else chance_by_tree(found["rows"], given["test"])
     right = 100 * float(np.mean((chance > 0.5) == truth))  # noqa: PLR2004 - the likelier class
     return right, float(roc_auc_score(truth, chance)), float(found["seconds"])
 
