@@ -95,6 +95,21 @@ def test_a_frontier_with_foreign_points(study, other, run):
     assert "is chosen" in found.out and "other: 1 rows tell nothing" in found.out
 
 
+def test_labels_of_a_foreign_point_by_a_hierarchy(study, other, run):
+    with study.open("a", encoding="utf-8") as file:
+        file.write("sweeps:\n  sizes: [{method: mondrian, k: [5]}]\n")
+    other.write_text(other.read_text(encoding="utf-8").replace("Professional", "white collar"), encoding="utf-8")
+    file = study.parent / "job.csv"
+    file.write_text(
+        "Engineer;white collar;*\nLawyer;white collar;*\nDancer;Artist;*\nWriter;Artist;*\n", encoding="utf-8"
+    )
+    call = ("frontier", study, "--table", other, "--workers", "1")
+    assert run(*call, "--json").code != 0  # nothing says what a white collar is
+    found = run(*call, "--hierarchy", f"job={file}")
+    assert found.code == 0, found.err
+    assert "other †" in found.out
+
+
 def test_names_of_tables(tmp_path):
     odd = tmp_path / "a=b.csv"
     odd.write_text("x\n1\n", encoding="utf-8")
@@ -108,6 +123,8 @@ def test_names_of_tables(tmp_path):
     [
         (("--table", "a.csv", "--table", "b/a.csv"), "SF-USAGE-357"),
         (("--table", "a.csv", "--synthetic", "b"), "SF-USAGE-358"),
+        (("--table", "a.csv", "--hierarchy", "job"), "SF-USAGE-355"),
+        (("--hierarchy", "job=job.csv"), "SF-USAGE-356"),
     ],
     ids=str,
 )

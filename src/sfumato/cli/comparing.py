@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.foreign import foreign_tables
+from sfumato.cli.foreign import Hierarchies, foreign_tables
 from sfumato.cli.options import Json, StudyFile
 from sfumato.wording import sentence
 
@@ -37,6 +37,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
         list[str] | None,
         typer.Option("--synthetic", help="The NAME of a --table whose rows are synthetic. Repeatable."),
     ] = None,
+    hierarchy: Hierarchies = None,
     choose: Annotated[
         str, typer.Option("--choose", help="knee, or the worst acceptable: privacy=0.2 (x) or utility=0.02 (y).")
     ] = "knee",
@@ -57,7 +58,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     from sfumato.frontier import parse_rule
 
     rule, privacy, utility = parse_rule(choose)
-    tables = foreign_tables(table or (), synthetic or ())
+    tables = foreign_tables(table or (), synthetic or (), hierarchy or ())
     with show.progress(shown=not json) as report:
         found = compare(
             Study.load(study),

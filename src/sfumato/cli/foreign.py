@@ -35,15 +35,20 @@ def one_foreign_table(
     """The table of another tool that options describe."""
     from sfumato.evaluate.foreign import ForeignTable
 
+    files = _hierarchy_files(hierarchies or ())
+    return ForeignTable(source=table, synthetic=synthetic, rate=1.0 if rate is None else rate, hierarchies=files)
+
+
+def _hierarchy_files(hierarchies: Sequence[str]) -> dict[str, str]:
     files = {}
-    for text in hierarchies or ():
+    for text in hierarchies:
         column, given, file = text.partition("=")
         if not (column and given and file):
             raise UsageError(
                 f"'{text[:60]}' names no hierarchy of a column", "write --hierarchy COLUMN=FILE", code="SF-USAGE-355"
             )
         files[column] = file
-    return ForeignTable(source=table, synthetic=synthetic, rate=1.0 if rate is None else rate, hierarchies=files)
+    return files
 
 
 def study_of_table(first: Path | None, against: Path | None) -> Path:
@@ -70,10 +75,17 @@ def refuse_without_table(table: str | None, **options: object) -> None:
         )
 
 
-def foreign_tables(tables: Sequence[str], synthetic: Sequence[str]) -> dict[str, "ForeignTable"]:
-    """Several tables by the names of their points: NAME=FILE, or the file's own name."""
+def foreign_tables(
+    tables: Sequence[str], synthetic: Sequence[str], hierarchies: Sequence[str] = ()
+) -> dict[str, "ForeignTable"]:
+    """Several tables by the names of their points: NAME=FILE, or the file's own name.
+
+    Hierarchies explain the labels of every table whose rows are not synthetic.
+    """
     from sfumato.evaluate.foreign import ForeignTable
 
+    refuse_without_table(tables[0] if tables else None, hierarchy=hierarchies)
+    files = _hierarchy_files(hierarchies)
     found: dict[str, ForeignTable] = {}
     for text in tables:
         before, given, after = text.partition("=")
@@ -84,7 +96,8 @@ def foreign_tables(tables: Sequence[str], synthetic: Sequence[str]) -> dict[str,
             raise UsageError(
                 f"two tables are called '{name}'", "give them different names: --table NAME=FILE", code="SF-USAGE-357"
             )
-        found[name] = ForeignTable(source=source, synthetic=name in synthetic)
+        drawn = name in synthetic
+        found[name] = ForeignTable(source=source, synthetic=drawn, hierarchies={} if drawn else files)
     unknown = [name for name in synthetic if name not in found]
     if unknown:
         raise UsageError(

@@ -22,7 +22,8 @@ _TEXT = (
     + """\
 
 Every cell is listed, the empty ones too, so a count may be negative. Sums of counts are unbiased; the noise on a sum of
-m counts has √m times the deviation. There are about {size} records; that number is noisy, too.
+m counts has √m times the deviation. There are about {size} records. That number is noisy, too, and counted apart: the
+sum of a table differs from it by the noise of both, and `query` answers from the tables.
 {bands}
 **Synthetic records** are in `records.parquet` and `records.csv`: {rows} rows, drawn from the tables. They describe
 nobody. A record has a row for each class, weighted by how likely the class is; the weights of all rows add up to the
