@@ -210,8 +210,8 @@ class RecordsOverConfidence(_Confidence):
     def means(self, value: float) -> str:
         """What the number says, in a sentence."""
         return (
-            f"For {share_words(value)} of the published records, an adversary infers the sensitive value with more "
-            "confidence than public statistics give (capped confidence requires 0 %)."
+            f"For {share_words(value)} of the records, as published or counted, an adversary infers the sensitive "
+            "value with more confidence than public statistics give (capped confidence requires 0 %)."
         )
 
     def read(self, evidence: Evidence) -> Reading:
