@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
+from tests import postgres_server
 from tests.error_rates import Guard
 from tests.kept import keep
 
@@ -66,3 +67,13 @@ def seeded(monkeypatch) -> InsecureSource:
     source = InsecureSource(20_140)
     monkeypatch.setattr(SecureSource, "__new__", lambda _: source)
     return source
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a server that runs as long as the tests do."""
+    why = postgres_server.missing()
+    if why:
+        pytest.skip(why)
+    with postgres_server.running() as address:
+        yield address

@@ -14,6 +14,7 @@ from functools import cached_property
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 from sfumato import workflow
 from sfumato.errors import PublishError, UsageError, VerifyError
@@ -575,8 +576,11 @@ def _guessed_format(read_as: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _name(source: str) -> str:
-    """A name for a study of this table: the file's, or that of the folder of several."""
+    """A name for a study of this table: the file's, or that of the folder of several; of an address, the table's."""
     path = Path(source)
+    if "://" in source and not path.exists():
+        named = parse_qs(urlsplit(source).query).get("table", [""])[0]
+        path = Path(named or urlsplit(source).path)
     if has_magic(path.name) and path.is_file():  # `visits[1].csv` is a file, and no pattern
         return re.sub(r"[*?\[\]]+", "-", path.name.split(".")[0]).strip("-") or "study"
     plain = [part for part in (path.name, path.parent.name) if part and not has_magic(part)]

@@ -2,19 +2,7 @@ import itertools
 
 import pytest
 
-from tests.ledger import server
-
 _NUMBERS = itertools.count(1)
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """The address of a server that runs as long as the tests do."""
-    why = server.missing()
-    if why:
-        pytest.skip(why)
-    with server.running() as address:
-        yield address
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from sfumato.study.unit import PersonUnit
 from sfumato.tables import ENGINES, CodedTable, Limits
 from tests.examples import examples
 from tests.tables.attributes import attribute, categories, counted, encoded, grid
+from tests.tables.engines import loader
 
 JOB = attribute("job", categories("cook", "baker", "clerk", missing=True))
 TOWN = attribute('the town\'s "name"', categories(*(f"t{n}" for n in range(30)), other=True))
@@ -45,9 +46,9 @@ def reference(table: pa.Table) -> np.ndarray:
     return encoded(table.to_pydict(), ATTRIBUTES)
 
 
-@pytest.fixture(scope="module", params=ENGINES.values(), ids=lambda engine: engine.name)
+@pytest.fixture(scope="module", params=list(ENGINES))
 def engine(request):
-    return request.param
+    return loader(request)
 
 
 @settings(max_examples=examples(quick=5, slow=12), deadline=None)

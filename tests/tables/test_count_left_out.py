@@ -11,6 +11,8 @@ from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, Records, count_left_out, open_source, reads_once
 from tests.tables.attributes import attribute, categories, grid
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 TABLE = pa.table(
     {
         "age": ["1", "2", "old", "", "99", "3", "4", "5"],

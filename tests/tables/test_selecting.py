@@ -18,6 +18,8 @@ from tests.examples import examples
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 AGE = attribute("age", grid(0, 99, unit="integer"))
 SEX = attribute("sex", categories("f", "m", other=True))
 DAY = attribute(

@@ -17,6 +17,8 @@ from tests.examples import examples
 from tests.raising import raises_code
 from tests.small_domains import flat
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 TREE = DEEP.with_leaf("(other)")
 PART = st.sampled_from(["a1", "a21", "a22", "B", "c1", " c2 ", "c3", "zz", "", " ", "\x1f", "'"])
 TEXT = st.one_of(st.none(), st.lists(PART, max_size=4).map(";".join))

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -26,12 +25,20 @@ class Session(Protocol):
 
     dialect: str  # as Ibis calls it
 
+    def compile(self, expression: ir.Table) -> str:
+        """The expression as SQL of the engine."""
+        ...
+
     def fetch(self, sql: str, *, doing: str) -> pa.Table:
         """Run a query and bring its result home."""
         ...
 
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query, keep its result in the engine as a temporary table, and say the table's name."""
+        ...
+
+    def look(self, sql: str, *, doing: str) -> str:
+        """Give a query a name, without running it."""
         ...
 
     def put(self, table: pa.Table) -> str:
@@ -62,7 +69,7 @@ class SourceTable:
 
     def compile(self, expression: ir.Table) -> str:
         """The expression as SQL of the engine."""
-        return str(ibis.to_sql(expression, dialect=self.session.dialect, pretty=False))
+        return self.session.compile(expression)
 
     def fetch(self, expression: ir.Table) -> pa.Table:
         """The rows of an expression over ``table``."""

@@ -43,6 +43,27 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         ),
     ),
     (
+        ("permission denied to create temporary", "cannot create temporary", "permission denied for schema"),
+        SourceError(
+            "the role may create no tables for the work",
+            "let an administrator GRANT TEMPORARY ON DATABASE to the role, or GRANT USAGE, CREATE ON a SCHEMA that the "
+            "address names with &scratch=SCHEMA",
+            code="SF-SOURCE-376",
+        ),
+    ),
+    (
+        ("permission denied for",),
+        SourceError("the role may not read the table", "let an administrator GRANT SELECT on it", code="SF-SOURCE-377"),
+    ),
+    (
+        ("connection failed", "connection refused", "could not translate host", "connection timeout", "server closed"),
+        SourceError(
+            "the server cannot be reached, or does not let this role in",
+            "check host, port, database and role, and how the password is given (PGPASSWORD, a password file)",
+            code="SF-SOURCE-378",
+        ),
+    ),
+    (
         ("permission denied", "read-only file system"),
         SourceError("access is not permitted", "check the permissions of the path", code="SF-SOURCE-020"),
     ),
@@ -125,13 +146,19 @@ def classify(error: BaseException) -> SourceError:
     )
 
 
-def run_guarded(run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
-    """Run an engine call; turn its failure into ours."""
+def run_guarded(
+    run: Callable[[], T],
+    *,
+    doing: str,
+    error: type[SfumatoError] = SourceError,
+    also: tuple[type[Exception], ...] = (),
+) -> T:
+    """Run an engine call; turn its failure into ours. ``also`` are errors of an engine that is not built in."""
     try:
         return run()
     except duckdb.InterruptException:
         failure = None
-    except ENGINE_ERRORS as found:
+    except (*ENGINE_ERRORS, *also) as found:
         failure = classify(found)
     # Outside the except block: here the engine's error is no longer the context of what is raised.
     if failure is None:

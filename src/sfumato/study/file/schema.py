@@ -350,7 +350,8 @@ class StudyFields(_Fields):
 
     name: Text = Field(description="The name of the study; the ledger records its spending under it.")
     source: SourceField = Field(
-        description="The table: a path or glob relative to the study, a URL such as `duckdb:///f.db?table=t`, or a "
+        description="The table: a path or glob relative to the study, a URL such as `duckdb:///f.db?table=t` or "
+        "`postgresql://host/d?table=t`, or a "
         "mapping with a `path` and how the file is written."
     )
     privacy: Annotated[PrivacyFields, BeforeValidator(_mapping)] = Field(

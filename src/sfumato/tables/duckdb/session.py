@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
+import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.errors import SfumatoError, SourceError, UsageError
@@ -56,6 +58,11 @@ class DuckSession:
         tidy = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._tidy = tidy
         self._connection = connection if connection is not None else _connect(self.folder, limits or Limits())
+
+    @staticmethod
+    def compile(expression: ir.Table) -> str:
+        """The expression as SQL."""
+        return str(ibis.to_sql(expression, dialect="duckdb", pretty=False))
 
     def seal(self, paths: Sequence[Path]) -> None:
         """From now on nothing outside can be read but these files, what is attached, and the private folder.

@@ -1,0 +1,57 @@
+"""The types of a server's columns: how each is read, so that all engines see the same values.
+
+NaN and dates at infinity are no values: they become null here, once. Text is compared byte by byte, whatever the
+collation of the database: with some collations 'a' equals 'A'. A column of any other type is read as text. How a column
+is read depends on its type, which is public, and never on a value.
+"""
+
+from typing import Final
+
+import ibis
+import pyarrow as pa
+
+from sfumato.errors import SourceError
+from sfumato.tables.engine import SourceTable, refuse_twins
+from sfumato.tables.postgres.session import ARROW, PostgresSession, identifier
+
+_BYTES: Final = 17  # refused where an attribute is declared on it
+_PLAIN: Final = frozenset({16, 20, 21, 23, _BYTES})
+_FLOATS: Final = frozenset({700, 701})
+_TIMES: Final = frozenset({1082, 1114, 1184})
+_LISTS: Final = frozenset({1009})
+
+
+def describe_source(session: PostgresSession, sql: str, *, name: str) -> SourceTable:
+    """A source from a query."""
+    doing = f"reading {name}"
+    columns = session.columns(sql, doing=doing)
+    refuse_twins([column for column, _ in columns], where=name)
+    if not columns:
+        raise SourceError(f"{name} has no columns", "point to a table with columns", code="SF-SOURCE-370")
+    read = ", ".join(f"{_read(column, kind)} AS {identifier(column)}" for column, kind in columns)
+    view = session.look(f"SELECT {read} FROM ({sql}) AS source", doing=doing)  # noqa: S608 - names are quoted
+    schema = {column: _ibis_type(kind) for column, kind in columns}
+    found = SourceTable(ibis.table(schema, name=view), session, name, {"format": "postgres"})
+    first = session.fetch(f"SELECT 1 AS one FROM ({sql}) AS source LIMIT 1", doing=doing)  # noqa: S608
+    if first.num_rows == 0:
+        raise SourceError(f"{name} holds no records", "point to a table with at least one record", code="SF-SOURCE-371")
+    return found
+
+
+def _read(column: str, kind: int) -> str:
+    name = identifier(column)
+    if kind in _PLAIN or kind in _LISTS:
+        return name
+    if kind in _FLOATS:
+        return f"NULLIF({name}, 'NaN')"
+    if kind in _TIMES:
+        return f"CASE WHEN ISFINITE({name}) THEN {name} END"
+    return f'CAST({name} AS TEXT) COLLATE "C"'
+
+
+def _ibis_type(kind: int) -> ibis.DataType:
+    if kind == _BYTES:
+        return ibis.dtype("binary")
+    if kind not in _PLAIN | _FLOATS | _TIMES | _LISTS:
+        return ibis.dtype("string")
+    return ibis.Schema.from_pyarrow(pa.schema([("x", ARROW[kind])]))["x"]

@@ -1,0 +1,84 @@
+"""PostgreSQL, by ``postgresql://host/database?table=t``: a table is counted in its database, and its records stay."""
+
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import pyarrow as pa
+
+from sfumato.errors import SourceError, UsageError
+from sfumato.tables.engine import ENGINES, Limits, SourceTable
+
+_OURS = ("table", "schema", "scratch")
+
+
+class Postgres:
+    """A table or view of a database, by its address.
+
+    Who connects is decided by the environment or the usual files (PGUSER, PGPASSWORD, a password file, a service
+    file). An address with a password is refused: a study is read by more people than a password is for.
+    """
+
+    name: ClassVar[str] = "postgresql"
+
+    def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - the server has its own
+        """The table that an address names."""
+        try:
+            from sfumato.tables.postgres.column_types import describe_source  # noqa: PLC0415 - psycopg is an extra
+            from sfumato.tables.postgres.session import PostgresSession, identifier  # noqa: PLC0415
+        except ImportError:
+            raise SourceError(
+                "tables in PostgreSQL need the library psycopg, which is not installed",
+                "pip install 'sfumato[postgres]'",
+                code="SF-SOURCE-372",
+            ) from None
+        address, named = _split(url)
+        table = named.get("table")
+        if not table:
+            raise SourceError(
+                "the address of a PostgreSQL table does not say which table",
+                "write postgresql://host/database?table=t (and &schema=s)",
+                code="SF-SOURCE-373",
+            )
+        session = PostgresSession(address, scratch=named.get("scratch"))
+        try:
+            place = identifier(table) if "schema" not in named else f"{identifier(named['schema'])}.{identifier(table)}"
+            return describe_source(session, f"SELECT * FROM {place}", name=f"table '{table}'")  # noqa: S608 - quoted
+        except BaseException:
+            session.close()
+            raise
+
+    def load(self, table: pa.Table | pa.RecordBatchReader, *, name: str, limits: Limits) -> SourceTable:  # noqa: ARG002
+        """Tables in memory are not brought to a server."""
+        raise UsageError(
+            f"{name} is in memory, and PostgreSQL reads its own tables",
+            "leave it to the built-in engine",
+            code="SF-USAGE-370",
+        )
+
+
+def _split(url: str) -> tuple[str, dict[str, str]]:
+    """The server's part of an address, and ours; the message of a failure repeats nothing of it."""
+    try:
+        parts = urlsplit(url)
+        password = parts.password
+        options = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        raise SourceError(
+            "the address of a PostgreSQL table cannot be read",
+            "write postgresql://host/database?table=t",
+            code="SF-SOURCE-374",
+        ) from None
+    if password is not None or any(name == "password" for name, _ in options):
+        raise SourceError(
+            "the address of a PostgreSQL table has a password in it",
+            "remove it, and give it by PGPASSWORD, a password file (~/.pgpass) or a service file",
+            code="SF-SOURCE-375",
+        )
+    ours = {name: value for name, value in options if name in _OURS}
+    rest = urlencode([(name, value) for name, value in options if name not in _OURS])
+    return urlunsplit(("postgresql", parts.netloc, parts.path, rest, "")), ours
+
+
+POSTGRES = Postgres()
+ENGINES.add(POSTGRES)

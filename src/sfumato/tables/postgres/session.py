@@ -1,0 +1,168 @@
+"""A PostgreSQL connection: one transaction a source, which sees one state of the table and is taken back in the end.
+
+Everything that is made for the work (temporary tables, lookup tables) is made inside the transaction and never
+committed. Closing, a crash, a killed process or a lost connection therefore leave nothing behind. REPEATABLE READ makes
+every count one of the same records, also while others write. Rows come home as what queries ask for: counts.
+"""
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import ibis.expr.types as ir
+import psycopg
+import pyarrow as pa
+from psycopg import sql as names
+
+from sfumato.errors import SfumatoError, SourceError
+from sfumato.tables.guard import run_guarded
+from sfumato.tables.postgres.compiler import compile_guarded
+
+T = TypeVar("T")
+
+_numbers = itertools.count(1)
+
+_BATCH: Final = 50_000  # rows that are fetched at a time
+
+# What a column of a result is in Arrow, by the number of its type on the server.
+ARROW: Final = {
+    16: pa.bool_(), 20: pa.int64(), 21: pa.int16(), 23: pa.int32(), 25: pa.string(), 700: pa.float32(),
+    701: pa.float64(), 1009: pa.list_(pa.string()), 1043: pa.string(), 1082: pa.date32(), 1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", "UTC"), 1700: pa.float64(), 1000: pa.list_(pa.bool_()), 1005: pa.list_(pa.int16()),
+    1007: pa.list_(pa.int32()), 1015: pa.list_(pa.string()), 1016: pa.list_(pa.int64()), 1021: pa.list_(pa.float32()),
+    1022: pa.list_(pa.float64()),
+}  # fmt: skip
+
+
+class PostgresSession:
+    """A connection of our own; ``scratch`` is a schema for what is made, where temporary tables are not allowed."""
+
+    dialect = "postgres"
+
+    def __init__(self, address: str, *, scratch: str | None = None) -> None:
+        self._lock = threading.RLock()
+        self._scratch = scratch
+        self._queries: dict[str, str] = {}
+        self._connection = self._guarded(lambda: psycopg.connect(address), doing="connecting to PostgreSQL")
+        self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        self.run("SET LOCAL TimeZone = 'UTC'", doing="connecting to PostgreSQL")
+        self.run("SET LOCAL DateStyle = 'ISO, YMD'", doing="connecting to PostgreSQL")
+        self.run("SET LOCAL extra_float_digits = 1", doing="connecting to PostgreSQL")
+        self.run("SET LOCAL standard_conforming_strings = on", doing="connecting to PostgreSQL")
+        if scratch is not None:
+            path = f"{text(identifier(scratch))} || ', ' || current_setting('search_path')"
+            self.run(f"SELECT set_config('search_path', {path}, true)", doing="connecting to PostgreSQL")
+
+    def compile(self, expression: ir.Table) -> str:
+        """The expression as SQL; queries that were given a name stand before it."""
+        sql = compile_guarded(expression)
+        named = [f"{identifier(n)} AS NOT MATERIALIZED ({q})" for n, q in self._queries.items() if identifier(n) in sql]
+        return f"WITH {', '.join(named)} {sql}" if named else sql
+
+    def run(self, sql: str, *, doing: str) -> None:
+        """Run a statement that gives nothing back."""
+        with self._lock:
+            self._guarded(lambda: self._connection.execute(sql), doing=doing)
+
+    def columns(self, sql: str, *, doing: str) -> list[tuple[str, int]]:
+        """The names of a query's columns and the numbers of their types; nothing is read."""
+        with self._lock:
+            nothing = f"SELECT * FROM ({sql}) AS q LIMIT 0"  # noqa: S608 - of our own making
+            found = self._guarded(lambda: self._connection.execute(nothing), doing=doing)
+            return [(column.name, column.type_code) for column in found.description or ()]
+
+    def fetch(self, sql: str, *, doing: str) -> pa.Table:
+        """Run a query and bring its result home, a batch at a time."""
+        with self._lock:
+            return self._guarded(lambda: self._fetched(sql), doing=doing)
+
+    def _fetched(self, sql: str) -> pa.Table:
+        with self._connection.cursor(name=self._new(), binary=True) as cursor:
+            cursor.itersize = _BATCH
+            cursor.execute(sql)
+            columns = [(column.name, ARROW[column.type_code]) for column in cursor.description or ()]
+            schema = pa.schema(columns)
+            batches = []
+            while rows := cursor.fetchmany(_BATCH):
+                arrays = [
+                    _array(column, kind) for column, (_, kind) in zip(zip(*rows, strict=True), columns, strict=True)
+                ]
+                batches.append(pa.record_batch(arrays, schema=schema))
+            return pa.Table.from_batches(batches, schema=schema)
+
+    def keep(self, sql: str, *, doing: str) -> str:
+        """Run a query and keep its result in a table that nobody else sees."""
+        name = self._new()
+        self.run(f"CREATE {self._kind} TABLE {identifier(name)} {self._until} AS {sql}", doing=doing)
+        self.run(f"ANALYZE {identifier(name)}", doing=doing)
+        return name
+
+    def look(self, sql: str, *, doing: str) -> str:  # noqa: ARG002 - the shape of a session
+        """Give a query a name, without running it; no right to create anything is needed."""
+        name = self._new()
+        self._queries[name] = sql
+        return name
+
+    def put(self, table: pa.Table) -> str:
+        """Bring a small table to the server."""
+        name, doing = self._new(), "handing a table to the server"
+        columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
+        self.run(f"CREATE {self._kind} TABLE {identifier(name)} ({columns}) {self._until}", doing=doing)
+        with self._lock:
+            self._guarded(lambda: self._copied(name, table), doing=doing)
+        self.run(f"ANALYZE {identifier(name)}", doing=doing)
+        return name
+
+    def _copied(self, name: str, table: pa.Table) -> None:
+        statement = names.SQL("COPY {} FROM STDIN").format(names.Identifier(name))
+        with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                copy.write_row(row)
+
+    def close(self) -> None:
+        """Take the transaction back, with everything that was made in it; closing twice is fine."""
+        with self._lock:
+            if not self._connection.closed:
+                self._connection.close()  # in a transaction: the server takes it back
+
+    @property
+    def _kind(self) -> str:
+        return "TEMPORARY" if self._scratch is None else "UNLOGGED"
+
+    @property
+    def _until(self) -> str:
+        return "ON COMMIT DROP" if self._scratch is None else ""
+
+    def _new(self) -> str:
+        """A name that no other session has: neither of this process, nor of another in the same scratch schema."""
+        return f"sfumato_{self._connection.info.backend_pid}_{next(_numbers)}"
+
+    def _guarded(self, run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
+        return run_guarded(run, doing=doing, error=error, also=(psycopg.Error,))
+
+
+def identifier(name: str) -> str:
+    """A name as SQL, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A text as SQL, whatever is in it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_floating(kind):
+        values = [None if value is None else float(value) for value in values]  # sums of whole numbers are decimals
+    return pa.array(values, kind)
+
+
+def _server_type(kind: pa.DataType) -> str:
+    if pa.types.is_boolean(kind):
+        return "BOOLEAN"
+    if pa.types.is_integer(kind):
+        return "BIGINT"
+    if pa.types.is_floating(kind):
+        return "DOUBLE PRECISION"
+    return 'TEXT[] COLLATE "C"' if pa.types.is_list(kind) else 'TEXT COLLATE "C"'
