@@ -23,6 +23,7 @@ from sfumato.study.attribute import Attribute
 from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
+from sfumato.tables.cell_limit import most_cells, refuse_many_cells
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.folding import Narrow, fold, pack, packed, region, sort_cells, unpacked
@@ -98,7 +99,7 @@ class CodedTable:
     def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
         names = tuple(self._places) if attributes is None else tuple(attributes)
-        columns, counts = self._group(names, [None] * len(names))
+        columns, counts = self._group(names, [None] * len(names), limited=len(names))
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
 
     def cells_and_rows(self) -> tuple[Cells, int]:
@@ -109,7 +110,9 @@ class CodedTable:
         if isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
             return self.full_cells(), self.all_rows()
         table = self.records.marked()
-        columns, counts = self._counted(table.select(*(f"c{place}" for place in range(len(self.attributes)))))
+        columns, counts = self._counted(
+            table.select(*(f"c{place}" for place in range(len(self.attributes)))), limited=len(self.attributes)
+        )
         fits = np.ones(len(counts), dtype=bool)
         for column in columns:
             fits &= column >= 0
@@ -190,7 +193,9 @@ class CodedTable:
             raise InternalError(f"'{name}' is not an attribute of the coded table")
         return self._places[name]
 
-    def _group(self, names: Sequence[str], cuts: Sequence[Cut | None]) -> tuple[list[Narrow], NDArray[np.int64]]:
+    def _group(
+        self, names: Sequence[str], cuts: Sequence[Cut | None], *, limited: int = 0
+    ) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
         kept = self._table(names)
         if not names:  # all records are alike in nothing: one cell, or none where there are no records
@@ -203,13 +208,26 @@ class CodedTable:
         sizes = [full if cut is None else len(cut) for full, cut in zip(self._sizes(names), cuts, strict=True)]
         packs = pack(sizes)
         keys, counts = self._counted(
-            kept.select(**{f"g{place}": packed(columns, sizes, places) for place, places in enumerate(packs)})
+            kept.select(**{f"g{place}": packed(columns, sizes, places) for place, places in enumerate(packs)}),
+            limited=limited,
         )
         return unpacked(keys, sizes, packs), counts
 
-    def _counted(self, table: ir.Table) -> tuple[list[Narrow], NDArray[np.int64]]:
-        """The distinct rows of a table, by column, and how often each occurs."""
-        found = self.source.fetch(table.group_by(list(table.columns)).aggregate(n=table.count()))
+    def _counted(self, table: ir.Table, *, limited: int) -> tuple[list[Narrow], NDArray[np.int64]]:
+        """The distinct rows of a table, by column, and how often each occurs.
+
+        Cells of ``limited`` attributes are refused where there are more than fit here. 0: never. A private release
+        takes none of the limited counts: how many cells there are is nothing that ε covers, and it may not fail by it.
+        """
+        grouped = table.group_by(list(table.columns)).aggregate(n=table.count())
+        memory = self.source.session.memory
+        if limited and memory is not None:
+            doing = f"counting {self.source.name}"
+            name = self.source.session.keep(self.source.compile(grouped), doing=doing)
+            grouped = ibis.table(grouped.schema(), name=name)
+            cells = int(self.source.fetch(grouped.aggregate(cells=grouped.count()))["cells"][0].as_py())
+            refuse_many_cells(cells, most_cells(memory, limited), attributes=limited, where=self.source.name)
+        found = self.source.fetch(grouped)
         return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
 
     def _sizes(self, names: Sequence[str]) -> list[int]:

@@ -24,6 +24,7 @@ class Session(Protocol):
     """One open connection. Every method turns the engine's errors into ours (see `guard`)."""
 
     dialect: str  # as Ibis calls it
+    memory: int | None  # bytes that cells may take here; None where the engine is this process (see `cell_limit`)
 
     def compile(self, expression: ir.Table) -> str:
         """The expression as SQL of the engine."""

@@ -35,10 +35,11 @@ def open_source(
     """Open a table where it lies.
 
     ``source`` is a path or glob to CSV (also TSV, also packed with gzip) or Parquet files, a URL such as
-    ``duckdb:///file.db?table=t``, a pandas or polars table, an Ibis table on DuckDB, anything with the Arrow PyCapsule
-    interface, or a `Source`: one of these, with how it is written. Relative paths start at ``base``. Close the result,
-    or use it in a ``with`` statement. ``private`` is for differentially private releases: how a CSV file is written is
-    then decided by the study and the line of names alone, and no record can make reading fail (`csv_records`).
+    ``duckdb:///file.db?table=t`` or ``postgresql://host/database?table=t``, a pandas or polars table, an Ibis table on
+    DuckDB or PostgreSQL, anything with the Arrow PyCapsule interface, or a `Source`: one of these, with how it is
+    written. Relative paths start at ``base``. Close the result, or use it in a ``with`` statement. ``private`` is for
+    differentially private releases: how a CSV file is written is then decided by the study and the line of names alone,
+    and no record can make reading fail (`csv_records`).
     """
     if isinstance(source, SourceTable):
         return source
@@ -66,9 +67,23 @@ def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, 
         return _engine(scheme.group(1).lower()).open(str(source), base=folder, limits=limits)
     _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
-        return DUCKDB.adopt(source)
+        return _adopt(source, limits)
     table, name = as_arrow(source)
     return DUCKDB.load(table, name=name, limits=limits)
+
+
+def _adopt(table: ir.Table, limits: Limits) -> SourceTable:
+    """An Ibis table, by the engine of its backend."""
+    backend = table.get_backend().name
+    if backend == "duckdb":
+        return DUCKDB.adopt(table)
+    if backend == "postgres":
+        return POSTGRES.adopt(table, limits=limits)
+    raise SourceError(
+        f"Ibis tables on {backend} cannot be used yet",
+        "pass table.to_pyarrow(), or an Ibis table on DuckDB or PostgreSQL",
+        code="SF-SOURCE-013",
+    )
 
 
 def _refuse_csv_fields(declared: Source, why: str) -> None:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import ibis
 import ibis.expr.types as ir
@@ -17,6 +17,8 @@ from sfumato.study.describe.date_guess import Formats, guess_formats
 from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
 from sfumato.tables import coding
 from sfumato.tables.engine import SourceTable
+
+T = TypeVar("T")
 
 _TOGETHER = 100  # columns looked at by one query
 _EXACT_CELLS = 50_000_000  # rows × columns up to which distinct values are counted exactly
@@ -107,14 +109,10 @@ def profile_table(source: SourceTable) -> Profile:
 
 def _columns(source: SourceTable) -> list[_Column]:
     """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
-    first = source.table.limit(_SAMPLE)
-    dated = [name for name, kind in source.table.schema().items() if kind.is_date() or kind.is_timestamp()]
-    if dated:  # as text: an engine knows days that Python does not, such as infinity
-        first = first.mutate(**{name: first[name].cast("string") for name in dated})
-    sample = source.fetch(first).to_pydict()
+    sample = _sample(source)
     found: list[_Column] = []
     for place, (name, kind) in enumerate(source.table.schema().items()):
-        values = [str(value) for value in sample[name] if not is_missing(value)]
+        values = [str(value) for value in sample[place] if not is_missing(value)]
         text = kind.is_string()
         found.append(
             _Column(
@@ -127,6 +125,20 @@ def _columns(source: SourceTable) -> list[_Column]:
                 truths=text and all(value.lower() in {"true", "false"} for value in values),
             )
         )
+    return found
+
+
+def _sample(source: SourceTable) -> list[Sequence[Any]]:
+    """Some values of each column, sorted: what is brought here are values of columns, and never a record."""
+    found: list[Sequence[Any]] = []
+    for some in _batches(list(source.table.schema().items())):
+        first = source.table.select(**{f"s{place}": source.table[name] for place, (name, _) in enumerate(some)})
+        first = first.limit(_SAMPLE)
+        # As text: an engine knows days that Python does not, such as infinity.
+        dated = [f"s{place}" for place, (_, kind) in enumerate(some) if kind.is_date() or kind.is_timestamp()]
+        first = first.mutate(**{name: first[name].cast("string") for name in dated}) if dated else first
+        lists = source.fetch(first.aggregate(**{n: first[n].collect(order_by=first[n]) for n in first.columns}))
+        found += [lists[name][0].as_py() or () for name in first.columns]
     return found
 
 
@@ -175,7 +187,7 @@ def _asked(source: SourceTable, table: ir.Table, questions: dict[str, ir.Scalar]
     return answers
 
 
-def _batches(columns: Sequence[_Column]) -> Iterator[Sequence[_Column]]:
+def _batches(columns: Sequence[T]) -> Iterator[Sequence[T]]:
     for start in range(0, len(columns), _TOGETHER):
         yield columns[start : start + _TOGETHER]
 

@@ -185,3 +185,25 @@ def test_a_study_is_proposed(server):
     assert proposal.name == place.rpartition("=")[2]
     written = proposal.to_yaml()
     assert '"?"' in written and "Bonn" in written
+
+
+def test_an_ibis_table_is_read_through_a_connection_of_our_own(server):
+    import ibis
+
+    place = server.store(pa.table({"age": [1, 2, 2, 5], "job": ["a", "b", "b", "c"]})).rpartition("=")[2]
+    run(server, f"CREATE SCHEMA IF NOT EXISTS aside; CREATE VIEW aside.v_{place} AS SELECT * FROM {place}")
+    port = int(server.address.rpartition(":")[2])
+    theirs = ibis.postgres.connect(host="127.0.0.1", port=port, user="owner", database="postgres", schema="aside")
+    try:
+        seen = theirs.table(f"v_{place}")
+        jobs = ibis.memtable({"job": ["a", "b"], "kind": ["x", "y"]})
+        joined = seen.filter(seen["age"] < 5).join(jobs, "job")
+        kind, age = attribute("kind", categories("x", "y")), attribute("age", grid(0, 9, unit="integer"))
+        with open_source(joined) as source:
+            assert counted(source, age, kind) == {(1, 0): 1, (2, 1): 2}
+            assert source.session.memory == 2 * 10**9
+        assert left_behind(server) == []
+        assert theirs.con.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        assert theirs.table(f"v_{place}").count().execute() == 4  # their connection is open and as it was
+    finally:
+        theirs.disconnect()

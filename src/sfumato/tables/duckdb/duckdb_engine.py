@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -18,6 +17,7 @@ from sfumato.tables.duckdb.column_types import describe_source, hide_statistics
 from sfumato.tables.duckdb.session import DuckSession, identifier, kept_open, literal_path, text
 from sfumato.tables.engine import ENGINES, Limits, SourceTable, refuse_twins
 from sfumato.tables.guard import run_guarded
+from sfumato.tables.ibis_query import compile_query
 
 _LINE_LIMIT = 2_000_000  # bytes; DuckDB's own default, raised for files with longer lines
 _LONG = 16_000_000  # bytes of a record whose quoted fields have many lines
@@ -119,32 +119,10 @@ class DuckDb:
             return describe_source(session, sql, name=name, read_as=read_as)
 
     def adopt(self, table: Any) -> SourceTable:
-        """An Ibis table on DuckDB, queried through its own connection.
-
-        Ibis only writes the query. Tables in memory that it refers to are handed to the connection here, and not by
-        Ibis when it runs a query: its calls that run one do not work with every DuckDB.
-        """
-        backend = table.get_backend()
-        if backend.name != self.name:
-            raise SourceError(
-                f"Ibis tables on {backend.name} cannot be used yet",
-                "pass table.to_pyarrow(), or an Ibis table on DuckDB",
-                code="SF-SOURCE-013",
-            )
-        from ibis.expr import operations  # noqa: PLC0415 - only here
-
+        """An Ibis table on DuckDB, queried through its own connection."""
         doing = "reading the Ibis table"
-        with kept_open(DuckSession(backend.con)) as session:
-            found = table.op().find(operations.InMemoryTable)
-            places = {
-                op: operations.DatabaseTable(
-                    name=session.put(run_guarded(partial(op.data.to_pyarrow, op.schema), doing=doing)),
-                    schema=op.schema,
-                    source=backend,
-                )
-                for op in found
-            }
-            query = run_guarded(lambda: str(backend.compile(table.op().replace(places).to_expr())), doing=doing)
+        with kept_open(DuckSession(table.get_backend().con)) as session:
+            query = compile_query(table, session, doing=doing)
             query = hide_statistics(session, query, doing=doing)  # it may read Parquet files, see `parquet`
             return describe_source(session, query, name="the Ibis table", read_as={"format": "ibis"})
 

@@ -46,6 +46,7 @@ class DuckSession:
     """A connection of our own, or one that came with an Ibis table and stays open after us."""
 
     dialect = "duckdb"
+    memory: int | None = None
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, *, limits: Limits | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sfumato-"))  # only its owner may look inside

@@ -1,9 +1,11 @@
 """PostgreSQL, by ``postgresql://host/database?table=t``: a table is counted in its database, and its records stay."""
 
 from pathlib import Path
+from types import ModuleType
 from typing import ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.errors import SourceError, UsageError
@@ -21,17 +23,8 @@ class Postgres:
 
     name: ClassVar[str] = "postgresql"
 
-    def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - the server has its own
-        """The table that an address names."""
-        try:
-            from sfumato.tables.postgres.column_types import describe_source  # noqa: PLC0415 - psycopg is an extra
-            from sfumato.tables.postgres.session import PostgresSession, identifier  # noqa: PLC0415
-        except ImportError:
-            raise SourceError(
-                "tables in PostgreSQL need the library psycopg, which is not installed",
-                "pip install 'sfumato[postgres]'",
-                code="SF-SOURCE-372",
-            ) from None
+    def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - nothing is relative
+        """The table that an address names; the server has limits of its own, ours is for what is brought here."""
         address, named = _split(url)
         table = named.get("table")
         if not table:
@@ -40,13 +33,19 @@ class Postgres:
                 "write postgresql://host/database?table=t (and &schema=s)",
                 code="SF-SOURCE-373",
             )
-        session = PostgresSession(address, scratch=named.get("scratch"))
-        try:
-            place = identifier(table) if "schema" not in named else f"{identifier(named['schema'])}.{identifier(table)}"
-            return describe_source(session, f"SELECT * FROM {place}", name=f"table '{table}'")  # noqa: S608 - quoted
-        except BaseException:
-            session.close()
-            raise
+        found: SourceTable = _opening().open_address(
+            address, table, schema=named.get("schema"), scratch=named.get("scratch"), limits=limits
+        )
+        return found
+
+    def adopt(self, table: ir.Table, *, limits: Limits) -> SourceTable:
+        """An Ibis table on PostgreSQL, queried through a connection of our own to the same database.
+
+        What its connection has not committed, and its temporary tables, are therefore not seen, and its transaction is
+        left alone.
+        """
+        found: SourceTable = _opening().open_ibis(table, limits=limits)
+        return found
 
     def load(self, table: pa.Table | pa.RecordBatchReader, *, name: str, limits: Limits) -> SourceTable:  # noqa: ARG002
         """Tables in memory are not brought to a server."""
@@ -55,6 +54,19 @@ class Postgres:
             "leave it to the built-in engine",
             code="SF-USAGE-370",
         )
+
+
+def _opening() -> ModuleType:
+    """What opens sources: it needs psycopg, which is an extra, and is imported when a table is opened."""
+    try:
+        from sfumato.tables.postgres import opening  # noqa: PLC0415
+    except ImportError:
+        raise SourceError(
+            "tables in PostgreSQL need the library psycopg, which is not installed",
+            "pip install 'sfumato[postgres]'",
+            code="SF-SOURCE-372",
+        ) from None
+    return opening
 
 
 def _split(url: str) -> tuple[str, dict[str, str]]:

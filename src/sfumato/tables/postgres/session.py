@@ -40,7 +40,8 @@ class PostgresSession:
 
     dialect = "postgres"
 
-    def __init__(self, address: str, *, scratch: str | None = None) -> None:
+    def __init__(self, address: str, *, memory: int, scratch: str | None = None) -> None:
+        self.memory: int | None = memory
         self._lock = threading.RLock()
         self._scratch = scratch
         self._queries: dict[str, str] = {}
@@ -51,8 +52,14 @@ class PostgresSession:
         self.run("SET LOCAL extra_float_digits = 1", doing="connecting to PostgreSQL")
         self.run("SET LOCAL standard_conforming_strings = on", doing="connecting to PostgreSQL")
         if scratch is not None:
-            path = f"{text(identifier(scratch))} || ', ' || current_setting('search_path')"
-            self.run(f"SELECT set_config('search_path', {path}, true)", doing="connecting to PostgreSQL")
+            self._search(f"{text(identifier(scratch))} || ', ' || current_setting('search_path')")
+
+    def search_in(self, path: str) -> None:
+        """Find tables without a schema along this search path."""
+        self._search(text(path))
+
+    def _search(self, path: str) -> None:
+        self.run(f"SELECT set_config('search_path', {path}, true)", doing="connecting to PostgreSQL")
 
     def compile(self, expression: ir.Table) -> str:
         """The expression as SQL; queries that were given a name stand before it."""

@@ -1,0 +1,54 @@
+"""How many cells may come to this process from an engine that is elsewhere.
+
+Methods of groups, measures and attacks need every occupied combination of values. There can be as many as records, and
+they are held here, so an engine that is not this process counts them before they are brought. The built-in engine is
+this process: it has the table already, and no limit of this kind.
+"""
+
+import re
+from typing import Final
+
+from sfumato.errors import SourceError, UsageError
+
+MEMORY: Final = "2GB"
+"""What cells may take where no memory limit is given."""
+
+BYTES_PER_CODE: Final = 64
+"""What a code of a cell takes at the peak of a release: measured with Mondrian, whose sorts hold it several times."""
+
+_UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def parse_memory(text: str) -> int:
+    """Bytes, from a text such as 500MB or 2GiB.
+
+    >>> parse_memory("2GB"), parse_memory("1 KiB")
+    (2000000000, 1024)
+    """
+    found = re.fullmatch(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise UsageError(
+            f"the memory limit '{text[:40]}' is no amount of memory", "write it as 500MB or 4GB", code="SF-USAGE-379"
+        )
+    number, unit, binary = found.groups()
+    size = _UNITS[unit.upper()]
+    if binary:
+        size = 1024 ** list(_UNITS.values()).index(size)
+    return int(float(number) * size)
+
+
+def most_cells(memory: int, attributes: int) -> int:
+    """How many cells of so many attributes fit, with their counts."""
+    return max(1, memory // (BYTES_PER_CODE * (attributes + 1)))
+
+
+def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) -> None:
+    """Stop before more cells are brought than fit; the message says that there are more, and not how many."""
+    if found > limit:
+        raise SourceError(
+            f"{where} has more than {limit:,} distinct combinations of the {attributes} attributes that are asked for, "
+            "which is what fits the memory limit of this process",
+            "raise --memory-limit, leave attributes out of the purpose, declare wider steps or coarser values; a "
+            "differentially private method such as `diffgen` needs fewer counts",
+            code="SF-SOURCE-380",
+        )

@@ -1,0 +1,46 @@
+"""Sources in PostgreSQL, each with a connection of its own: a table by its address, or what an Ibis table is on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ibis.expr.types as ir
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from sfumato.tables.cell_limit import MEMORY, parse_memory
+from sfumato.tables.engine import Limits, SourceTable
+from sfumato.tables.guard import run_guarded
+from sfumato.tables.ibis_query import compile_query
+from sfumato.tables.postgres.column_types import describe_source
+from sfumato.tables.postgres.session import PostgresSession, identifier
+
+
+def open_address(address: str, table: str, *, schema: str | None, scratch: str | None, limits: Limits) -> SourceTable:
+    """A table or view of the database at an address."""
+    place = identifier(table) if schema is None else f"{identifier(schema)}.{identifier(table)}"
+    with _connected(address, limits, scratch=scratch) as session:
+        return describe_source(session, f"SELECT * FROM {place}", name=f"table '{table}'")  # noqa: S608 - quoted
+
+
+def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:
+    """What an Ibis table shows, with the rights and the search path of its connection."""
+    doing = "reading the Ibis table"
+    theirs: psycopg.Connection = table.get_backend().con
+    shown = run_guarded(
+        lambda: theirs.execute("SELECT current_setting('search_path')").fetchone(), doing=doing, also=(psycopg.Error,)
+    )
+    password = {"password": theirs.info.password} if theirs.info.password else {}
+    with _connected(make_conninfo(theirs.info.dsn, **password), limits) as session:
+        session.search_in(shown[0] if shown else "")
+        return describe_source(session, compile_query(table, session, doing=doing), name="the Ibis table")
+
+
+@contextmanager
+def _connected(address: str, limits: Limits, *, scratch: str | None = None) -> Iterator[PostgresSession]:
+    """A session that stays open for the source made with it, and is closed if making it fails."""
+    session = PostgresSession(address, memory=parse_memory(limits.memory or MEMORY), scratch=scratch)
+    try:
+        yield session
+    except BaseException:
+        session.close()
+        raise

@@ -1,0 +1,68 @@
+"""How much of a table in another process may come here."""
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.errors import SourceError, UsageError
+from sfumato.tables import CodedTable, open_source
+from sfumato.tables.cell_limit import BYTES_PER_CODE, most_cells, parse_memory
+from tests.raising import raises_code
+from tests.tables.attributes import attribute, grid
+from tests.tables.engines import PostgresTables
+
+AGE, PAY = attribute("age", grid(0, 99, unit="integer")), attribute("pay", grid(0, 99, unit="integer"))
+TABLE = pa.table({"age": [n % 50 for n in range(400)], "pay": [n % 7 for n in range(400)]})  # 350 combinations
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_"),
+    [("500MB", 5 * 10**8), ("2GiB", 2**31), ("1.5 gb", 1_500_000_000), ("7", 7), ("1TB", 10**12), ("3k", 3000)],
+)
+def test_amounts_of_memory(text, bytes_):
+    assert parse_memory(text) == bytes_
+
+
+@pytest.mark.parametrize("text", ["plenty", "", "-1GB", "1e9", "9" * 400, "GB", "1 GB of it"])
+def test_amounts_that_are_none(text):
+    with raises_code(UsageError, "SF-USAGE-379"):
+        parse_memory(text)
+
+
+def test_cells_that_fit_are_counted_and_one_more_is_refused_without_a_number(postgres):
+    place = PostgresTables(postgres).store(TABLE)
+    enough = 350 * 3 * BYTES_PER_CODE
+    assert most_cells(enough, 2) == 350
+    for both in (CodedTable.full_cells, lambda coded: coded.cells_and_rows()[0]):
+        with open_source(place, memory_limit=f"{enough}B") as source:
+            assert len(both(CodedTable(source, [AGE, PAY]))) == 350
+        with open_source(place, memory_limit=f"{enough - 1}B") as source:
+            with raises_code(SourceError, "SF-SOURCE-380") as caught:
+                both(CodedTable(source, [AGE, PAY]))
+            assert "350" not in str(caught.value)
+            assert len(CodedTable(source, [AGE, PAY]).full_cells(["age"])) == 50  # fewer attributes fit
+
+
+def test_a_private_release_never_fails_by_how_many_cells_there_are(postgres, tmp_path):
+    attributes = {
+        name: {"role": "quasi_identifier", "type": "integer", "bounds": [0, 99], "step": 1}
+        for name in TABLE.column_names
+    }
+    study = sf.Study.from_mapping(
+        {
+            "name": "limited",
+            "source": PostgresTables(postgres).store(TABLE),
+            "privacy": {"budget": 10},
+            "attributes": attributes,
+        }
+    )
+    given = {"memory_limit": "1KB", "report": False, "insecure_seed": 3}
+    assert study.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "private", **given).rows > 0
+    with raises_code(SourceError, "SF-SOURCE-380"):
+        study.release(sf.Mondrian(k=2), out=tmp_path / "groups", **given)
+    assert not (tmp_path / "groups").exists()
+
+
+def test_the_built_in_engine_has_its_own_limit():
+    with open_source(TABLE, memory_limit="100MB") as source:
+        assert source.session.memory is None

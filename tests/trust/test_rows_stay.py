@@ -1,0 +1,126 @@
+"""No record of a table in PostgreSQL is brought to this process, whatever is done with it: a spy sees every answer."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.methods import METHODS
+from sfumato.tables import open_source
+from sfumato.tables.postgres.session import PostgresSession
+from tests.contracts.test_wrong_types import LEAST
+from tests.tables.engines import PostgresTables
+from tests.workflow.test_engines_agree import UNITS
+
+RECORDS = 1_500
+CELLS = 4 * 3 * 3 * 2  # combinations of what the study declares
+SECRETS = [f"secret-{n}" for n in range(RECORDS)]
+
+
+def table():
+    rng = np.random.default_rng(3)
+    return pa.table(
+        {
+            "who": SECRETS,
+            "age": rng.integers(0, 4, RECORDS),
+            "town": rng.choice(["Ulm", "Bonn", "Jena"], RECORDS),
+            "ill": rng.choice(["a", "b", "c"], RECORDS),
+            "dead": rng.choice(["no", "yes"], RECORDS),
+        }
+    )
+
+
+def declared(address, unit):
+    quasi = {"role": "quasi_identifier"}
+    return {
+        "name": "watched",
+        "source": address,
+        "privacy": {"budget": 100, "unit": unit},
+        "attributes": {
+            "age": {**quasi, "type": "integer", "bounds": [0, 3], "step": 1, "taxonomy": {"intervals": {"width": 2}}},
+            "town": {**quasi, "values": ["Ulm", "Bonn", "Jena"]},
+            "ill": {"role": "sensitive", "values": ["a", "b", "c"]},
+            "dead": {"role": "class", "values": ["no", "yes"]},
+        },
+    }
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    """Everything that a server answers."""
+    seen = []
+    fetch = PostgresSession.fetch
+
+    def watched(self, sql, *, doing):
+        found = fetch(self, sql, doing=doing)
+        seen.append(found)
+        return found
+
+    monkeypatch.setattr(PostgresSession, "fetch", watched)
+    return seen
+
+
+def refuse_records(seen):
+    """Fail where an answer has more rows than there are combinations of declared values, or a value of a name."""
+    assert seen
+    for found in seen:
+        assert found.num_rows <= CELLS + 20, f"{found.num_rows} rows of {found.column_names}"
+        assert "secret" not in str(found.to_pydict())
+
+
+@pytest.fixture(scope="module")
+def address(postgres):
+    return PostgresTables(postgres).store(table())
+
+
+def test_the_spy_sees_records_that_are_brought(address, spy):
+    with open_source(address) as source:
+        source.fetch(source.table.select("age"))
+        with pytest.raises(AssertionError):
+            refuse_records(spy)
+
+
+@pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
+@pytest.mark.parametrize(("name", "unit"), UNITS, ids=str)
+def test_releases_reports_measures_and_attacks_bring_counts_alone(address, spy, tmp_path, name, unit):
+    method = METHODS[name]
+    study = sf.Study.from_mapping(declared(address, unit))
+    recipe = method(**({"epsilon": "2"} if method.needs.private else LEAST[name]))
+    study.plan(recipe)
+    study.check()
+    done = study.release(recipe, out=tmp_path / "out", insecure_seed=5)
+    study.measure(done)
+    study.accuracy(recipe, runs=1)
+    if not method.needs.private:
+        study.attack_link(done)
+    refuse_records(spy)
+
+
+@pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
+def test_questions_and_trees_bring_counts_alone(address, spy, tmp_path):
+    study = sf.Study.from_mapping(declared(address, "record"))
+    study.ask("age >= 2", epsilon="1/2", insecure_seed=5)
+    study.learn(sf.interactive.DiffPC45(epsilon="1", depth=2), out=tmp_path / "tree", insecure_seed=5)
+    refuse_records(spy)
+
+
+def test_describing_brings_values_of_columns_that_no_record_can_be_put_together_from(address, spy):
+    sf.describe(address)
+    for found in spy:
+        assert found.num_rows <= 1  # aggregates alone
+        columns = found.to_pylist()[0] if found.num_rows else {}
+        lists = [value for value in columns.values() if isinstance(value, list) and len(value) > 1]
+        assert all(values == sorted(values) for values in lists if len(values) > CELLS)
+
+
+@pytest.mark.error_rate(0, reason="an address is in no file, whatever is drawn")
+def test_the_address_is_in_no_bundle_and_in_no_ledger(address, tmp_path):
+    ledger = tmp_path / "ledger.db"
+    study = sf.Study.from_mapping({**declared(address, "record"), "ledger": str(ledger)})
+    study.release(sf.DiffGen(epsilon="1", h=2), out=tmp_path / "out")
+    host = address.removeprefix("postgresql://").partition("/")[0].rpartition("@")[2]
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert ledger in tmp_path.iterdir() and any(path.name == "manifest.json" for path in files)
+    for path in (*files, ledger):
+        written = path.read_bytes()
+        assert host.encode() not in written and b"postgresql:" not in written, path.name
