@@ -15,15 +15,15 @@ from tests.release import partitions
 FORMS = ("counts", "generalised", "bucketized", "anatomy", "suppressed")
 
 
-def write_sound(form, folder):
-    """A small bundle of each form, and of records with suppressed ones among them."""
+def write_sound(form, folder, source=None):
+    """A small bundle of each form, and of records with suppressed ones among them; a source is for what is drawn."""
     if form == "counts":
         return counts.publish(counts.small_draft(), folder).path
     lost = form == "suppressed"
     draft = partitions.small_draft(form="generalised" if lost else form, suppressed=lost)
     if form in {"bucketized", "anatomy"}:
         draft = partitions.small_draft(form=form, models=parse_models({"distinct-l-diversity": 1}))
-    return partitions.publish(draft, folder, suppression=lost).path
+    return partitions.publish(draft, folder, suppression=lost, source=source).path
 
 
 def manifest(bundle):
@@ -61,7 +61,7 @@ def receive(bundle):
             outcome(release.to_arrow),
             outcome(release.to_training),
             outcome(release.encoder),
-            outcome(release.sample),
+            outcome(release.sample, None, 2),
             outcome(release.sample, 3, 1),
             outcome(release.query, f"'{column}' != nowhere"),
             outcome(release.query, f"'{column}' >= 3"),

@@ -18,6 +18,7 @@ from random import Random
 
 from sfumato.errors import InternalError, SfumatoError, VerifyError
 from sfumato.interactive import DiffPC45
+from sfumato.privacy.dp.sampling import InsecureSource
 from sfumato.privacy.models import parse_models
 from sfumato.study.file import load_study, load_taxonomy, read_models
 from tests.trust import forged
@@ -127,9 +128,10 @@ class Manifests:
 
 @cache
 def _sound():
-    """The files of a sound bundle of every form."""
+    """The files of a sound bundle of every form, the same in every process: buckets are drawn from a seed."""
+    source = InsecureSource(1)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        return {form: forged.files_of(forged.write_sound(form, Path(folder) / form)) for form in forged.FORMS}
+        return {form: forged.files_of(forged.write_sound(form, Path(folder) / form, source)) for form in forged.FORMS}
 
 
 class DataFiles(Manifests):

@@ -15,8 +15,6 @@ import pytest
 
 from tests.trust.fuzzing import TARGETS
 
-pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
-
 ROOT = Path(__file__).parents[2]
 FEW = {"manifest": 50, "data": 50, "study": 100}
 BATCH = 10_000

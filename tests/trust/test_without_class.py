@@ -116,6 +116,9 @@ def test_it_is_audited():
     assert not study().audit(sf.ContingencyTable(epsilon=SURE), runs=400).violates
 
 
+@pytest.mark.error_rate(
+    1e-10, reason="noise of 24 counts takes off all 60 records, in one of five draws: Chernoff, 1.2e-11"
+)
 def test_a_sweep_compares_it(tmp_path):
     found = sf.frontier(
         study(sweeps={"noise": {"method": "contingency", "epsilon": [1, 2]}}), x="ploss", y="marginals-1", workers=1,

@@ -243,7 +243,7 @@ def test_the_fitting_threshold_is_the_smallest_that_fits(groups, scale, size):
     assert threshold == 1 or mass(threshold - 1) > max(size, 1) / 10
 
 
-@pytest.mark.error_rate(1e-99, reason="1,500 rows of noise where some 300 are expected: Chernoff")
+@pytest.mark.error_rate(2e-7, reason="noisy class totals that leave out one of 500 cells: 1.6e-7, scale 20 against 370")
 def test_a_contingency_table_over_an_astronomical_domain_costs_what_it_publishes():
     of = view(a=grid(0, 10**9), b=grid(0, 10**9), c=grid(0, 10**9))
     rng = np.random.default_rng(5)
