@@ -5,8 +5,9 @@ and two-way marginals of the attributes' groups, of the synthetic records. Queri
 three attributes, each a range of groups; the error of the records' count is in percent of all records, on average.
 `tree` is the accuracy of a decision tree on the records. `independent` draws every attribute by itself, from one-way
 marginals that have all of ε. AIM (dpmm, δ = 10⁻⁹) runs on the same splits where the interpreter of `--peers` has it; it
-takes minutes, so it may get fewer splits, and then a line says what ours gives on those alone. Nothing is seeded but
-the splits and the queries; `time` is that of the method and of the records, without reading the table.
+takes minutes, so it may get fewer splits, and then lines say what ours gives on those alone. `normal noise and AIM's δ`
+is an experiment: `marginals` with the noise of AIM's guarantee, which is weaker (`bench.gaussian_marginals`). Nothing
+is seeded but the splits and the queries; `time` is that of the method and of the records, without reading the table.
 
     python -m bench.marginals [--data ../shared/data] [--splits 5] [--epsilon 0.1,0.5,1] [--table Adult]
                               [--peers PYTHON] [--peer-splits 3]
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.gaussian_marginals import GaussianMarginals
 from bench.posts import MOST, tables
 from bench.run_peer import chance_by_tree, run_peer
 from bench.staged import Codes, by_tree, drafted
@@ -37,7 +39,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 QUERIES = 1_000
 GROUPS = 20  # of an attribute, at most
-KINDS = ("marginals", "independent")
+GAUSSIAN = "marginals, normal noise and AIM's δ"
+KINDS = ("marginals", "independent", GAUSSIAN)
 
 
 def share(values: Integers, weights: Floats, sizes: list[int]) -> Floats:
@@ -113,6 +116,8 @@ def _method(kind: str, epsilon: str, alone: list[list[str]]) -> Any:
     """Both with the same groups, few enough for the numbers that others print; the method's own default has more."""
     if kind == "marginals":
         return Marginals(epsilon=epsilon, groups=GROUPS)
+    if kind == GAUSSIAN:
+        return GaussianMarginals(epsilon=epsilon, groups=GROUPS)
     return Alone(epsilon=epsilon, groups=GROUPS, workload=alone)
 
 
@@ -138,7 +143,8 @@ def lines(name: str, view: View, codes: Codes, epsilon: str, asked: argparse.Nam
         if asked.peers and split < asked.peer_splits:
             found.setdefault("AIM", []).append(of_peer(asked.peers, epsilon, cuts, train, test, split))
     if 0 < (few := len(found.get("AIM", ()))) < asked.splits:
-        found[f"marginals, the first {few} splits"] = found["marginals"][:few]
+        for kind in ("marginals", GAUSSIAN):
+            found[f"{kind}, the first {few} splits"] = found[kind][:few]
     return [f"| {name} | {epsilon} | {kind} | {_cells(runs)} |" for kind, runs in found.items()]
 
 

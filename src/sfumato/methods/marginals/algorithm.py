@@ -121,7 +121,7 @@ class Marginals(PrivateMethod):
         predictors = cuts[: len(view.predictors)]
         cells = cells_by_class(counts, predictors, view)
         joint = Joint(cells.codes[:, : len(cuts)], cells.counts, [cut.total for cut in cuts])
-        run = _Run(joint, cuts, self._workload(cuts, view), accountant, source, progress)
+        run = self.run(joint, cuts, self._workload(cuts, view), accountant, source, progress)
         measured = run.measure()
         return Draft(
             view=view,
@@ -136,48 +136,52 @@ class Marginals(PrivateMethod):
             },
         )
 
+    def run(self, *given: Any) -> "MarginalRun":
+        """One run over a table; experiments with other noise replace it."""
+        return MarginalRun(*given)
+
     def _workload(self, cuts: Sequence[Cut], view: View) -> Workload:
         names, sizes = [cut.attribute for cut in cuts], [cut.total for cut in cuts]
         return workload_of(self.workload, names, sizes, targeted=view.targeted)
 
 
-class _Run:
+class MarginalRun:
     """One run over a table, which spends what its accountant has."""
 
     def __init__(
         self, joint: Joint, cuts: tuple[Cut, ...], workload: Workload, accountant: Accountant, source: RandomSource,
         progress: Progress,
     ) -> None:  # fmt: skip
-        self._joint, self._cuts, self._accountant, self._source = joint, cuts, accountant, source
+        self.joint, self._cuts, self.accountant, self._source = joint, cuts, accountant, source
         self._progress = progress
         self._sizes = tuple(cut.total for cut in cuts)
-        self._weights = dict(zip(workload.candidates, workload.weights, strict=True))
-        self._tables: list[MarginalTable] = []
+        self.weights = dict(zip(workload.candidates, workload.weights, strict=True))
+        self.tables: list[MarginalTable] = []
         self.rounds = 0
 
     def measure(self) -> MeasuredMarginals:
         """The number of records, one-way marginals, and rounds until all of ε is spent."""
-        budget = self._accountant.budget
+        budget = self.accountant.budget
         price = budget * SHARE_OF_SIZE
-        size = int(self._noisy(np.array([self._joint.size]), price, "number of records")[0])
+        size = int(self._noisy(np.array([self.joint.size]), price, "number of records")[0])
         self._size, self._size_scale = size, scale_for(price, sensitivity=1)
         plan = plan_for(size, budget)
         telling = telling_attributes(self._sizes)
-        left = self._accountant.left
-        one_way = left * plan.one_way if self._weights else left
+        left = self.accountant.left
+        one_way = left * plan.one_way if self.weights else left
         for a, share in zip(telling, one_way_shares(one_way, [self._sizes[a] for a in telling]), strict=True):
-            self._table((a,), share)
-        if self._weights:
-            self._rounds(self._accountant.left / plan.rounds_for(len(self._weights)))
+            self.measure_table((a,), share)
+        if self.weights:
+            self._rounds(self.accountant.left / plan.rounds_for(len(self.weights)))
         self._progress(_DOING, 100, 100)
         return self._measured()
 
     def _rounds(self, step: Fraction) -> None:
         """Choose and measure, fit, and go on with as much ε, or twice as much, until nothing is left."""
         found = self._fit(None)
-        while self._accountant.left:
-            self._progress(_DOING, int(100 * self._accountant.spent / self._accountant.budget), 100)
-            left = self._accountant.left
+        while self.accountant.left:
+            self._progress(_DOING, int(100 * self.accountant.spent / self.accountant.budget), 100)
+            left = self.accountant.left
             step = left if left < 2 * step else step
             price = step - step * SHARE_OF_CHOICE
             scale = scale_for(price, sensitivity=1)
@@ -185,12 +189,12 @@ class _Run:
             expected = {one: found.model.marginal(one) * total for one in self._open(step)}
             chosen = next(iter(expected))
             if len(expected) > 1:
-                chosen = self._choose(expected, step - price, scale)
+                chosen = self.choose(expected, step - price, scale)
             else:  # nothing to choose from: all of it is for the counts
                 price = step
-            self._table(chosen, price)
+            self.measure_table(chosen, price)
             self.rounds += 1
-            if not self._accountant.left:
+            if not self.accountant.left:
                 return
             found = self._fit(found)
             moved = float(np.abs(found.model.marginal(chosen) * total - expected[chosen]).sum())
@@ -203,30 +207,31 @@ class _Run:
         The limit grows with what is spent, so that a first large table does not use up the room of all others. What the
         cliques of the present tables have is always small enough.
         """
-        spent = (self._accountant.spent + step) / self._accountant.budget
-        tables = [table.attributes for table in self._tables]
+        spent = (self.accountant.spent + step) / self.accountant.budget
+        tables = [table.attributes for table in self.tables]
         room = sum(self._sizes)
         most = MOST_MODEL_CELLS + room
-        cells = {one: model_cells(self._sizes, [*tables, one], most=most) for one in self._weights}
-        found = [one for one in self._weights if cells[one] <= MOST_MODEL_CELLS * spent + room]
-        return found or [one for one in self._weights if cells[one] <= most]
+        cells = {one: model_cells(self._sizes, [*tables, one], most=most) for one in self.weights}
+        found = [one for one in self.weights if cells[one] <= MOST_MODEL_CELLS * spent + room]
+        return found or [one for one in self.weights if cells[one] <= most]
 
-    def _choose(self, expected: dict[Set, NDArray[np.float64]], epsilon: Fraction, scale: float) -> Set:
+    def choose(self, expected: dict[Set, NDArray[np.float64]], epsilon: Fraction, scale: float) -> Set:
         """The candidate that the model describes worst."""
-        scores = self._joint.scores(expected, self._weights, scale)
-        largest = sensitivity([self._weights[one] for one in expected])
-        grant = self._accountant.grant(epsilon, on=f"attributes of table {len(self._tables) + 1}", mechanism=BEST_OF)
+        scores = self.joint.scores(expected, self.weights, scale)
+        largest = sensitivity([self.weights[one] for one in expected])
+        grant = self.accountant.grant(epsilon, on=f"attributes of table {len(self.tables) + 1}", mechanism=BEST_OF)
         place = noisy_max(scores, sensitivity=largest, monotone=False, grant=grant, source=self._source)
         return list(expected)[place]
 
-    def _table(self, attributes: Set, epsilon: Fraction) -> None:
+    def measure_table(self, attributes: Set, epsilon: Fraction) -> None:
+        """Noisy counts of some attributes, added to what is measured."""
         names = ", ".join(f"'{self._cuts[a].attribute}'" for a in attributes)
-        true = self._joint.marginal(attributes)
-        noisy = self._noisy(true.ravel(), epsilon, f"counts of table {len(self._tables) + 1}: {names}")
-        self._tables.append(MarginalTable(attributes, noisy.reshape(true.shape), scale_for(epsilon, sensitivity=1)))
+        true = self.joint.marginal(attributes)
+        noisy = self._noisy(true.ravel(), epsilon, f"counts of table {len(self.tables) + 1}: {names}")
+        self.tables.append(MarginalTable(attributes, noisy.reshape(true.shape), scale_for(epsilon, sensitivity=1)))
 
     def _noisy(self, counts: Integers, epsilon: Fraction, on: str) -> Integers:
-        grant = self._accountant.grant(epsilon, on=on, mechanism=NOISE_ON)
+        grant = self.accountant.grant(epsilon, on=on, mechanism=NOISE_ON)
         return noisy_counts(counts.astype(np.int64), sensitivity=1, grant=grant, source=self._source)
 
     def _fit(self, start: Fit | None) -> Fit:
@@ -234,7 +239,7 @@ class _Run:
         return fit(self._sizes, measured.measurements, measured.total, steps=_STEPS, start=start)
 
     def _measured(self) -> MeasuredMarginals:
-        return MeasuredMarginals(self._cuts, self._size, self._size_scale, tuple(self._tables))
+        return MeasuredMarginals(self._cuts, self._size, self._size_scale, tuple(self.tables))
 
 
 def telling_attributes(sizes: Sequence[int]) -> list[int]:
