@@ -59,10 +59,17 @@ def test_a_private_release_never_fails_by_how_many_cells_there_are(postgres, tmp
     given = {"memory_limit": "1KB", "report": False, "insecure_seed": 3}
     assert study.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "private", **given).rows > 0
     with raises_code(SourceError, "SF-SOURCE-380"):
-        study.release(sf.Mondrian(k=2), out=tmp_path / "groups", **given)
+        study.release(sf.Mondrian(k=2, choose="loss"), out=tmp_path / "groups", **given)
+    assert study.release(sf.Mondrian(k=2), out=tmp_path / "parts", **given).rows > 0
     assert not (tmp_path / "groups").exists()
 
 
-def test_the_built_in_engine_has_its_own_limit():
+def test_the_built_in_engine_refuses_nothing_and_works_in_parts_where_a_method_can(monkeypatch):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 10)
     with open_source(TABLE, memory_limit="100MB") as source:
-        assert source.session.memory is None
+        coded = CodedTable(source, [AGE, PAY])
+        assert len(coded.full_cells()) == len(coded.cells_and_rows()[0]) == 350
+        with raises_code(SourceError, "SF-SOURCE-380"):
+            coded.cells_and_rows(in_parts=True)
+    with open_source(TABLE) as source:
+        assert len(CodedTable(source, [AGE, PAY]).cells_and_rows(in_parts=True)[0]) == 350  # no limit is stated

@@ -115,6 +115,47 @@ class CellColumns:
         return len(self.counts)
 
 
+Within = Mapping[str, Range]
+"""The codes that records may have in some attributes: those in ``[start, stop)``."""
+
+
+class PartCounter(Protocol):
+    """Counts parts of a table, each by the codes that its records may have."""
+
+    def distinct_within(self, attributes: Sequence[str], within: Within) -> int:
+        """How many combinations of codes there are."""
+        ...
+
+    def extremes_within(self, attributes: Sequence[str], within: Within) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the greatest code of each attribute."""
+        ...
+
+    def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
+        """How many records have each combination of codes, in the order of codes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TableParts:
+    """A table that is brought here in parts, since all its cells do not fit."""
+
+    counter: PartCounter
+    records: int
+    most_cells: int  # that may be brought at once
+
+    def distinct(self, attributes: Sequence[str], within: Within) -> int:
+        """How many combinations of codes a part has."""
+        return self.counter.distinct_within(attributes, within)
+
+    def extremes(self, attributes: Sequence[str], within: Within) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the greatest code of each attribute in a part."""
+        return self.counter.extremes_within(attributes, within)
+
+    def cells(self, attributes: Sequence[str], within: Within) -> Cells:
+        """The cells of a part."""
+        return self.counter.cells_within(attributes, within)
+
+
 def narrowest(size: int) -> type[np.signedinteger]:
     """The narrowest integers that hold the codes of so many values.
 

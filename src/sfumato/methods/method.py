@@ -92,6 +92,11 @@ class Method(Protocol):
         """Whether it draws a part of the records."""
         ...
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether it can work with a table whose cells are brought in parts (`TableParts`), with the same result."""
+        ...
+
     def guarantee(self, view: View) -> Guarantee:
         """What a release of the view satisfies."""
         ...
@@ -109,7 +114,7 @@ class Method(Protocol):
         ...
 
     def draft(self, view: View, counts: Any, context: Context | None = None) -> Draft:
-        """Make the draft: from a `Counter` where ``needs.private``, else from all `Cells` of the table."""
+        """Make the draft: from a `Counter` where ``needs.private``, else from all `Cells` of a table, or its parts."""
         ...
 
 
@@ -120,6 +125,7 @@ class PrivateMethod:
     models: ClassVar[tuple[GroupModel, ...]] = ()
     may_suppress: ClassVar[bool] = False
     samples: ClassVar[bool] = False
+    in_parts: ClassVar[bool] = False  # it asks for counts, and never for all cells
     epsilon: Exact
 
     @property

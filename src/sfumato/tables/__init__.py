@@ -3,6 +3,7 @@
 Ibis writes the queries in the engine's own dialect; the engine runs them. DuckDB is built in, see ``docs/sources.md``.
 """
 
+from sfumato.tables.cell_limit import ManyCellsError
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
@@ -19,6 +20,7 @@ __all__ = [
     "DomainViolations",
     "Engine",
     "Limits",
+    "ManyCellsError",
     "Records",
     "Session",
     "SourceTable",

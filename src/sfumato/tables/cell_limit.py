@@ -1,8 +1,8 @@
 """How many cells may come to this process from an engine that is elsewhere.
 
 Methods of groups, measures and attacks need every occupied combination of values. There can be as many as records, and
-they are held here, so an engine that is not this process counts them before they are brought. The built-in engine is
-this process: it has the table already, and no limit of this kind.
+they are held here, so an engine that is not this process counts them before they are brought, and refuses too many. The
+built-in engine is this process: there the limit only decides whether a method that can work in parts does so.
 """
 
 import re
@@ -42,13 +42,22 @@ def most_cells(memory: int, attributes: int) -> int:
     return max(1, memory // (BYTES_PER_CODE * (attributes + 1)))
 
 
+class ManyCellsError(SourceError):
+    """More cells than fit here; the message says that there are more, and not how many."""
+
+    limit = 0  # how many would fit
+
+
 def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) -> None:
-    """Stop before more cells are brought than fit; the message says that there are more, and not how many."""
+    """Stop before more cells are brought than fit."""
     if found > limit:
-        raise SourceError(
+        error = ManyCellsError(
             f"{where} has more than {limit:,} distinct combinations of the {attributes} attributes that are asked for, "
             "which is what fits the memory limit of this process",
-            "raise --memory-limit, leave attributes out of the purpose, declare wider steps or coarser values; a "
-            "differentially private method such as `diffgen` needs fewer counts",
+            "raise --memory-limit, leave attributes out of the purpose, declare wider steps or coarser values; "
+            "`mondrian` with `choose: widest` and without `suppress` works in parts, and a differentially private "
+            "method such as `diffgen` needs fewer counts",
             code="SF-SOURCE-380",
         )
+        error.limit = limit
+        raise error

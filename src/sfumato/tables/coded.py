@@ -6,6 +6,8 @@ then a count of the same records, also if a file changes meanwhile, and costs a 
 
 from collections.abc import Sequence
 from functools import cached_property
+from types import MappingProxyType
+from typing import Final
 
 import ibis
 import ibis.expr.types as ir
@@ -13,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import CellColumns, Cells, Marginal, SetMarginal, narrowest, tally
+from sfumato.domains.counts import CellColumns, Cells, Marginal, SetMarginal, Within, narrowest, tally
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import SetCut, Sets
@@ -31,6 +33,7 @@ from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
 
 _TOGETHER = 32  # attributes counted by one query; more would make its plan slow
+EVERYWHERE: Final[Within] = MappingProxyType({})
 _COARSE = 512  # regions of a cut that the engine finds by comparisons; those of a finer cut are found here
 
 
@@ -96,22 +99,44 @@ class CodedTable:
             if cut.attribute in self.sets and not isinstance(cut, SetCut):  # codes of sets are places in a dictionary
                 raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
 
-    def full_cells(self, attributes: Sequence[str] | None = None) -> Cells:
+    def full_cells(self, attributes: Sequence[str] | None = None, *, in_parts: bool = False) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
         names = tuple(self._places) if attributes is None else tuple(attributes)
-        columns, counts = self._group(names, [None] * len(names), limited=len(names))
+        columns, counts = self._group(names, [None] * len(names), limited=len(names), in_parts=in_parts)
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
 
-    def cells_and_rows(self) -> tuple[Cells, int]:
+    def distinct_within(self, attributes: Sequence[str], within: Within) -> int:
+        """How many combinations of codes a part of the table has, counted by the engine."""
+        table = self._part(attributes, within)
+        distinct = table.select(*(f"c{self._place(name)}" for name in attributes)).distinct()
+        return int(self.source.fetch(distinct.aggregate(n=distinct.count()))["n"][0].as_py())
+
+    def extremes_within(self, attributes: Sequence[str], within: Within) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the greatest code of each attribute in a part of the table, which has records."""
+        table = self._part(attributes, within)
+        columns = {name: table[f"c{self._place(name)}"] for name in attributes}
+        asked = {f"l{place}": column.min() for place, column in enumerate(columns.values())}
+        asked |= {f"h{place}": column.max() for place, column in enumerate(columns.values())}
+        found = self.source.fetch(table.aggregate(**asked)).to_pylist()[0]
+        low, high = ([found[f"{end}{place}"] for place in range(len(columns))] for end in "lh")
+        return np.array(low, np.int64), np.array(high, np.int64)
+
+    def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
+        """How many records of a part of the table have each combination of codes, in the order of codes."""
+        columns, counts = self._group(attributes, [None] * len(attributes), within=within)
+        return Cells(tuple(attributes), *sort_cells(columns, counts, self._sizes(attributes)))
+
+    def cells_and_rows(self, *, in_parts: bool = False) -> tuple[Cells, int]:
         """The full cells of all attributes, and how many records the source has, both from one pass.
 
         For those who count only once: the records go from the source into their cells and are not kept on the way.
+        ``in_parts``: whoever asks can do with parts, so that a stated limit counts in this process, too.
         """
         if isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
-            return self.full_cells(), self.all_rows()
-        table = self.records.marked()
+            return self.full_cells(in_parts=in_parts), self.all_rows()
+        table, width = self.records.marked(), len(self.attributes)
         columns, counts = self._counted(
-            table.select(*(f"c{place}" for place in range(len(self.attributes)))), limited=len(self.attributes)
+            table.select(*(f"c{place}" for place in range(width))), limited=width, in_parts=in_parts
         )
         fits = np.ones(len(counts), dtype=bool)
         for column in columns:
@@ -183,6 +208,14 @@ class CodedTable:
         table = ibis.table({column: kinds[column] for column in columns}, name=self._kept.get_name())
         return table.filter(table["fits"]) if "fits" in kinds else table
 
+    def _part(self, names: Sequence[str], within: Within) -> ir.Table:
+        """The same of the records that have these codes."""
+        table = self._table([*names, *within] or [self.attributes[0].name])
+        for name, (start, stop) in within.items():
+            column = table[f"c{self._place(name)}"]
+            table = table.filter((column >= start) & (column < stop))
+        return table
+
     def _domain(self, name: str) -> Domain:
         domain = self.attributes[self._place(name)].domain
         assert domain is not None, "coded attributes have domains"
@@ -194,12 +227,18 @@ class CodedTable:
         return self._places[name]
 
     def _group(
-        self, names: Sequence[str], cuts: Sequence[Cut | None], *, limited: int = 0
+        self,
+        names: Sequence[str],
+        cuts: Sequence[Cut | None],
+        *,
+        limited: int = 0,
+        in_parts: bool = False,
+        within: Within = EVERYWHERE,
     ) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct combinations of codes, or of regions where a cut is given, and how often each occurs."""
-        kept = self._table(names)
+        kept = self._part(names, within)
         if not names:  # all records are alike in nothing: one cell, or none where there are no records
-            rows = self.rows()
+            rows = int(self.source.fetch(kept.aggregate(n=kept.count()))["n"][0].as_py())
             return [], np.array([rows] if rows else [], np.int64)
         columns = [
             kept[f"c{self._place(name)}"] if cut is None else region(kept[f"c{self._place(name)}"], cut)
@@ -210,20 +249,22 @@ class CodedTable:
         keys, counts = self._counted(
             kept.select(**{f"g{place}": packed(columns, sizes, places) for place, places in enumerate(packs)}),
             limited=limited,
+            in_parts=in_parts,
         )
         return unpacked(keys, sizes, packs), counts
 
-    def _counted(self, table: ir.Table, *, limited: int) -> tuple[list[Narrow], NDArray[np.int64]]:
+    def _counted(self, table: ir.Table, *, limited: int, in_parts: bool) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct rows of a table, by column, and how often each occurs.
 
         Cells of ``limited`` attributes are refused where there are more than fit here. 0: never. A private release
         takes none of the limited counts: how many cells there are is nothing that ε covers, and it may not fail by it.
         """
         grouped = table.group_by(list(table.columns)).aggregate(n=table.count())
-        memory = self.source.session.memory
+        session = self.source.session
+        memory = session.memory if session.remote or in_parts else None
         if limited and memory is not None:
             doing = f"counting {self.source.name}"
-            name = self.source.session.keep(self.source.compile(grouped), doing=doing)
+            name = session.keep(self.source.compile(grouped), doing=doing)
             grouped = ibis.table(grouped.schema(), name=name)
             cells = int(self.source.fetch(grouped.aggregate(cells=grouped.count()))["cells"][0].as_py())
             refuse_many_cells(cells, most_cells(memory, limited), attributes=limited, where=self.source.name)

@@ -24,7 +24,8 @@ class Session(Protocol):
     """One open connection. Every method turns the engine's errors into ours (see `guard`)."""
 
     dialect: str  # as Ibis calls it
-    memory: int | None  # bytes that cells may take here; None where the engine is this process (see `cell_limit`)
+    memory: int | None  # bytes that cells may take here, see `cell_limit`; None: no limit is stated
+    remote: bool  # whether records are elsewhere, so that nothing beyond that may be brought
 
     def compile(self, expression: ir.Table) -> str:
         """The expression as SQL of the engine."""

@@ -79,7 +79,7 @@ def accuracies(  # noqa: PLR0913 - all but the first come by keyword
         levels: dict[str, NDArray[np.int64]] = {}
         domains = {a.name: a.domain for a in view.attributes}
         if not private:
-            refuse_invalid_values(counter, view, cells, counter.all_rows())
+            refuse_invalid_values(counter, view, int(cells.counts.sum()), counter.all_rows())
             view, levels = level_codes(view, cells, dictionaries)
     make: Callable[..., Any] = partial(draft_of_part, method if private else with_population(method, study, view))
     codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}

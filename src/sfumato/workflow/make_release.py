@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.domains.counts import TableParts
 from sfumato.errors import InternalError
 from sfumato.ledger import RECORD, Ledger
 from sfumato.methods import Context, Method, build
@@ -164,7 +165,9 @@ def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run)
         run.progress("comparing the table with the study", 0, 1)
         return CountedTable(asked, counter, method, guard(study, counter, anyway=run.anyway))
     run.progress("counting the records", 0, 1)
-    whole = count_whole_table(study, asked, counter, anyway=run.anyway)
+    whole = count_whole_table(study, asked, counter, anyway=run.anyway, in_parts=method.in_parts)
+    if isinstance(whole.cells, TableParts):
+        return CountedTable(asked, whole.cells, method, whole.left_out)
     view, cells = recode_sets(asked, whole.cells, counter.sets)
     view = with_people(method.models, study, view)
     known = with_population(method, study, view)

@@ -221,7 +221,7 @@ def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells
     """The view and the records of partition methods; refuses what they would refuse."""
     asked = tailor(study, purpose, Mondrian.needs)
     declared_levels(asked)
-    refuse_invalid_values(counter, asked, cells, counter.all_rows())
+    refuse_invalid_values(counter, asked, int(cells.counts.sum()), counter.all_rows())
     return Groups(asked, *recode_sets(asked, cells, counter.sets))
 
 

@@ -77,6 +77,11 @@ class Grouping:
         return bool(parse_share(getattr(self, "suppress", 0)))
 
     @property
+    def in_parts(self) -> bool:
+        """Whether the method can work with a table whose cells are brought in parts."""
+        return False
+
+    @property
     def samples(self) -> bool:
         """Whether the method draws a part of the records."""
         return bool(parse_share(getattr(self, "rate", 1)) < 1)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.domains.counts import Cells
-from sfumato.errors import StudyError
+from sfumato.domains.counts import Cells, TableParts
+from sfumato.errors import InternalError, StudyError
 from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.partitioning import (
     GivenModels,
@@ -16,6 +16,7 @@ from sfumato.methods.grouping.partitioning import (
     class_attribute,
     finish_partition,
     model_sentences,
+    needed_attributes,
     parse_flag,
     parse_share,
     refuse_least_width,
@@ -28,10 +29,13 @@ from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cell_table import Table
 from sfumato.methods.mondrian.choices import ByGain, ByLoss, Impurity
+from sfumato.methods.mondrian.cuts import Integers
 from sfumato.methods.mondrian.depth_levels import Chooser, Rules, split_groups
+from sfumato.methods.mondrian.parts import Part, PartCutter
 from sfumato.privacy.groups.parameters import Exact
+from sfumato.privacy.groups.statistics import ValueTotals
 from sfumato.privacy.models import KAnonymity, counts_people
-from sfumato.progress import Progress
+from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.budget import show
@@ -117,17 +121,21 @@ class Mondrian(ModelMethod):
         self.check(view)
         return Forecast(sentences=(*self._cutting(view), *model_sentences(self.models)), numbers={})
 
-    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
+    @property
+    def in_parts(self) -> bool:
+        """Whether its first cuts can be made by an engine's counts: those at medians that lose no record."""
+        plain = self.strict and self.choose == "widest" and not parse_share(self.suppress)
+        return plain and not counts_people(self.models)
+
+    def draft(self, view: View, counts: Cells | TableParts, context: Context | None = None) -> Draft:
         """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
         self.check(view)
-        cells, progress = sort_cells(view, counts), (context or Context()).progress
-        models = self.models
-        refuse_unsatisfiable(view, cells, models, boxes=self._whole(view, cells))
-        limit = int(parse_share(self.suppress) * int(cells.counts.sum()))
-        found = suppress_violations(view, self._cut(view, cells, limit, progress), models, limit=limit)
-        if found is None:  # suppression has changed the table that groups are compared with, too much
-            found = self._cut(view, cells, 0, progress)
-        partition = finish_partition(view, found, models)
+        progress = (context or Context()).progress
+        if isinstance(counts, TableParts):
+            found = self._in_parts(view, counts, progress)
+        else:
+            found = self._at_once(view, sort_cells(view, counts), progress)
+        partition = finish_partition(view, found, self.models)
         return self.make_draft(
             view,
             partition,
@@ -140,17 +148,58 @@ class Mondrian(ModelMethod):
             },
         )
 
-    def _cut(self, view: View, cells: Cells, limit: int, progress: Progress) -> Partition:
+    def _at_once(self, view: View, cells: Cells, progress: Progress) -> Partition:
+        """The groups of a table all of whose cells are here."""
+        models = self.models
+        refuse_unsatisfiable(view, cells, models, boxes=self._whole(view, cells))
+        limit = int(parse_share(self.suppress) * int(cells.counts.sum()))
+        found = suppress_violations(view, self._cut(view, cells, limit, progress), models, limit=limit)
+        if found is None:  # suppression has changed the table that groups are compared with, too much
+            found = self._cut(view, cells, 0, progress)
+        return found
+
+    def _in_parts(self, view: View, counts: TableParts, progress: Progress) -> Partition:
+        """The same groups, of a table whose cells are brought here in parts."""
+        if not self.in_parts:
+            raise InternalError("a table was brought in parts for a Mondrian that cannot use them")
+        refuse_unsatisfiable(view, counts.cells(needed_attributes(view, self.models), {}), self.models)
+
+        def finish(cells: Cells, part: Part, against: dict[str, ValueTotals]) -> Partition:
+            inside = (part.starts, part.stops)
+            return self._cut(view, sort_cells(view, cells), 0, silent, inside=inside, against=against)
+
         ordered = self._ordered(view)
-        table = Table.of(
-            view, cells, self.models, classes=self.choose == "info_gain", strict=self.strict, ordered=ordered
-        )
-        axes = Axes.of(view.quasi, ordered)
-        least = max([1, *(model.k for model in self.models if isinstance(model, KAnonymity))])
+        cutter = PartCutter(
+            view=view, counts=counts, models=self.models, axes=Axes.of(view.quasi, ordered), least=self._least,
+            ordered=ordered, finish=finish, progress=progress,
+        )  # fmt: skip
+        return cutter.partition(tight=self.ranges == "tight")
+
+    @property
+    def _least(self) -> int:
+        """No smaller group can satisfy the models."""
+        return max([1, *(model.k for model in self.models if isinstance(model, KAnonymity))])
+
+    def _cut(
+        self,
+        view: View,
+        cells: Cells,
+        limit: int,
+        progress: Progress,
+        *,
+        inside: tuple[Integers, Integers] | None = None,
+        against: dict[str, ValueTotals] | None = None,
+    ) -> Partition:
+        ordered = self._ordered(view)
+        gain = self.choose == "info_gain"
+        table = Table.of(view, cells, self.models, classes=gain, strict=self.strict, ordered=ordered, against=against)
+        axes, least = Axes.of(view.quasi, ordered), self._least
         rules = Rules(
             axes=axes, keeps=table.keeps, least=least, strict=self.strict, first=self._chooser(view, table, axes, least)
         )
-        leaves = split_groups(table.columns(axes), table.cells.counts, rules, allowance=limit, progress=progress)
+        leaves = split_groups(
+            table.columns(axes), table.cells.counts, rules, allowance=limit, inside=inside, progress=progress
+        )
         return table.partition(view, cells, leaves, tight=self.ranges == "tight")
 
     def _whole(self, view: View, cells: Cells) -> Boxes | None:

@@ -1,5 +1,6 @@
 """The table as Mondrian cuts it: cells that nobody tells apart put together; at the end the groups of all cells."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,16 +39,20 @@ class Table:
         classes: bool,
         strict: bool,
         ordered: tuple[str, ...] = (),
+        against: dict[str, ValueTotals] | None = None,
     ) -> "Table":
-        """Put cells together that only differ in what nobody looks at; they stand side by side."""
+        """Put cells together that only differ in what nobody looks at; they stand side by side.
+
+        ``against`` has the totals of the whole table, where the cells are a part of it.
+        """
         names = needed_attributes(view, models)
         wide = len(view.quasi) + (len(view.sensitive) if names else 0)
         wide = len(view.attributes) if classes or not strict else wide  # a relaxed cut may divide each cell
         new = np.concatenate([[True], (cells.codes[1:, :wide] != cells.codes[:-1, :wide]).any(axis=1)])
         first = np.flatnonzero(new)
         less = Cells(cells.attributes[:wide], cells.codes[first, :wide], np.add.reduceat(cells.counts, first))
-        asked = replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names))
-        return cls(less, np.cumsum(new) - 1, asked, models, value_totals(view, cells, names), strict, ordered)
+        against = value_totals(view, cells, names) if against is None else against
+        return cls(less, np.cumsum(new) - 1, asked_view(view, names), models, against, strict, ordered)
 
     @property
     def records(self) -> int:
@@ -107,6 +112,11 @@ class Table:
             boxes = Boxes(names, leaves.starts, leaves.stops)
         found = Partition(cells, group, boxes)
         return found if self.strict else merge_equal_regions(found)
+
+
+def asked_view(view: View, names: Collection[str]) -> View:
+    """The view with those of its sensitive attributes that models look at."""
+    return replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names))
 
 
 def _summed(keys: Integers, weights: Integers) -> tuple[Integers, Integers]:

@@ -100,9 +100,15 @@ class _Finished:
 
 
 def split_groups(
-    columns: Codes, weights: Integers, rules: Rules, *, allowance: int = 0, progress: Progress = silent
+    columns: Codes,
+    weights: Integers,
+    rules: Rules,
+    *,
+    allowance: int = 0,
+    inside: tuple[Integers, Integers] | None = None,
+    progress: Progress = silent,
 ) -> Leaves:
-    """Cut the whole table until no allowable cut is left."""
+    """Cut the whole table until no allowable cut is left; ``inside`` has the ends of a part of it on each axis."""
     total = int(weights.sum())
     level = Level(
         columns,
@@ -110,8 +116,8 @@ def split_groups(
         np.arange(len(weights)),
         np.array([0, len(weights)]),
         np.array([total]),
-        np.zeros((1, len(rules.axes.sizes)), np.int64),
-        np.array([rules.axes.sizes], np.int64),
+        np.zeros((1, len(rules.axes.sizes)), np.int64) if inside is None else inside[0][None],
+        np.array([rules.axes.sizes], np.int64) if inside is None else inside[1][None],
         np.array([allowance]),
     )
     done = _Finished()

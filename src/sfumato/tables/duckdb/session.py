@@ -17,6 +17,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from sfumato.errors import SfumatoError, SourceError, UsageError
+from sfumato.tables.cell_limit import parse_memory
 from sfumato.tables.engine import Limits
 from sfumato.tables.guard import run_guarded
 
@@ -46,7 +47,7 @@ class DuckSession:
     """A connection of our own, or one that came with an Ibis table and stays open after us."""
 
     dialect = "duckdb"
-    memory: int | None = None
+    remote = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, *, limits: Limits | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sfumato-"))  # only its owner may look inside
@@ -59,6 +60,8 @@ class DuckSession:
         tidy = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._tidy = tidy
         self._connection = connection if connection is not None else _connect(self.folder, limits or Limits())
+        # After DuckDB has accepted it: what is no amount of memory is refused in its words.
+        self.memory = None if limits is None or limits.memory is None else parse_memory(limits.memory)
 
     @staticmethod
     def compile(expression: ir.Table) -> str:

@@ -52,7 +52,7 @@ class Postgres:
         raise UsageError(
             f"{name} is in memory, and PostgreSQL reads its own tables",
             "leave it to the built-in engine",
-            code="SF-USAGE-370",
+            code="SF-USAGE-381",
         )
 
 

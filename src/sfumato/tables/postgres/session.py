@@ -39,6 +39,7 @@ class PostgresSession:
     """A connection of our own; ``scratch`` is a schema for what is made, where temporary tables are not allowed."""
 
     dialect = "postgres"
+    remote = True
 
     def __init__(self, address: str, *, memory: int, scratch: str | None = None) -> None:
         self.memory: int | None = memory

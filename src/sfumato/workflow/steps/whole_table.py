@@ -5,35 +5,53 @@ from functools import partial
 
 import numpy as np
 
-from sfumato.domains.counts import Cells
+from sfumato.domains.counts import Cells, TableParts
 from sfumato.errors import InfeasibleError, SourceError
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.left_out import LeftOut
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, count_left_out, count_replaced, replacement_codes
+from sfumato.tables import CodedTable, ManyCellsError, count_left_out, count_replaced, replacement_codes
 from sfumato.workflow.steps.left_out_guard import guard
 
 
 @dataclass(frozen=True, eq=False)
 class WholeTable:
-    """All cells of a view, and what the owner's guard found."""
+    """All cells of a view, or its parts where they do not fit, and what the owner's guard found."""
 
-    cells: Cells
+    cells: Cells | TableParts
     left_out: LeftOut | None
 
 
-def count_whole_table(study: Study, view: View, counter: CodedTable, *, anyway: bool) -> WholeTable:
-    """Count every record in one pass; refused where the study calls a value an error, or too many are left out."""
-    cells, rows = counter.cells_and_rows()
-    refuse_invalid_values(counter, view, cells, rows)
+def count_whole_table(
+    study: Study, view: View, counter: CodedTable, *, anyway: bool, in_parts: bool = False
+) -> WholeTable:
+    """Count every record; refused where the study calls a value an error, or too many are left out.
+
+    One pass where the cells fit here. Otherwise the table is counted in parts if the method can use them
+    (``in_parts``), and refused if not.
+    """
+    try:
+        cells, rows = counter.cells_and_rows(in_parts=in_parts)
+    except ManyCellsError as many:
+        if not in_parts or counter.sets:
+            raise
+        return _parts(study, view, counter, many.limit, anyway=anyway)
+    refuse_invalid_values(counter, view, int(cells.counts.sum()), rows)
     return WholeTable(cells, guard(study, counter, anyway=anyway, look=partial(_left_out, counter, cells, rows)))
 
 
-def refuse_invalid_values(counter: CodedTable, view: View, cells: Cells, rows: int) -> None:
+def _parts(study: Study, view: View, counter: CodedTable, most: int, *, anyway: bool) -> WholeTable:
+    """The same checks by counts alone; the codes stay in the engine, where parts are counted."""
+    used = counter.rows()
+    refuse_invalid_values(counter, view, used, counter.all_rows())
+    return WholeTable(TableParts(counter, used, most), guard(study, counter, anyway=anyway))
+
+
+def refuse_invalid_values(counter: CodedTable, view: View, used: int, rows: int) -> None:
     """Stop at values that the study calls an error. Only if records were left out is the table looked at again."""
     strict = {a.name: a for a in view.attributes if InvalidValuePolicy.ERROR in (a.missing, a.outside)}
-    if strict and int(cells.counts.sum()) < rows:
+    if strict and used < rows:
         wrong = [
             found.attribute
             for found in counter.domain_violations()
@@ -51,7 +69,7 @@ def refuse_invalid_values(counter: CodedTable, view: View, cells: Cells, rows: i
                 "declare `keep` or `suppress` for `missing` or `outside`",
                 code="SF-SOURCE-048",
             )
-    if not len(cells):
+    if not used:
         raise InfeasibleError(
             "no record of the table is used in the release",
             "check the table with `sfumato check`: how values are written (`format`), their `bounds` or `values`, and "

@@ -1,0 +1,161 @@
+"""Mondrian on a table whose cells do not fit here: coarse cuts by counts of the engine, then each part by itself.
+
+A cut needs to know how far a group reaches on each axis, how many records have each code of the axis that is tried,
+and, where models look at sensitive values, how often each occurs beside these codes. The engine counts this for groups
+that are too large to be brought here. A group that fits is brought as cells and cut as any table is. Widths, medians,
+the order in which axes are tried and the models' answers are the same either way, so the groups are, too.
+
+Of a finished part only what is published is kept: regions, and the values beside them. All parts together therefore
+take memory for the published table, and a part for its cells.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.domains.counts import Cells, TableParts, tally
+from sfumato.methods.grouping.code_ranges import tight_boxes
+from sfumato.methods.grouping.partitioning import needed_attributes, value_totals
+from sfumato.methods.mondrian.axes import Axes, Spans
+from sfumato.methods.mondrian.cell_table import Table, asked_view
+from sfumato.methods.mondrian.cuts import Integers, Level, attempt
+from sfumato.privacy.groups.statistics import ValueTotals
+from sfumato.privacy.models import GroupModel
+from sfumato.progress import Progress
+from sfumato.release.partition import Boxes, Partition
+from sfumato.study.view import View
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A group that is still to be cut: the codes that it may have on each axis, and how many records it has."""
+
+    starts: Integers
+    stops: Integers
+    records: int
+
+
+Finish = Callable[[Cells, Part, dict[str, ValueTotals]], Partition]
+"""Cut the cells of one part, compared with the totals of the whole table."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PartCutter:
+    """One run over a table in parts."""
+
+    view: View
+    counts: TableParts
+    models: tuple[GroupModel, ...]
+    axes: Axes
+    least: int  # no smaller group can satisfy the models
+    ordered: tuple[str, ...]
+    finish: Finish
+    progress: Progress
+
+    def partition(self, *, tight: bool) -> Partition:
+        """The groups of the whole table, with regions in place of the cells' codes.
+
+        A region is the smallest one around its group if ``tight``, else the part of the space that was cut out.
+        """
+        asked = needed_attributes(self.view, self.models)
+        against = value_totals(self.view, self.counts.cells(asked, {}), asked)
+        whole = Part(np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64), self.counts.records)
+        todo, found, done = [whole], [], 0
+        while todo:
+            self.progress("cutting parts of the table", done, whole.records)
+            part = todo.pop()
+            if self._fits(part):
+                cells = self.counts.cells([a.name for a in self.view.attributes], self._box(part))
+                found.append(_as_published(self.view, self.finish(cells, part, against)))
+            elif children := self._cut(part, asked, against):
+                todo += children
+                continue
+            else:
+                found.append(self._uncut(part, tight=tight))
+            done += part.records
+        return _joined(found)
+
+    def _fits(self, part: Part) -> bool:
+        """Whether the cells of a part may be brought here; so many records have no more cells."""
+        most = self.counts.most_cells
+        names = [a.name for a in self.view.attributes]
+        return part.records <= most or self.counts.distinct(names, self._box(part)) <= most
+
+    def _cut(self, part: Part, asked: Sequence[str], against: dict[str, ValueTotals]) -> list[Part]:
+        """The children of the first allowable cut; none if there is none."""
+        spans = self._spans(part)
+        if part.records < 2 * self.least:
+            return []
+        for axis in spans.widest_first()[:, 0].tolist():
+            if spans.widths[axis, 0] < 0:
+                break
+            cells = self.counts.cells([self.axes.names[axis], *asked], self._box(part))
+            columns = np.zeros((len(self.axes.sizes), len(cells)), np.int64)
+            columns[axis] = cells.codes[:, 0]
+            level = Level(
+                columns, cells.counts, np.arange(len(cells)), np.array([0, len(cells)]), np.array([part.records]),
+                part.starts[None], part.stops[None], np.array([0]),
+            )  # fmt: skip
+            tried = attempt(level, spans, self.axes, np.array([0]), np.array([axis]), at=None, strict=True)
+            table = Table(cells, level.rows, asked_view(self.view, asked), self.models, against, strict=True)
+            if table.keeps(tried.places, tried).all():
+                return [
+                    Part(_with(part.starts, axis, start), _with(part.stops, axis, stop), size)
+                    for start, stop, size in zip(
+                        tried.starts.tolist(), tried.stops.tolist(), tried.sizes.tolist(), strict=True
+                    )
+                ]
+        return []
+
+    def _spans(self, part: Part) -> Spans:
+        low, high = self.counts.extremes(self.axes.names, self._box(part))
+        return self.axes.spans(np.stack([low, high], axis=1), np.array([0]))
+
+    def _uncut(self, part: Part, *, tight: bool) -> Partition:
+        """A group that no allowable cut is left for, however many cells it has."""
+        box = self._box(part)
+        low, high = self.counts.extremes(self.axes.names, box)
+        ends = Cells(self.axes.names, np.stack([low, high]), np.ones(2, np.int64))
+        boxes = Boxes(self.axes.names, part.starts[None], part.stops[None])
+        if tight:
+            boxes = tight_boxes(self.view, ends, np.zeros(2, np.int64), 1, ordered=self.ordered)
+        beside = self.counts.cells([a.name for a in self.view.attributes[len(self.axes.names) :]], box)
+        codes = np.hstack([np.repeat(boxes.starts, len(beside), axis=0), beside.codes])
+        names = tuple(a.name for a in self.view.attributes)
+        return Partition(Cells(names, codes, beside.counts), np.zeros(len(beside), np.int64), boxes)
+
+    def _box(self, part: Part) -> dict[str, tuple[int, int]]:
+        """The codes of a part, of the axes on which it was cut."""
+        ends = zip(self.axes.names, part.starts.tolist(), part.stops.tolist(), self.axes.sizes, strict=True)
+        return {name: (start, stop) for name, start, stop, size in ends if (start, stop) != (0, size)}
+
+
+def _with(ends: Integers, axis: int, end: int) -> Integers:
+    found = ends.copy()
+    found[axis] = end
+    return found
+
+
+def _as_published(view: View, partition: Partition) -> Partition:
+    """The same groups with the first code of each region in place of the records' own; what is equal is one cell."""
+    quasi = len(view.quasi)
+    beside = [np.ascontiguousarray(column) for column in partition.cells.codes.T[quasi:]]
+    rows, counts = tally([partition.group, *beside], partition.cells.counts)
+    codes = np.hstack([partition.boxes.starts[rows[:, 0]], rows[:, 1:]])
+    return Partition(Cells(partition.cells.attributes, codes, counts), rows[:, 0], partition.boxes)
+
+
+def _joined(parts: Sequence[Partition]) -> Partition:
+    """All parts as one partition, its cells in the order of their codes."""
+    shift = np.cumsum([0, *(len(part.boxes) for part in parts)])
+    codes = np.concatenate([part.cells.codes for part in parts])
+    order = np.lexsort(codes.T[::-1])
+    group = np.concatenate([part.group + start for part, start in zip(parts, shift, strict=False)])
+    counts = np.concatenate([part.cells.counts for part in parts])
+    boxes = Boxes(
+        parts[0].boxes.attributes,
+        np.concatenate([part.boxes.starts for part in parts]),
+        np.concatenate([part.boxes.stops for part in parts]),
+    )
+    return Partition(Cells(parts[0].cells.attributes, codes[order], counts[order]), group[order], boxes)

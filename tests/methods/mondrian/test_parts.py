@@ -1,0 +1,140 @@
+"""A table in parts gives the groups of the whole table, whatever fits at once."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.domains.counts import Cells, TableParts
+from sfumato.errors import InfeasibleError, InternalError
+from sfumato.methods import METHODS, Mondrian
+from tests.contracts.test_wrong_types import LEAST
+from tests.examples import examples
+from tests.methods.partition_tables import cells_of, partition_tables, partition_view
+from tests.raising import raises_code
+from tests.small_domains import JOB, grid
+from tests.tables.engines import PostgresTables
+from tests.workflow.test_engines_agree import study, table
+
+MODELS = [
+    {"k": 2},
+    {"k": 3, "privacy": {"distinct-l-diversity": 2}},
+    {"k": 2, "privacy": {"t-closeness": {"t": "0.4", "distance": "equal"}}},
+]
+
+
+@dataclass
+class PlainCounter:
+    """Parts of records, counted one by one; what was brought is noted."""
+
+    names: list
+    records: list
+    brought: list = field(default_factory=list)
+
+    def _rows(self, attributes, within):
+        places = [self.names.index(name) for name in attributes]
+        limits = [(self.names.index(name), *ends) for name, ends in within.items()]
+        kept = [r for r in self.records if all(start <= r[at] < stop for at, start, stop in limits)]
+        return [tuple(r[at] for at in places) for r in kept]
+
+    def distinct_within(self, attributes, within):
+        return len(set(self._rows(attributes, within)))
+
+    def extremes_within(self, attributes, within):
+        rows = np.array(self._rows(attributes, within), np.int64)
+        return rows.min(axis=0), rows.max(axis=0)
+
+    def cells_within(self, attributes, within):
+        found = sorted(Counter(self._rows(attributes, within)).items())
+        self.brought.append((len(attributes), len(found)))
+        codes = np.array([codes for codes, _ in found], np.int64).reshape(len(found), len(attributes))
+        return Cells(tuple(attributes), codes, np.array([n for _, n in found], np.int64))
+
+
+def published(draft):
+    """Regions with what is beside them, and how often; a group's own name is not looked at."""
+    partition, quasi = draft.partition, len(draft.view.quasi)
+    found = Counter()
+    rows = zip(
+        partition.group.tolist(),
+        partition.cells.codes[:, quasi:].tolist(),
+        partition.cells.counts.tolist(),
+        strict=True,
+    )
+    for group, beside, count in rows:
+        box = (*partition.boxes.starts[group].tolist(), *partition.boxes.stops[group].tolist())
+        found[box, tuple(beside)] += count
+    return found
+
+
+@settings(max_examples=examples(quick=60, slow=600), deadline=None)
+@given(
+    given_table=partition_tables(),
+    models=st.sampled_from(MODELS),
+    ranges=st.sampled_from(["tight", "partition"]),
+    ordered=st.sampled_from([(), "all"]),
+    most=st.integers(1, 20),
+)
+def test_parts_give_the_groups_of_the_whole_table(given_table, models, ranges, ordered, most):
+    view, records = given_table
+    method = Mondrian(**models, ranges=ranges, ordered=ordered)
+    counter = PlainCounter([a.name for a in view.attributes], records)
+    parts = TableParts(counter, len(records), most)
+    try:
+        whole = published(method.draft(view, cells_of(view, records)))
+    except InfeasibleError as error:
+        whole = error.code
+    if isinstance(whole, str):
+        with raises_code(InfeasibleError, whole):
+            method.draft(view, parts)
+        return
+    assert published(method.draft(view, parts)) == whole
+    width = len(view.attributes)
+    assert all(cells <= most for attributes, cells in counter.brought if attributes == width)
+
+
+def test_a_group_that_cannot_be_cut_is_published_however_many_cells_it_has():
+    view = partition_view(age=grid(0, 99), job=JOB)
+    records = [(age, age % 3, age % 4, age % 2) for age in range(7)]
+    counter = PlainCounter([a.name for a in view.attributes], records)
+    draft = Mondrian(k=4).draft(view, TableParts(counter, 7, 2))
+    assert published(draft) == published(Mondrian(k=4).draft(view, cells_of(view, records)))
+    assert len(draft.partition.boxes) == 1
+
+
+@pytest.mark.parametrize("given", [{"strict": False}, {"choose": "loss"}, {"suppress": "0.1"}], ids=str)
+def test_cuts_that_an_engine_cannot_make_are_not_tried(given):
+    method = Mondrian(k=2, **given)
+    assert not method.in_parts
+    view = partition_view(age=grid(0, 9))
+    with pytest.raises(InternalError):
+        method.draft(view, TableParts(PlainCounter([], []), 1, 1))
+
+
+def test_who_works_in_parts():
+    assert Mondrian(k=2).in_parts
+    given = {name: {"epsilon": "1"} if METHODS[name].needs.private else LEAST[name] for name in METHODS}
+    assert [name for name in METHODS if METHODS[name](**given[name]).in_parts] == ["mondrian"]
+
+
+@pytest.mark.parametrize("models", MODELS, ids=["k", "l", "t"])
+@pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
+def test_a_low_limit_publishes_the_same_table(request, monkeypatch, tmp_path, engine, models):
+    source = table()
+    if engine == "postgresql":
+        source = PostgresTables(request.getfixturevalue("postgres")).store(source)
+    said = []
+
+    def released(name):
+        given = {"memory_limit": "1GB", "report": False, "progress": lambda doing, *_: said.append(doing)}
+        done = study(source, "record").release(Mondrian(**models), out=tmp_path / name, **given)
+        return (done.bundle / "data.csv").read_bytes()
+
+    at_once = released("at once")
+    assert "cutting parts of the table" not in said
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 20)
+    assert released("in parts") == at_once
+    assert said.count("cutting parts of the table") > 10
