@@ -20,7 +20,7 @@ def _named(path):
 
 
 EACH = pytest.mark.parametrize("bundle", STORED, ids=_named)
-ONE_OF_EACH_FORM = {"anatomy", "diffgen", "mondrian"}
+ONE_OF_EACH_FORM = {"anatomy", "bucketization", "diffgen", "marginals", "mondrian", "staged"}
 
 
 def rows_of(path):
@@ -108,5 +108,11 @@ def test_it_opens_in_a_process_that_knows_nothing_yet(bundle):
     code = "import sys; from sfumato.release.release import Release; print(type(Release.open(sys.argv[1])).__name__)"
     done = subprocess.run([sys.executable, "-c", code, str(bundle)], capture_output=True, text=True, check=False)
     form = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["form"]
-    kind = {"counts": "CountsRelease", "noisy-counts": "CountsRelease", "tables": "TablesRelease"}
+    kind = {
+        "counts": "CountsRelease",
+        "noisy-counts": "CountsRelease",
+        "consistent-counts": "ConsistentRelease",
+        "tables": "TablesRelease",
+        "marginals": "MarginalsRelease",
+    }
     assert done.stdout.strip() == kind.get(form, "RecordsRelease"), done.stderr
