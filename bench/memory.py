@@ -1,6 +1,6 @@
 """Memory: the peak of `release`, `measure` and `report`, each a process of its own, on wide domains and on long tables.
 
-    python -m bench.memory [--only wide|long] [--records 5000000]
+    python -m bench.memory [--only wide|long] [--records 5000000] [--method mondrian]
 
 `wide` has 30,000 records and two attributes of a million values each; `long` has five million records of ten
 attributes. Both are drawn by numpy from a fixed seed. Prints Markdown. No process is given more address space than
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from papers.machine import machine
 
+METHODS = ("diffgen", "mondrian")
 _WIDE = 1_000_000
 _STUDY = """\
 name: {name}
@@ -100,9 +101,9 @@ def peak(arguments: list[str], most: int) -> tuple[int, float, float]:
     return process.returncode, used.ru_maxrss / 1024, took
 
 
-def measured(folder: Path, what: str, most: int, commands: tuple[str, ...]) -> None:
+def measured(folder: Path, what: str, most: int, methods: Sequence[str], commands: tuple[str, ...]) -> None:
     """A row for each method: the peak of each command."""
-    for method in ("diffgen", "mondrian"):
+    for method in methods:
         cells = []
         for command in commands:
             out, study = str(folder / method), str(folder / "study.yaml")
@@ -121,20 +122,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=["wide", "long"])
     parser.add_argument("--records", type=int, default=5_000_000, help="of the long table")
+    parser.add_argument("--method", choices=METHODS, help="this one alone")
     parser.add_argument("--most", type=float, default=6, help="GiB of address space for each process")
     asked = parser.parse_args()
     most = int(asked.most * 2**30)
+    methods = METHODS if asked.method is None else (asked.method,)
     print(f"{machine()}\n\n| table | method | release | report | measure |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as place:
         if asked.only != "long":
             for role in ("sensitive", "insensitive", "quasi_identifier"):
                 wide(Path(place) / role, 30_000, role)
                 what = f"30,000 records, two attributes of a million values, one {role.replace('_', '-')}"
-                measured(Path(place) / role, what, most, ("release", "report", "measure"))
+                measured(Path(place) / role, what, most, methods, ("release", "report", "measure"))
         if asked.only != "wide":
             long(Path(place) / "long", asked.records)
             what = f"{asked.records:,} records of ten attributes"
-            measured(Path(place) / "long", what, most, ("release", "report", "measure"))
+            measured(Path(place) / "long", what, most, methods, ("release", "report", "measure"))
 
 
 if __name__ == "__main__":
