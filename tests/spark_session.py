@@ -2,7 +2,10 @@
 
 import os
 import shutil
-from contextlib import contextmanager
+import socket
+import subprocess
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 
@@ -40,3 +43,68 @@ def running(folder):
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def cluster(folder):
+    """Start a standalone cluster of one worker; its address."""
+    with ExitStack() as stack:
+        port = free_port()
+        web = ("--webui-port", str(free_port()))
+        master = ("org.apache.spark.deploy.master.Master", "-h", "127.0.0.1", "-p", str(port), *web)
+        stack.enter_context(_program(folder, "spark-class", *master))
+        _wait(port, folder)
+        worker = ("org.apache.spark.deploy.worker.Worker", "-h", "127.0.0.1", "-c", "1", "-m", "1g")
+        web = ("--webui-port", str(free_port()))
+        stack.enter_context(_program(folder, "spark-class", *worker, *web, f"spark://127.0.0.1:{port}"))
+        yield f"spark://127.0.0.1:{port}"
+
+
+@contextmanager
+def connect_server(folder):
+    """Start a Spark Connect server; its address."""
+    port = free_port()
+    options = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    settings = [word for name, value in options.items() for word in ("--conf", f"{name}={value}")]
+    server = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
+    with _program(folder, "spark-submit", "--master", "local[1]", *settings, *server):
+        _wait(port, folder)
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def _program(folder, name, *arguments):
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    with (folder / "said").open("a") as said:
+        running = subprocess.Popen(
+            [str(home / "bin" / name), *arguments], stdout=said, stderr=said, cwd=folder,
+            env={**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "512m",
+                 "SPARK_WORKER_DIR": str(folder / "work")},
+        )  # fmt: skip
+        try:
+            yield
+        finally:
+            running.terminate()
+            running.wait(60)
+
+
+def _wait(port, folder):
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.3)
+    raise AssertionError((folder / "said").read_text()[-2000:])
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]

@@ -57,8 +57,12 @@ class SparkQueries:
         self._views: list[str] = []
         self._ready = False
         self._closing = weakref.finalize(self, _remove, spark, scratch, self._kept, self._views, finish)
+        self.guarded(self._set, doing="opening a Spark session")
+
+    def _set(self) -> None:
         for name, value in _SETTINGS.items():
-            self.guarded(partial(spark.conf.set, name, value), doing="opening a Spark session")
+            if str(self.spark.conf.get(name)).lower() != value.lower():  # some warn when they are set, to any value
+                self.spark.conf.set(name, value)
 
     @staticmethod
     def compile(expression: ir.Table) -> str:

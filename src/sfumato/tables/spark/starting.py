@@ -7,11 +7,13 @@ our own; it stays as it is, and runs on after us. One that was started here ends
 import contextlib
 import os
 import shutil
+import socket
 import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
@@ -20,6 +22,7 @@ from sfumato.errors import SourceError
 from sfumato.tables.engine import Limits
 from sfumato.tables.spark.session import SPARK_ERRORS, SparkQueries
 
+_PATIENCE: Final = 10.0  # seconds until somebody answers
 _ALWAYS: Final = {
     "spark.app.name": "sfumato",
     "spark.ui.enabled": "false",  # its pages show queries, and plans with values of lookup tables
@@ -64,11 +67,14 @@ def cluster_spark(place: str) -> Any:
     running = _running()
     if running is not None:
         return _fitting(running, f"spark://{place}" if place else "")
+    if place:
+        _refuse_unreachable(place, port=7077)
     return _started({"spark.master": f"spark://{place}"} if place else {})
 
 
 def connected_spark(place: str) -> Any:
     """A new session of a Spark Connect server."""
+    _refuse_unreachable(place, port=15002)
     doing = "connecting to Spark"
     try:
         return SparkQueries.guarded(lambda: SparkSession.builder.remote(f"sc://{place}").create(), doing=doing)
@@ -78,6 +84,19 @@ def connected_spark(place: str) -> Any:
             "pip install 'pyspark[connect]'",
             code="SF-SOURCE-395",
         ) from None
+
+
+def _refuse_unreachable(place: str, *, port: int) -> None:
+    """Whether anybody listens at one of the hosts: Spark itself tries again for minutes before it says so."""
+    for one in place.split(","):
+        parts = urlsplit(f"//{one}")
+        with contextlib.suppress(OSError), socket.create_connection((parts.hostname, parts.port or port), _PATIENCE):
+            return
+    raise SourceError(
+        "Spark cannot be reached, or does not let this user in",
+        "check host and port, that Spark runs there, and that its version is the one of pyspark",
+        code="SF-SOURCE-380",
+    )
 
 
 def _running() -> Any:
