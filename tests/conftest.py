@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sfumato.privacy.dp.sampling import InsecureSource, SecureSource
-from tests import postgres_server
+from tests import postgres_server, spark_session
 from tests.error_rates import Guard
 from tests.kept import keep
 
@@ -77,3 +77,13 @@ def postgres():
         pytest.skip(why)
     with postgres_server.running() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """A session of Spark on this machine that runs as long as the tests do."""
+    why = spark_session.missing()
+    if why:
+        pytest.skip(why)
+    with spark_session.running(tmp_path_factory.mktemp("spark")) as session:
+        yield session

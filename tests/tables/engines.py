@@ -2,18 +2,25 @@
 
 import itertools
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from sfumato.tables import ENGINES, open_source
 
 _NUMBERS = itertools.count(1)
+
+TESTED = [name for name in ENGINES if name not in {"spark", "sc"}]  # the same engine as spark+local, elsewhere
 
 
 def loader(request):
     """The engine whose name is the parameter of a fixture; its server is started where it needs one."""
     if request.param == "postgresql":
         return PostgresTables(request.getfixturevalue("postgres"))
+    if request.param == "spark+local":
+        request.getfixturevalue("spark")
+        return SparkTables(request.getfixturevalue("tmp_path_factory").mktemp("tables"))
     return ENGINES[request.param]
 
 
@@ -39,6 +46,23 @@ class PostgresTables:
                 for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                     copy.write_row(row)
         return f"{self.address}/postgres?table={place}"
+
+
+@dataclass
+class SparkTables:
+    """Parquet files that Spark reads."""
+
+    folder: Path
+    name: str = "spark+local"
+
+    def load(self, table, *, name, limits=None):
+        return open_source(self.store(table))
+
+    def store(self, table):
+        """The address of a new file with these records."""
+        path = self.folder / f"t{next(_NUMBERS)}.parquet"
+        pq.write_table(table, path)
+        return f"spark+local://?path={path}"
 
 
 def _quoted(name):

@@ -37,7 +37,7 @@ def test_cells_that_fit_are_counted_and_one_more_is_refused_without_a_number(pos
         with open_source(place, memory_limit=f"{enough}B") as source:
             assert len(both(CodedTable(source, [AGE, PAY]))) == 350
         with open_source(place, memory_limit=f"{enough - 1}B") as source:
-            with raises_code(SourceError, "SF-SOURCE-380") as caught:
+            with raises_code(SourceError, "SF-SOURCE-397") as caught:
                 both(CodedTable(source, [AGE, PAY]))
             assert "350" not in str(caught.value)
             assert len(CodedTable(source, [AGE, PAY]).full_cells(["age"])) == 50  # fewer attributes fit
@@ -58,7 +58,7 @@ def test_a_private_release_never_fails_by_how_many_cells_there_are(postgres, tmp
     )
     given = {"memory_limit": "1KB", "report": False, "insecure_seed": 3}
     assert study.release(sf.ContingencyTable(epsilon=1), out=tmp_path / "private", **given).rows > 0
-    with raises_code(SourceError, "SF-SOURCE-380"):
+    with raises_code(SourceError, "SF-SOURCE-397"):
         study.release(sf.Mondrian(k=2, choose="loss"), out=tmp_path / "groups", **given)
     assert study.release(sf.Mondrian(k=2), out=tmp_path / "parts", **given).rows > 0
     assert not (tmp_path / "groups").exists()
@@ -69,7 +69,7 @@ def test_the_built_in_engine_refuses_nothing_and_works_in_parts_where_a_method_c
     with open_source(TABLE, memory_limit="100MB") as source:
         coded = CodedTable(source, [AGE, PAY])
         assert len(coded.full_cells()) == len(coded.cells_and_rows()[0]) == 350
-        with raises_code(SourceError, "SF-SOURCE-380"):
+        with raises_code(SourceError, "SF-SOURCE-397"):
             coded.cells_and_rows(in_parts=True)
     with open_source(TABLE) as source:
         assert len(CodedTable(source, [AGE, PAY]).cells_and_rows(in_parts=True)[0]) == 350  # no limit is stated

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import SourceError
 from sfumato.study.attribute import InvalidValuePolicy
-from sfumato.tables import ENGINES, CodedTable, Limits, open_source
+from sfumato.tables import CodedTable, Limits, open_source
 from tests.examples import examples
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
-from tests.tables.engines import loader
+from tests.tables.engines import TESTED, loader
 
 NUMBER_GRIDS = [
     grid(0, 120, unit="integer", missing=True),
@@ -23,6 +23,7 @@ NUMBER_GRIDS = [
     grid("-7/2", "100000", "1/3", missing=True),
     grid(0, 10**12, missing=True),
 ]
+BLANKS_ = ["", " ", "\t", "\n", "\r\n", "\v", "\f", "v", "f", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"]
 NUMBER_TEXT = st.one_of(
     st.text("+-.eE_0123456789 \t", max_size=8),
     st.sampled_from(
@@ -34,7 +35,7 @@ NUMBER_TEXT = st.one_of(
 )
 
 
-@pytest.fixture(scope="module", params=list(ENGINES))
+@pytest.fixture(scope="module", params=TESTED)
 def engine(request):
     return loader(request)
 
@@ -56,6 +57,113 @@ def agree(engine, values, domain, kind=None):
 def storable(engine, value):
     """A value that the engine can hold: PostgreSQL has no text with the character 0."""
     return value.replace("\x00", "") if engine.name == "postgresql" and isinstance(value, str) else value
+
+
+def agree_at_once(engine, values, domains, kind=None):
+    """The same with many values and all domains in one query."""
+    table = {f"x{n}": pa.array(values, kind) for n in range(len(domains))}
+    with engine.load(pa.table({**table, "place": range(len(values))}), name="a table", limits=Limits()) as source:
+        coded = CodedTable(source, [attribute(f"x{n}", domain) for n, domain in enumerate(domains)])
+        found = source.fetch(coded.records.marked(keep=["place"]).order_by("k0"))
+    for n, domain in enumerate(domains):
+        differ = zip(values, found[f"c{n}"].to_pylist(), domain.encode(values).tolist(), strict=True)
+        assert [(value, *codes_) for value, *codes_ in differ if codes_[0] != codes_[1]] == []
+
+
+def test_numbers_in_every_notation(engine):
+    bare = ["", "0", "7", "007", "1.", ".5", ".", "1.5", "1_000", "1,5", "19.99", "0.3", "inf", "Infinity", "nan",
+            "infinit", "0x1F", "0x1p3", "1d", "1f", "1L", "१", "9" * 400, "0" * 400 + "1", "2.4", "1e"]  # fmt: skip
+    signed = [sign + text for sign in ("", "-", "+", "+-", "--", "- ") for text in bare]
+    texts = [
+        text + power for text in signed for power in ("", "e3", "E-3", "e+05", "e400", "e-324", "e 1", "e99999999999")
+    ]
+    around = [before + text + behind for text in ("5", "-2.5", "inf") for before in BLANKS_ for behind in BLANKS_]
+    agree_at_once(engine, [None, *texts, *around], NUMBER_GRIDS, pa.string())
+    floats = [s * x for s in (1.0, -1.0) for x in (0.0, 0.1, 0.3, 4.9, 1e-320, 1e15, 2.0**53, 1e300, float("inf"))]
+    agree_at_once(engine, [None, float("nan"), *floats], NUMBER_GRIDS, pa.float64())
+    whole = [s * x for s in (1, -1) for x in (0, 1, 5, 119, 120, 121, 10**12, 2**53 + 1, 2**63 - 1)]
+    agree_at_once(engine, [None, *whole], NUMBER_GRIDS, pa.int64())
+
+
+def test_days_in_every_notation(engine):
+    days = [f"{y}-{m}-{d}" for y in ("0000", "0001", "1900", "2024", "9999") for m in ("00", "02", "2", "12", "13")
+            for d in ("00", "01", "29", "30", "31", "3")]  # fmt: skip
+    turned = [".".join(reversed(day.split("-"))) for day in days]
+    odd = [
+        "20240105",
+        "2024/01/05",
+        "infinity",
+        "epoch",
+        "today",
+        "2024-01-05x",
+        "12024-01-05",
+        "-2024-01-05",
+        "2024-01",
+    ]
+    timed = [f"2024-01-05{time}" for time in ("T10:00", " 10:00", "\n", "T", " x\ny", "\u2028")]
+    written = [*days, *turned, *odd, *timed, *(f"{b}2024-01-05{b}" for b in BLANKS_)]
+    agree_at_once(engine, [None, *written], [DAYS], pa.string())
+    slashed = [day.replace(".", "/") for day in turned]
+    named = ["31 Jan 04", "31 JANUARY 69", "31 ſan 04", "Feb 29, 2024", "May 1, 2024", "(2024)*", "(0000)*", "2024-02"]
+    many = [
+        *slashed,
+        *named,
+        "02/29/2024 23:59:59",
+        "02/29/2024 24:00:00",
+        " 1/2/2004 ",
+        "1/2/2004\n",
+        "३१/1/2004",
+        *days,
+    ]
+    reach = grid(dt.date(1900, 1, 1).toordinal(), dt.date(2100, 1, 1).toordinal(), unit="day", missing=True)
+    agree_at_once(engine, [None, *many], [replace(reach, formats=formats) for formats in FORMATS], pa.string())
+
+
+def test_values_in_every_notation(engine):
+    odd = [
+        "a",
+        "b'c",
+        " a",
+        "A",
+        "ａ",
+        "True",
+        "true",
+        "01",
+        "1",
+        "",
+        "(missing)",
+        "(other)",
+        "a\\",
+        "\\a",
+        "%",
+        "_",
+        "a%",
+    ]
+    blank = [chr(n) for n in range(1, 0x3001) if not chr(n).strip() or n in (0x7F, 0x200B, 0x180E, 0x1F, 0x5F, 0x41)]
+    agree_at_once(engine, [None, *odd, *blank, *(b + "a" for b in blank)], [FEW_VALUES, MANY_VALUES], pa.string())
+
+
+def test_numbers_in_every_format(engine):
+    plain = [
+        "0",
+        "5",
+        "12",
+        "1053",
+        "1,053",
+        "1,05",
+        "1,053.30",
+        "1.053,30",
+        "1 053,30",
+        "1'053.30",
+        "1|053^30",
+        ",5",
+        "1,0530",
+    ]
+    dressed = ["{}", "-{}", "\u2212{}", "+{}", "({})", "{}-", "{} €", "({}) %", "{}%", "Fr. {}", "-Fr.{}", "Fr.-{}",
+               "\\$[{}]*", "{}e2", "{}\n", "\u00a0{}\u202f", "x{}"]  # fmt: skip
+    texts = [dress.format(number) for dress in dressed for number in plain]
+    domains = [grid(-1000, 10**9, "1/100", missing=True, form=formats) for formats in NUMBER_FORMATS]
+    agree_at_once(engine, [None, "inf", "nan", "1e400", "9" * 400, "١,٠٠٠", *texts], domains, pa.string())
 
 
 @pytest.mark.parametrize("domain", NUMBER_GRIDS, ids=["integer", "tenths", "thirds", "huge"])

@@ -254,7 +254,7 @@ def test_engines_that_are_not_there_are_refused_without_the_address():
     error = refused("oracle://ann:secret@db/x?table=t", "there is no engine for 'oracle:' addresses yet")
     assert "secret" not in str(error)
     assert "duckdb://" in error.fix and "postgresql://" in error.fix
-    assert list(ENGINES) == ["duckdb", "postgresql"]
+    assert list(ENGINES) == ["duckdb", "postgresql", "sc", "spark", "spark+local"]
 
 
 def test_limits_that_are_none():

@@ -57,7 +57,7 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
             "raise --memory-limit, leave attributes out of the purpose, declare wider steps or coarser values; "
             "`mondrian` with `choose: widest` and without `suppress` works in parts, and a differentially private "
             "method such as `diffgen` needs fewer counts",
-            code="SF-SOURCE-380",
+            code="SF-SOURCE-397",
         )
         error.limit = limit
         raise error

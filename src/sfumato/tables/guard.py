@@ -23,6 +23,46 @@ _LINE = re.compile(r"CSV Error on Line: (\d+)")
 # What an engine says, in lower case -> what we say, and what to do. The first that fits wins.
 _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
     (
+        ("java_gateway_exited", "java gateway process exited"),
+        SourceError(
+            "Spark does not start: it needs Java 17 or newer, and enough memory for it",
+            "install a JDK (on Debian: openjdk-17-jre-headless), or name its folder in JAVA_HOME",
+            code="SF-SOURCE-379",
+        ),
+    ),
+    (
+        ("failed to connect to all addresses", "masters are unresponsive", "retries_exceeded", "stopped sparkcontext"),
+        SourceError(
+            "Spark cannot be reached, or does not let this user in",
+            "check host and port, that Spark runs there, and that its version is the one of pyspark",
+            code="SF-SOURCE-380",
+        ),
+    ),
+    (
+        ("data_source_not_found",),
+        SourceError(
+            "Spark has no reader for this format",
+            "start Spark with the package of the format, or use Parquet",
+            code="SF-SOURCE-381",
+        ),
+    ),
+    (
+        ("maxresultsize",),
+        SourceError(
+            "the counts are larger than Spark hands over",
+            "raise spark.driver.maxResultSize, or release fewer or coarser attributes",
+            code="SF-SOURCE-382",
+        ),
+    ),
+    (
+        ("illegal parquet type", "parquet_type_illegal"),
+        SourceError(
+            "Spark cannot read a type in the Parquet file",
+            "write times in microseconds: Spark has none in nanoseconds",
+            code="SF-SOURCE-383",
+        ),
+    ),
+    (
         ("no space left", "max_temp_directory_size", "disk quota", "disk full"),
         SourceError(
             "the disk is full", "free some space, also where temporary files go (TMPDIR)", code="SF-SOURCE-017"
@@ -68,7 +108,15 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         SourceError("access is not permitted", "check the permissions of the path", code="SF-SOURCE-020"),
     ),
     (
-        ("no such file", "no files found", "cannot open file", "does not exist"),
+        (
+            "no such file",
+            "no files found",
+            "cannot open file",
+            "does not exist",
+            "path_not_found",
+            "table_or_view_not_found",
+            "schema_not_found",
+        ),
         SourceError("a file or table does not exist", "check the path and the table's name", code="SF-SOURCE-021"),
     ),
     (
@@ -105,7 +153,19 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         ),
     ),
     (
-        ("csv error", "magic bytes", "parquet", "not a valid duckdb", "thrift", "snappy", "gzip", "corrupt"),
+        (
+            "csv error",
+            "magic bytes",
+            "parquet",
+            "not a valid duckdb",
+            "thrift",
+            "snappy",
+            "gzip",
+            "corrupt",
+            "failed_read_file",
+            "cannot_read_file_footer",
+            "unable_to_infer_schema",
+        ),
         SourceError(
             "the file is damaged, or is not in the format its name says",
             "write it again from where it came, or give it the right ending",
@@ -129,13 +189,14 @@ def classify(error: BaseException) -> SourceError:
     >>> classify(PermissionError(13, "Permission denied", "x.csv")).problem
     'access is not permitted'
     """
-    text = str(error).lower()
-    line = _LINE.search(str(error))
+    said = _said(error)
+    text = said.lower()
+    line = _LINE.search(said)
     for words, kind in _SIGNS:
         if any(word in text for word in words):
             where = f" (line {line.group(1)})" if line else ""
             return SourceError(f"{kind.problem}{where}", kind.fix, code=kind.code)
-    if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)):
+    if isinstance(error, (duckdb.OutOfMemoryException, pa.ArrowMemoryError)) or "java heap space" in text:
         return SourceError(
             "the memory allowed is not enough", "raise the memory limit, or use fewer threads", code="SF-SOURCE-028"
         )
@@ -144,6 +205,13 @@ def classify(error: BaseException) -> SourceError:
         "check that the table can be read with another tool; if it can, this is our bug: please report it",
         code="SF-SOURCE-029",
     )
+
+
+def _said(error: BaseException) -> str:
+    """What an error is recognised by: of Spark's its condition, if it has one, since the text has plans in it."""
+    condition = getattr(error, "getCondition", None)
+    named = condition() if callable(condition) else None
+    return str(named) if named else str(error)
 
 
 def run_guarded(

@@ -16,8 +16,9 @@ from sfumato.tables.duckdb.duckdb_engine import DUCKDB
 from sfumato.tables.engine import ENGINES, Engine, Limits, SourceTable
 from sfumato.tables.missing_tokens import without_missing_tokens
 from sfumato.tables.postgres.postgres_engine import POSTGRES
+from sfumato.tables.spark.spark_engine import LOCAL_SPARK, adopt_frame, adopt_ibis, is_frame
 
-__all__ = ["DUCKDB", "ENGINES", "POSTGRES", "SourceTable", "open_source", "reads_once"]
+__all__ = ["DUCKDB", "ENGINES", "LOCAL_SPARK", "POSTGRES", "SourceTable", "open_source", "reads_once"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
 _CSV = (".csv", ".tsv", ".tab", ".txt")
@@ -35,11 +36,11 @@ def open_source(
     """Open a table where it lies.
 
     ``source`` is a path or glob to CSV (also TSV, also packed with gzip) or Parquet files, a URL such as
-    ``duckdb:///file.db?table=t`` or ``postgresql://host/database?table=t``, a pandas or polars table, an Ibis table on
-    DuckDB or PostgreSQL, anything with the Arrow PyCapsule interface, or a `Source`: one of these, with how it is
-    written. Relative paths start at ``base``. Close the result, or use it in a ``with`` statement. ``private`` is for
-    differentially private releases: how a CSV file is written is then decided by the study and the line of names alone,
-    and no record can make reading fail (`csv_records`).
+    ``duckdb:///file.db?table=t`` or ``postgresql://host/database?table=t``, a pandas or polars table, a table of Spark,
+    an Ibis table on DuckDB, PostgreSQL or Spark, anything with the Arrow PyCapsule interface, or a `Source`: one of
+    these, with how it is written. Relative paths start at ``base``. Close the result, or use it in a ``with``
+    statement. ``private`` is for differentially private releases: how a CSV file is written is then decided by the
+    study and the line of names alone, and no record can make reading fail (`csv_records`).
     """
     if isinstance(source, SourceTable):
         return source
@@ -55,7 +56,7 @@ def reads_once(source: Any) -> bool:
     where = source.path if isinstance(source, Source) else source
     if isinstance(where, (str, Path, ir.Table, pa.Table, pa.RecordBatch)):
         return False
-    return type(where).__module__.partition(".")[0] not in {"pandas", "polars"}
+    return type(where).__module__.partition(".")[0] not in {"pandas", "polars", "pyspark"}
 
 
 def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
@@ -68,6 +69,8 @@ def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, 
     _refuse_csv_fields(declared, "it is a table in memory")
     if isinstance(source, ir.Table):
         return _adopt(source, limits)
+    if is_frame(source):
+        return adopt_frame(source, limits=limits)
     table, name = as_arrow(source)
     return DUCKDB.load(table, name=name, limits=limits)
 
@@ -79,9 +82,11 @@ def _adopt(table: ir.Table, limits: Limits) -> SourceTable:
         return DUCKDB.adopt(table)
     if backend == "postgres":
         return POSTGRES.adopt(table, limits=limits)
+    if backend == "pyspark":
+        return adopt_ibis(table, limits=limits)
     raise SourceError(
         f"Ibis tables on {backend} cannot be used yet",
-        "pass table.to_pyarrow(), or an Ibis table on DuckDB or PostgreSQL",
+        "pass table.to_pyarrow(), or an Ibis table on DuckDB, PostgreSQL or Spark",
         code="SF-SOURCE-013",
     )
 

@@ -1,0 +1,72 @@
+"""The types of Spark's columns: how each is read, so that all engines see the same values.
+
+NaN is no value: it becomes null here, once. Text is compared letter by letter, whatever the collation of the column. A
+column of a type that nothing here can use is read as text. How a column is read depends on its type, which is public,
+and never on a value.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+from ibis.backends.pyspark.datatypes import PySparkType
+from pyspark.sql import types
+
+from sfumato.errors import SourceError
+from sfumato.tables.engine import SourceTable, refuse_twins
+from sfumato.tables.spark.scratch import identifier
+from sfumato.tables.spark.session import SparkQueries
+
+_FLOATS = (types.FloatType, types.DoubleType)
+_PLAIN = (
+    types.BooleanType, types.ByteType, types.ShortType, types.IntegerType, types.LongType, types.DecimalType,
+    types.DateType, types.TimestampNTZType, types.BinaryType,
+)  # fmt: skip
+_REFUSED = (types.StructType, types.MapType)  # an attribute that is declared on one is refused
+_ANY_CASE = "UTF8_BINARY"  # the collation that tells all texts apart
+
+
+def describe_source(
+    session: SparkQueries, sql: str, *, name: str, read_as: Mapping[str, str] | None = None
+) -> SourceTable:
+    """A source from a query."""
+    doing = f"reading {name}"
+    columns = session.columns(sql, doing=doing)
+    refuse_twins([column for column, _ in columns], where=name)
+    if not columns:
+        raise SourceError(f"{name} has no columns", "point to a table with columns", code="SF-SOURCE-370")
+    read = ", ".join(f"{_read(identifier(column), kind)} AS {identifier(column)}" for column, kind in columns)
+    view = session.look(f"SELECT {read} FROM ({sql}) AS source", doing=doing)  # noqa: S608 - names are quoted
+    schema = {column: _ibis_type(kind) for column, kind in columns}
+    first = session.fetch(f"SELECT 1 AS one FROM ({sql}) AS source LIMIT 1", doing=doing)  # noqa: S608
+    if first.num_rows == 0:
+        raise SourceError(f"{name} holds no records", "point to a table with at least one record", code="SF-SOURCE-371")
+    return SourceTable(ibis.table(schema, name=view), session, name, {"format": "spark", **(read_as or {})})
+
+
+def _read(name: str, kind: Any) -> str:
+    if isinstance(kind, _FLOATS):
+        return f"CASE WHEN NOT ISNAN({name}) THEN {name} END"
+    if isinstance(kind, types.StringType):
+        return name if kind.collation == _ANY_CASE else f"COLLATE({name}, '{_ANY_CASE}')"
+    if isinstance(kind, (*_PLAIN, *_REFUSED, types.TimestampType)) or _is_list(kind):
+        return name
+    if isinstance(kind, types.VariantType):
+        return f"TO_JSON({name})"
+    return f"CAST({name} AS STRING)"
+
+
+def _ibis_type(kind: Any) -> dt.DataType:
+    if isinstance(kind, types.TimestampType):
+        return dt.Timestamp(timezone="UTC")
+    if isinstance(kind, types.StringType) or not isinstance(kind, (*_FLOATS, *_PLAIN, *_REFUSED, types.ArrayType)):
+        return dt.string
+    if isinstance(kind, types.ArrayType) and not _is_list(kind):
+        return dt.string
+    return PySparkType.to_ibis(kind)
+
+
+def _is_list(kind: Any) -> bool:
+    """Whether a column can hold sets: a list of texts or numbers."""
+    return isinstance(kind, types.ArrayType) and isinstance(kind.elementType, (*_PLAIN, *_FLOATS, types.StringType))

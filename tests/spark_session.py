@@ -1,0 +1,110 @@
+"""A real Spark for tests, on this machine and small: one a process, gone with the tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+
+def missing():
+    """Why there can be no Spark here, in words; nothing if there can."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "pyspark is not installed: pip install 'sfumato[spark]'"
+    if shutil.which("java") is None and not (Path(os.environ.get("JAVA_HOME", "/nowhere")) / "bin" / "java").exists():
+        return "no Java here: install a JDK of version 17 or newer, see tools/java.sh"
+    return ""
+
+
+@contextmanager
+def running(folder):
+    """Start Spark with its files in a folder; queries on a few rows are quickest with one thread and one partition."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.master": "local[1]",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+    }
+    spark = SparkSession.builder.config(map=settings).getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def cluster(folder):
+    """Start a standalone cluster of one worker; its address."""
+    with ExitStack() as stack:
+        port = free_port()
+        web = ("--webui-port", str(free_port()))
+        master = ("org.apache.spark.deploy.master.Master", "-h", "127.0.0.1", "-p", str(port), *web)
+        stack.enter_context(_program(folder, "spark-class", *master))
+        _wait(port, folder)
+        worker = ("org.apache.spark.deploy.worker.Worker", "-h", "127.0.0.1", "-c", "1", "-m", "1g")
+        web = ("--webui-port", str(free_port()))
+        stack.enter_context(_program(folder, "spark-class", *worker, *web, f"spark://127.0.0.1:{port}"))
+        yield f"spark://127.0.0.1:{port}"
+
+
+@contextmanager
+def connect_server(folder):
+    """Start a Spark Connect server; its address."""
+    port = free_port()
+    options = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    settings = [word for name, value in options.items() for word in ("--conf", f"{name}={value}")]
+    server = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
+    with _program(folder, "spark-submit", "--master", "local[1]", *settings, *server):
+        _wait(port, folder)
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def _program(folder, name, *arguments):
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    with (folder / "said").open("a") as said:
+        running = subprocess.Popen(
+            [str(home / "bin" / name), *arguments], stdout=said, stderr=said, cwd=folder,
+            env={**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "512m",
+                 "SPARK_WORKER_DIR": str(folder / "work")},
+        )  # fmt: skip
+        try:
+            yield
+        finally:
+            running.terminate()
+            running.wait(60)
+
+
+def _wait(port, folder):
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.3)
+    raise AssertionError((folder / "said").read_text()[-2000:])
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
