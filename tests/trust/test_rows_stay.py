@@ -1,4 +1,4 @@
-"""No record of a table in PostgreSQL is brought to this process, whatever is done with it: a spy sees every answer."""
+"""No record of a table in PostgreSQL or Spark is brought to this process: a spy sees every answer."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,10 +7,9 @@ import pytest
 import sfumato as sf
 from sfumato.methods import METHODS
 from sfumato.tables import open_source
-from sfumato.tables.postgres.session import PostgresSession
 from tests.contracts.test_wrong_types import LEAST
-from tests.tables.engines import PostgresTables
-from tests.workflow.test_engines_agree import UNITS
+from tests.tables.engines import loader
+from tests.workflow.test_engines_agree import cases
 
 RECORDS = 1_500
 CELLS = 4 * 3 * 3 * 2  # combinations of what the study declares
@@ -45,19 +44,36 @@ def declared(address, unit):
     }
 
 
+@pytest.fixture(scope="module")
+def engine(request):
+    return loader(request)
+
+
+@pytest.fixture(scope="module")
+def address(engine):
+    return engine.store(table())
+
+
 @pytest.fixture
-def spy(monkeypatch):
+def spy(engine, monkeypatch):
     """Everything that a server answers."""
+    if engine.name == "postgresql":
+        from sfumato.tables.postgres.session import PostgresSession as Session
+    else:
+        from sfumato.tables.spark.session import SparkQueries as Session
     seen = []
-    fetch = PostgresSession.fetch
+    fetch = Session.fetch
 
     def watched(self, sql, *, doing):
         found = fetch(self, sql, doing=doing)
         seen.append(found)
         return found
 
-    monkeypatch.setattr(PostgresSession, "fetch", watched)
+    monkeypatch.setattr(Session, "fetch", watched)
     return seen
+
+
+EACH = pytest.mark.parametrize("engine", ["postgresql", "spark+local"], indirect=True)
 
 
 def refuse_records(seen):
@@ -68,11 +84,7 @@ def refuse_records(seen):
         assert "secret" not in str(found.to_pydict())
 
 
-@pytest.fixture(scope="module")
-def address(postgres):
-    return PostgresTables(postgres).store(table())
-
-
+@EACH
 def test_the_spy_sees_records_that_are_brought(address, spy):
     with open_source(address) as source:
         source.fetch(source.table.select("age"))
@@ -81,7 +93,7 @@ def test_the_spy_sees_records_that_are_brought(address, spy):
 
 
 @pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
-@pytest.mark.parametrize(("name", "unit"), UNITS, ids=str)
+@pytest.mark.parametrize(("engine", "name", "unit"), list(cases()), ids=str, indirect=["engine"])
 def test_releases_reports_measures_and_attacks_bring_counts_alone(address, spy, tmp_path, name, unit):
     method = METHODS[name]
     study = sf.Study.from_mapping(declared(address, unit))
@@ -97,6 +109,7 @@ def test_releases_reports_measures_and_attacks_bring_counts_alone(address, spy, 
 
 
 @pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
+@EACH
 def test_questions_and_trees_bring_counts_alone(address, spy, tmp_path):
     study = sf.Study.from_mapping(declared(address, "record"))
     study.ask("age >= 2", epsilon="1/2", insecure_seed=5)
@@ -104,6 +117,7 @@ def test_questions_and_trees_bring_counts_alone(address, spy, tmp_path):
     refuse_records(spy)
 
 
+@EACH
 def test_describing_brings_values_of_columns_that_no_record_can_be_put_together_from(address, spy):
     sf.describe(address)
     for found in spy:
@@ -114,6 +128,7 @@ def test_describing_brings_values_of_columns_that_no_record_can_be_put_together_
 
 
 @pytest.mark.error_rate(0, reason="an address is in no file, whatever is drawn")
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_the_address_is_in_no_bundle_and_in_no_ledger(address, tmp_path):
     ledger = tmp_path / "ledger.db"
     study = sf.Study.from_mapping({**declared(address, "record"), "ledger": str(ledger)})

@@ -16,7 +16,7 @@ from tests.examples import examples
 from tests.methods.partition_tables import cells_of, partition_tables, partition_view
 from tests.raising import raises_code
 from tests.small_domains import JOB, grid
-from tests.tables.engines import PostgresTables
+from tests.tables.engines import loader
 from tests.workflow.test_engines_agree import study, table
 
 MODELS = [
@@ -120,12 +120,19 @@ def test_who_works_in_parts():
     assert [name for name in METHODS if METHODS[name](**given[name]).in_parts] == ["mondrian"]
 
 
-@pytest.mark.parametrize("models", MODELS, ids=["k", "l", "t"])
-@pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
-def test_a_low_limit_publishes_the_same_table(request, monkeypatch, tmp_path, engine, models):
-    source = table()
-    if engine == "postgresql":
-        source = PostgresTables(request.getfixturevalue("postgres")).store(source)
+@pytest.fixture(scope="module")
+def engine(request):
+    return loader(request)
+
+
+ON_SPARK = [pytest.param("spark+local", m, marks=[pytest.mark.slow] if m is not MODELS[0] else []) for m in MODELS]
+HERE = [(engine, models) for engine in ("duckdb", "postgresql") for models in MODELS]
+
+
+@pytest.mark.parametrize(("engine", "models"), [*HERE, *ON_SPARK], ids=str, indirect=["engine"])
+def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, models):
+    source = table() if engine.name == "duckdb" else engine.store(table())
+    most, least = (100, 3) if engine.name == "spark+local" else (20, 10)  # a query of Spark takes its time
     said = []
 
     def released(name):
@@ -135,6 +142,6 @@ def test_a_low_limit_publishes_the_same_table(request, monkeypatch, tmp_path, en
 
     at_once = released("at once")
     assert "cutting parts of the table" not in said
-    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 20)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: most)
     assert released("in parts") == at_once
-    assert said.count("cutting parts of the table") > 10
+    assert said.count("cutting parts of the table") > least

@@ -76,6 +76,17 @@ class SparkCompiler(PySparkCompiler):  # type: ignore[misc]
             return sg.cast(kwargs["moment"], sge.DataType.build("TIMESTAMP_NTZ", dialect="spark"))
         return super().visit_ScalarUDF(op, **kwargs)
 
+    def visit_ArrayCollect(  # noqa: N802
+        self, op: Any, *, arg: Any, where: Any, order_by: Any, include_null: Any, distinct: Any
+    ) -> Any:
+        """The values of a column, in their own order where one is asked for; Spark sorts the list that it made."""
+        if any(key.arg != op.arg or not key.ascending for key in op.order_by):
+            raise InternalError("values were to be collected in the order of something else")
+        found = super().visit_ArrayCollect(
+            op, arg=arg, where=where, order_by=(), include_null=include_null, distinct=distinct
+        )
+        return self.f.anon.sort_array(found) if order_by else found
+
     def visit_TryCast(self, op: Any, *, arg: Any, to: Any) -> Any:  # noqa: N802
         """A text as a number or a day, or null."""
         if not op.arg.dtype.is_string():
