@@ -28,7 +28,10 @@ MOST_POINTS = 2**53
 """Points of a grid: beyond this a float cannot tell neighbouring ones apart."""
 
 # What text counts as a number or a day. Narrower than `float` and `fromisoformat`, so that engines agree with it.
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity)",
+    re.IGNORECASE | re.ASCII,  # else the dotless i is an i, and `float` does not know it
+)
 _WHOLE = 1e15  # whole numbers below it have an exact, plain text
 
 Unit = Literal["number", "integer", "day"]

@@ -25,6 +25,7 @@ NO = ibis.literal(False)  # noqa: FBT003 - it is the value
 
 _EPOCH = 719_163  # the day number of 1970-01-01
 _EXACT = 2**53  # whole numbers below it are exact in a float
+_NOTHING = 1e-250  # far below the slack of any step
 _WHOLE = 1e15  # as in core.domain: whole numbers below it are matched without a fraction
 _BLANK = (  # what str.strip() takes away, and nothing else
     r"^[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*$"
@@ -157,9 +158,12 @@ def _code_grid(attribute: Attribute, domain: Grid, column: ir.Column) -> Coding:
         low = int(domain.lower)
         steps = ibis.greatest(ibis.least(number.cast("int64"), low + last), low) - low
     else:
-        # Clamped before it is cut to a whole number: infinity has no whole number. The order does not matter else.
-        place = (number.cast("float64") - _exact(domain.lower)) / _exact(domain.step) + _exact(SLACK)
-        steps = ibis.greatest(ibis.least(place, _exact(last)), _exact(0)).floor()
+        # Clamped before anything is computed, and what is next to nothing is nothing: some engines fail where a float
+        # becomes too large or too small, and one record must not make a query fail.
+        inside = ibis.greatest(ibis.least(number.cast("float64"), _exact(domain.upper)), _exact(domain.lower))
+        above = inside - _exact(domain.lower)
+        above = (above < _exact(_NOTHING)).ifelse(_exact(0), above)
+        steps = ibis.least(above / _exact(domain.step) + _exact(SLACK), _exact(last)).floor()
     code = missing.ifelse(lost, steps)
     if attribute.outside is not InvalidValuePolicy.KEEP:
         code = outside.ifelse(DROP, code)

@@ -83,27 +83,6 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         ),
     ),
     (
-        ("permission denied to create temporary", "cannot create temporary", "permission denied for schema"),
-        SourceError(
-            "the role may create no tables for the work",
-            "let an administrator GRANT TEMPORARY ON DATABASE to the role, or GRANT USAGE, CREATE ON a SCHEMA that the "
-            "address names with &scratch=SCHEMA",
-            code="SF-SOURCE-376",
-        ),
-    ),
-    (
-        ("permission denied for",),
-        SourceError("the role may not read the table", "let an administrator GRANT SELECT on it", code="SF-SOURCE-377"),
-    ),
-    (
-        ("connection failed", "connection refused", "could not translate host", "connection timeout", "server closed"),
-        SourceError(
-            "the server cannot be reached, or does not let this role in",
-            "check host, port, database and role, and how the password is given (PGPASSWORD, a password file)",
-            code="SF-SOURCE-378",
-        ),
-    ),
-    (
         ("permission denied", "read-only file system"),
         SourceError("access is not permitted", "check the permissions of the path", code="SF-SOURCE-020"),
     ),

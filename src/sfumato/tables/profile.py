@@ -130,15 +130,18 @@ def _columns(source: SourceTable) -> list[_Column]:
 
 def _sample(source: SourceTable) -> list[Sequence[Any]]:
     """Some values of each column, sorted: what is brought here are values of columns, and never a record."""
-    found: list[Sequence[Any]] = []
-    for some in _batches(list(source.table.schema().items())):
-        first = source.table.select(**{f"s{place}": source.table[name] for place, (name, _) in enumerate(some)})
-        first = first.limit(_SAMPLE)
+    columns = list(source.table.schema().items())
+    found: list[Sequence[Any]] = [()] * len(columns)  # lists and bytes have no values that a study could declare
+    plain = [place for place, (_, kind) in enumerate(columns) if not (kind.is_nested() or kind.is_binary())]
+    for some in _batches(plain):
+        first = source.table.select(**{f"s{place}": source.table[columns[place][0]] for place in some}).limit(_SAMPLE)
         # As text: an engine knows days that Python does not, such as infinity.
-        dated = [f"s{place}" for place, (_, kind) in enumerate(some) if kind.is_date() or kind.is_timestamp()]
-        first = first.mutate(**{name: first[name].cast("string") for name in dated}) if dated else first
+        dated = [place for place in some if columns[place][1].is_date() or columns[place][1].is_timestamp()]
+        texts = {f"s{place}": first[f"s{place}"].cast("string") for place in dated}
+        first = first.mutate(**texts) if texts else first
         lists = source.fetch(first.aggregate(**{n: first[n].collect(order_by=first[n]) for n in first.columns}))
-        found += [lists[name][0].as_py() or () for name in first.columns]
+        for place in some:
+            found[place] = lists[f"s{place}"][0].as_py() or ()
     return found
 
 

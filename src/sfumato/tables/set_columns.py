@@ -33,7 +33,7 @@ class SetDictionary:
         assert isinstance(domain, SetDomain), "of sets alone"
         key = set_key(source.table, attribute)
         found = source.fetch(source.table.select(value=key).distinct())["value"].combine_chunks()
-        values = found.filter(found.is_valid())
+        values = _each_once(found.filter(found.is_valid()))
         read = domain.read([*values.to_pylist(), None])  # the empty set has a code, also if nobody has it
         rows = pa.table(
             {
@@ -51,6 +51,13 @@ class SetDictionary:
         code = ibis.coalesce(joined[f"g{place}"], self.nothing).cast(dt.int32)
         missing = ibis.coalesce(joined[f"e{place}"], True)
         return Coding(code, missing, outside_codes(joined, place) > 0)
+
+
+def _each_once(values: pa.Array) -> pa.Array:
+    """Every value once, whatever the engine takes for different: a key that stands twice would double records."""
+    listed = values.to_pylist()
+    once = {tuple(value) if isinstance(value, list) else value: value for value in listed}
+    return values if len(once) == len(listed) else pa.array(list(once.values()), values.type)
 
 
 def outside_codes(joined: ir.Table, place: int) -> ir.IntegerColumn:

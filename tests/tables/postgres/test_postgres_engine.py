@@ -55,7 +55,7 @@ def test_addresses_that_are_refused(address, code):
 
 
 def test_a_table_that_is_not_there(server):
-    with raises_code(SourceError, "SF-SOURCE-021"):
+    with raises_code(SourceError, "SF-SOURCE-403"):
         open_source(f"{server.address}/postgres?table=nothing")
 
 
@@ -121,7 +121,7 @@ def test_an_error_quotes_no_value(server):
     place = server.store(pa.table({"name": ["1", SECRET]})).rpartition("=")[2]
     run(server, f"CREATE VIEW bad_{place} AS SELECT CAST(name AS INTEGER) AS n FROM {place}")
     address = f"{server.address}/postgres?table=bad_{place}"
-    with raises_code(SourceError, "SF-SOURCE-029") as caught, open_source(address) as source:
+    with raises_code(SourceError, "SF-SOURCE-405") as caught, open_source(address) as source:
         counted(source, attribute("n", grid(0, 9, unit="integer")))
     assert SECRET not in repr(caught.value) and caught.value.__cause__ is None and caught.value.__context__ is None
 

@@ -16,7 +16,6 @@ from sfumato.methods.grouping.partitioning import (
     class_attribute,
     finish_partition,
     model_sentences,
-    needed_attributes,
     parse_flag,
     parse_share,
     refuse_least_width,
@@ -162,7 +161,6 @@ class Mondrian(ModelMethod):
         """The same groups, of a table whose cells are brought here in parts."""
         if not self.in_parts:
             raise InternalError("a table was brought in parts for a Mondrian that cannot use them")
-        refuse_unsatisfiable(view, counts.cells(needed_attributes(view, self.models), {}), self.models)
 
         def finish(cells: Cells, part: Part, against: dict[str, ValueTotals]) -> Partition:
             inside = (part.starts, part.stops)

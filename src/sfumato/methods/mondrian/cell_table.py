@@ -52,7 +52,7 @@ class Table:
         first = np.flatnonzero(new)
         less = Cells(cells.attributes[:wide], cells.codes[first, :wide], np.add.reduceat(cells.counts, first))
         against = value_totals(view, cells, names) if against is None else against
-        return cls(less, np.cumsum(new) - 1, asked_view(view, names), models, against, strict, ordered)
+        return cls(less, np.cumsum(new) - 1, _asked_view(view, names), models, against, strict, ordered)
 
     @property
     def records(self) -> int:
@@ -114,7 +114,7 @@ class Table:
         return found if self.strict else merge_equal_regions(found)
 
 
-def asked_view(view: View, names: Collection[str]) -> View:
+def _asked_view(view: View, names: Collection[str]) -> View:
     """The view with those of its sensitive attributes that models look at."""
     return replace(view, sensitive=tuple(a for a in view.sensitive if a.name in names))
 

@@ -10,18 +10,17 @@ take memory for the published table, and a part for its cells.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, TableParts, tally
+from sfumato.domains.counts import Cells, TableParts, Within, tally
 from sfumato.methods.grouping.code_ranges import tight_boxes
-from sfumato.methods.grouping.partitioning import needed_attributes, value_totals
+from sfumato.methods.grouping.partitioning import needed_attributes
 from sfumato.methods.mondrian.axes import Axes, Spans
-from sfumato.methods.mondrian.cell_table import Table, asked_view
-from sfumato.methods.mondrian.cuts import Integers, Level, attempt
-from sfumato.privacy.groups.statistics import ValueTotals
-from sfumato.privacy.models import GroupModel
+from sfumato.methods.mondrian.cuts import Attempt, Integers, Level, attempt
+from sfumato.privacy.groups.statistics import Statistics, ValueCounts, ValueTotals
+from sfumato.privacy.models import GroupModel, all_hold, refuse_infeasible
 from sfumato.progress import Progress
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.view import View
@@ -58,8 +57,8 @@ class PartCutter:
 
         A region is the smallest one around its group if ``tight``, else the part of the space that was cut out.
         """
-        asked = needed_attributes(self.view, self.models)
-        against = value_totals(self.view, self.counts.cells(asked, {}), asked)
+        against = {name: self._totals(name) for name in needed_attributes(self.view, self.models)}
+        refuse_infeasible(self.models, self._statistics({}, lambda codes: np.zeros(len(codes), np.int64), 1, against))
         whole = Part(np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64), self.counts.records)
         todo, found, done = [whole], [], 0
         while todo:
@@ -68,7 +67,7 @@ class PartCutter:
             if self._fits(part):
                 cells = self.counts.cells([a.name for a in self.view.attributes], self._box(part))
                 found.append(_as_published(self.view, self.finish(cells, part, against)))
-            elif children := self._cut(part, asked, against):
+            elif children := self._cut(part, against):
                 todo += children
                 continue
             else:
@@ -82,24 +81,21 @@ class PartCutter:
         names = [a.name for a in self.view.attributes]
         return part.records <= most or self.counts.distinct(names, self._box(part)) <= most
 
-    def _cut(self, part: Part, asked: Sequence[str], against: dict[str, ValueTotals]) -> list[Part]:
+    def _cut(self, part: Part, against: dict[str, ValueTotals]) -> list[Part]:
         """The children of the first allowable cut; none if there is none."""
-        spans = self._spans(part)
+        spans, box = self._spans(part), self._box(part)
         if part.records < 2 * self.least:
             return []
         for axis in spans.widest_first()[:, 0].tolist():
             if spans.widths[axis, 0] < 0:
                 break
-            cells = self.counts.cells([self.axes.names[axis], *asked], self._box(part))
-            columns = np.zeros((len(self.axes.sizes), len(cells)), np.int64)
-            columns[axis] = cells.codes[:, 0]
-            level = Level(
-                columns, cells.counts, np.arange(len(cells)), np.array([0, len(cells)]), np.array([part.records]),
-                part.starts[None], part.stops[None], np.array([0]),
-            )  # fmt: skip
-            tried = attempt(level, spans, self.axes, np.array([0]), np.array([axis]), at=None, strict=True)
-            table = Table(cells, level.rows, asked_view(self.view, asked), self.models, against, strict=True)
-            if table.keeps(tried.places, tried).all():
+            tried = self._try(part, spans, axis)
+
+            def child(codes: Integers, starts: Integers = tried.starts) -> Integers:
+                return np.searchsorted(starts, codes, side="right") - 1  # parts are in the order of their codes
+
+            statistics = self._statistics(box, child, len(tried.sizes), against, axis=self.axes.names[axis])
+            if all_hold(self.models, replace(statistics, sizes=tried.sizes)).all():
                 return [
                     Part(_with(part.starts, axis, start), _with(part.stops, axis, stop), size)
                     for start, stop, size in zip(
@@ -107,6 +103,46 @@ class PartCutter:
                     )
                 ]
         return []
+
+    def _try(self, part: Part, spans: Spans, axis: int) -> Attempt:
+        """The cut of a part on one axis, from how many records have each code."""
+        cells = self.counts.cells([self.axes.names[axis]], self._box(part))
+        columns = np.zeros((len(self.axes.sizes), len(cells)), np.int64)
+        columns[axis] = cells.codes[:, 0]
+        level = Level(
+            columns, cells.counts, np.arange(len(cells)), np.array([0, len(cells)]), np.array([part.records]),
+            part.starts[None], part.stops[None], np.array([0]),
+        )  # fmt: skip
+        return attempt(level, spans, self.axes, np.array([0]), np.array([axis]), at=None, strict=True)
+
+    def _statistics(
+        self,
+        box: Within,
+        child: Callable[[Integers], Integers],
+        children: int,
+        against: dict[str, ValueTotals],
+        *,
+        axis: str | None = None,
+    ) -> Statistics:
+        """What models see of the children of a part, one sensitive attribute after the other.
+
+        Models look at the values of single attributes, so no query needs combinations of several. Without an axis the
+        whole table is one child.
+        """
+        counted: dict[str, ValueCounts] = {}
+        for name in against:
+            names = [name] if axis is None else [name, axis]
+            cells = self.counts.cells(names, box)
+            counted[name] = ValueCounts.of(
+                child(cells.codes[:, -1]), cells.codes[:, 0], cells.counts,
+                groups=children, size=self.view.domain(name).size,
+            )  # fmt: skip
+        domains = {name: self.view.domain(name) for name in against}
+        return Statistics(np.array([self.counts.records]), counted, domains, against)
+
+    def _totals(self, name: str) -> ValueTotals:
+        cells = self.counts.cells([name], {})
+        return ValueTotals.of(cells.codes[:, 0], cells.counts, self.view.domain(name).size)
 
     def _spans(self, part: Part) -> Spans:
         low, high = self.counts.extremes(self.axes.names, self._box(part))

@@ -17,8 +17,11 @@ from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from sfumato.domains.dates import BLANKS
 from sfumato.errors import InternalError
 
-LONGEST: Final = 10_000
-"""Characters of a text that may be a number: the server's decimals have room for them. A longer one is missing."""
+LONGEST: Final = 6_000
+"""Characters of a text that may be a number. A longer one is missing.
+
+The server's decimals have room for 16,383 digits behind the point: for these, moved by an exponent of four digits.
+"""
 
 _WRITTEN: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _SHORT: Final = (
@@ -57,6 +60,14 @@ class GuardedCompiler(PostgresCompiler):  # type: ignore[misc]
         if op.arg.dtype.is_boolean() and to.is_floating():
             arg = sge.Cast(this=arg, to=sge.DataType.build("int"))
         return super().visit_Cast(op, arg=arg, to=to)
+
+    def visit_DateDelta(self, op: Any, *, part: Any, left: Any, right: Any) -> Any:  # noqa: N802
+        """Days between dates; by way of times of day, as Ibis writes it, late years have none."""
+        if op.part.value != "day":
+            raise InternalError("dates were to be compared by something else than days")
+        del part
+        days = sge.Paren(this=sge.Sub(this=sg.cast(left, "date"), expression=sg.cast(right, "date")))
+        return sg.cast(days, "bigint")
 
     def visit_RegexSearch(self, op: Any, *, arg: Any, pattern: Any) -> Any:  # noqa: N802
         """A pattern in the server's notation."""

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import ibis.expr.types as ir
-import psycopg
 from psycopg.conninfo import make_conninfo
 
+from sfumato.errors import SourceError
 from sfumato.tables.cell_limit import MEMORY, parse_memory
 from sfumato.tables.engine import Limits, SourceTable
-from sfumato.tables.guard import run_guarded
 from sfumato.tables.ibis_query import compile_query
 from sfumato.tables.postgres.column_types import describe_source
+from sfumato.tables.postgres.server_errors import run_classified
 from sfumato.tables.postgres.session import PostgresSession, identifier
 
 
@@ -23,15 +24,24 @@ def open_address(address: str, table: str, *, schema: str | None, scratch: str |
 
 
 def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:
-    """What an Ibis table shows, with the rights and the search path of its connection."""
+    """What an Ibis table shows to the login role of its connection, with its search path.
+
+    A connection that acts as another role may see fewer records than its login role, so it is refused. Settings of its
+    session are not carried over.
+    """
     doing = "reading the Ibis table"
-    theirs: psycopg.Connection = table.get_backend().con
-    shown = run_guarded(
-        lambda: theirs.execute("SELECT current_setting('search_path')").fetchone(), doing=doing, also=(psycopg.Error,)
-    )
+    theirs: Any = table.get_backend().con
+    asked = "SELECT current_setting('search_path'), current_user = session_user"
+    shown = run_classified(lambda: theirs.execute(asked).fetchone(), doing=doing)
+    if shown is None or not shown[1]:
+        raise SourceError(
+            "the connection of the Ibis table acts as another role than it logged in with",
+            "connect as that role, or RESET ROLE",
+            code="SF-SOURCE-406",
+        )
     password = {"password": theirs.info.password} if theirs.info.password else {}
     with _connected(make_conninfo(theirs.info.dsn, **password), limits) as session:
-        session.search_in(shown[0] if shown else "")
+        session.search_in(shown[0])
         return describe_source(session, compile_query(table, session, doing=doing), name="the Ibis table")
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import ibis.expr.types as ir
 import pyarrow as pa
@@ -12,6 +12,7 @@ from sfumato.errors import SourceError, UsageError
 from sfumato.tables.engine import ENGINES, Limits, SourceTable
 
 _OURS = ("table", "schema", "scratch")
+_LONGEST_NAME = 63  # bytes, of anything that the server names
 
 
 class Postgres:
@@ -50,8 +51,8 @@ class Postgres:
     def load(self, table: pa.Table | pa.RecordBatchReader, *, name: str, limits: Limits) -> SourceTable:  # noqa: ARG002
         """Tables in memory are not brought to a server."""
         raise UsageError(
-            f"{name} is in memory, and PostgreSQL reads its own tables",
-            "leave it to the built-in engine",
+            f"{name} is in memory, and PostgreSQL cannot load it",
+            "open it with DuckDB, the built-in engine",
             code="SF-USAGE-381",
         )
 
@@ -76,20 +77,29 @@ def _split(url: str) -> tuple[str, dict[str, str]]:
         password = parts.password
         options = parse_qsl(parts.query, keep_blank_values=True)
     except ValueError:
+        raise _unreadable() from None
+    given = [name.lower() for name, _ in options]
+    if password is not None or any(word in name for name in given for word in ("password", "secret")):
         raise SourceError(
-            "the address of a PostgreSQL table cannot be read",
-            "write postgresql://host/database?table=t",
-            code="SF-SOURCE-374",
-        ) from None
-    if password is not None or any(name == "password" for name, _ in options):
-        raise SourceError(
-            "the address of a PostgreSQL table has a password in it",
-            "remove it, and give it by PGPASSWORD, a password file (~/.pgpass) or a service file",
+            "the address of a PostgreSQL table contains a password",
+            "remove it, and set PGPASSWORD, or use a password file (~/.pgpass) or a service file",
             code="SF-SOURCE-375",
         )
+    if parts.fragment or len(set(given)) < len(given):
+        raise _unreadable()
     ours = {name: value for name, value in options if name in _OURS}
-    rest = urlencode([(name, value) for name, value in options if name not in _OURS])
-    return urlunsplit(("postgresql", parts.netloc, parts.path, rest, "")), ours
+    if any(len(value.encode()) > _LONGEST_NAME for value in ours.values()):  # the server would cut it off in silence
+        raise _unreadable()
+    rest = urlencode([(name, value) for name, value in options if name not in _OURS], quote_via=quote)
+    return f"postgresql://{parts.netloc}{parts.path}{f'?{rest}' if rest else ''}", ours
+
+
+def _unreadable() -> SourceError:
+    return SourceError(
+        "the address of a PostgreSQL table cannot be read",
+        "write postgresql://host/database?table=t, with each option once and names of at most 63 bytes",
+        code="SF-SOURCE-374",
+    )
 
 
 POSTGRES = Postgres()

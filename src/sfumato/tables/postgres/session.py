@@ -8,6 +8,7 @@ every count one of the same records, also while others write. Rows come home as 
 import itertools
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import ibis.expr.types as ir
@@ -15,9 +16,9 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql as names
 
-from sfumato.errors import SfumatoError, SourceError
-from sfumato.tables.guard import run_guarded
+from sfumato.errors import SourceError
 from sfumato.tables.postgres.compiler import compile_guarded
+from sfumato.tables.postgres.server_errors import run_classified
 
 T = TypeVar("T")
 
@@ -46,14 +47,48 @@ class PostgresSession:
         self._lock = threading.RLock()
         self._scratch = scratch
         self._queries: dict[str, str] = {}
-        self._connection = self._guarded(lambda: psycopg.connect(address), doing="connecting to PostgreSQL")
+        doing = "connecting to PostgreSQL"
+        # The client's encoding may come from the environment, and a letter that it lacks would make a query fail.
+        connect = partial(psycopg.connect, address, client_encoding="UTF8")
+        self._connection = self._guarded(connect, doing=doing)
+        try:
+            self._prepare(doing)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, doing: str) -> None:
+        """Begin the transaction, with settings that neither the role nor the database decides."""
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        self.run("SET LOCAL TimeZone = 'UTC'", doing="connecting to PostgreSQL")
-        self.run("SET LOCAL DateStyle = 'ISO, YMD'", doing="connecting to PostgreSQL")
-        self.run("SET LOCAL extra_float_digits = 1", doing="connecting to PostgreSQL")
-        self.run("SET LOCAL standard_conforming_strings = on", doing="connecting to PostgreSQL")
-        if scratch is not None:
-            self._search(f"{text(identifier(scratch))} || ', ' || current_setting('search_path')")
+        self._connection.read_only = False
+        for setting in (
+            "TimeZone = 'UTC'",
+            "DateStyle = 'ISO, YMD'",
+            "extra_float_digits = 1",
+            "standard_conforming_strings = on",
+            "idle_in_transaction_session_timeout = 0",  # this process computes between two questions
+        ):
+            self.run(f"SET LOCAL {setting}", doing=doing)
+        encoding = self.fetch("SELECT current_setting('server_encoding') AS encoding", doing=doing)["encoding"][0]
+        if encoding.as_py() != "UTF8":
+            raise SourceError(
+                "the database does not store text as UTF-8, so some texts could not be compared",
+                "use a database with the encoding UTF8",
+                code="SF-SOURCE-398",
+            )
+        if self._scratch is not None:
+            self._use_scratch(self._scratch, doing)
+
+    def _use_scratch(self, schema: str, doing: str) -> None:
+        """Make tables in a schema; it is searched last, so that none of its tables hides another."""
+        named = f"SELECT 1 AS one FROM pg_namespace WHERE nspname = {text(schema)}"  # noqa: S608 - quoted
+        if self.fetch(named, doing=doing).num_rows == 0:
+            raise SourceError(
+                "the schema that the address names under `scratch` does not exist",
+                "create it, and GRANT USAGE, CREATE ON it to the role",
+                code="SF-SOURCE-399",
+            )
+        self._search(f"current_setting('search_path') || ', ' || {text(identifier(schema))}")
 
     def search_in(self, path: str) -> None:
         """Find tables without a schema along this search path."""
@@ -68,10 +103,10 @@ class PostgresSession:
         named = [f"{identifier(n)} AS NOT MATERIALIZED ({q})" for n, q in self._queries.items() if identifier(n) in sql]
         return f"WITH {', '.join(named)} {sql}" if named else sql
 
-    def run(self, sql: str, *, doing: str) -> None:
+    def run(self, sql: str, *, doing: str, creating: bool = False) -> None:
         """Run a statement that gives nothing back."""
         with self._lock:
-            self._guarded(lambda: self._connection.execute(sql), doing=doing)
+            self._guarded(lambda: self._connection.execute(sql), doing=doing, creating=creating)
 
     def columns(self, sql: str, *, doing: str) -> list[tuple[str, int]]:
         """The names of a query's columns and the numbers of their types; nothing is read."""
@@ -102,8 +137,8 @@ class PostgresSession:
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a table that nobody else sees."""
         name = self._new()
-        self.run(f"CREATE {self._kind} TABLE {identifier(name)} {self._until} AS {sql}", doing=doing)
-        self.run(f"ANALYZE {identifier(name)}", doing=doing)
+        self.run(f"CREATE {self._kind} TABLE {self._place(name)} {self._until} AS {sql}", doing=doing, creating=True)
+        self.run(f"ANALYZE {self._place(name)}", doing=doing)
         return name
 
     def look(self, sql: str, *, doing: str) -> str:  # noqa: ARG002 - the shape of a session
@@ -116,14 +151,14 @@ class PostgresSession:
         """Bring a small table to the server."""
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
-        self.run(f"CREATE {self._kind} TABLE {identifier(name)} ({columns}) {self._until}", doing=doing)
+        self.run(f"CREATE {self._kind} TABLE {self._place(name)} ({columns}) {self._until}", doing=doing, creating=True)
         with self._lock:
             self._guarded(lambda: self._copied(name, table), doing=doing)
-        self.run(f"ANALYZE {identifier(name)}", doing=doing)
+        self.run(f"ANALYZE {self._place(name)}", doing=doing)
         return name
 
     def _copied(self, name: str, table: pa.Table) -> None:
-        statement = names.SQL("COPY {} FROM STDIN").format(names.Identifier(name))
+        statement = names.SQL("COPY {} FROM STDIN").format(names.SQL(self._place(name)))
         with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                 copy.write_row(row)
@@ -133,6 +168,10 @@ class PostgresSession:
         with self._lock:
             if not self._connection.closed:
                 self._connection.close()  # in a transaction: the server takes it back
+
+    def _place(self, name: str) -> str:
+        """A table of ours, as SQL."""
+        return identifier(name) if self._scratch is None else f"{identifier(self._scratch)}.{identifier(name)}"
 
     @property
     def _kind(self) -> str:
@@ -146,8 +185,8 @@ class PostgresSession:
         """A name that no other session has: neither of this process, nor of another in the same scratch schema."""
         return f"sfumato_{self._connection.info.backend_pid}_{next(_numbers)}"
 
-    def _guarded(self, run: Callable[[], T], *, doing: str, error: type[SfumatoError] = SourceError) -> T:
-        return run_guarded(run, doing=doing, error=error, also=(psycopg.Error,))
+    def _guarded(self, run: Callable[[], T], *, doing: str, creating: bool = False) -> T:
+        return run_classified(run, doing=doing, creating=creating)
 
 
 def identifier(name: str) -> str:
