@@ -52,8 +52,8 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
     """Stop before more cells are brought than fit."""
     if found > limit:
         error = ManyCellsError(
-            f"{where} has more than {limit:,} distinct combinations of the {attributes} requested attributes, and more do "
-            "not fit the memory limit",
+            f"{where} has more than {limit:,} distinct combinations of the {attributes} requested attributes, and more "
+            "do not fit the memory limit",
             "raise --memory-limit, or release fewer attributes or coarser values; `mondrian` with `choose: widest` and "
             "without `suppress` works in parts",
             code="SF-SOURCE-397",
