@@ -197,6 +197,10 @@ def test_a_decimal_step_holds_its_own_lower_end(engine):
     assert cents.encode(["19.99"]).tolist() == [1999]
 
 
+def test_letters_that_only_look_like_those_of_a_number(engine):
+    agree(engine, ["ınf", "İnfinity", "inſinity", "1ᴇ5", "٣", "7"], grid(0, 10, missing=True), pa.string())
+
+
 def test_other_number_types(engine):
     domain = grid(0, 10, missing=True)
     agree(engine, [Decimal("1.5"), Decimal("9.99"), None], domain, pa.decimal128(30, 5))
