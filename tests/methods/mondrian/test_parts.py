@@ -96,6 +96,22 @@ def test_parts_give_the_groups_of_the_whole_table(given_table, models, ranges, o
     assert all(cells <= most for attributes, cells in counter.brought if attributes == width)
 
 
+@settings(max_examples=examples(quick=25, slow=300), deadline=None)
+@given(data=st.data(), models=st.sampled_from(MODELS[1:]), most=st.integers(1, 12))
+def test_several_sensitive_attributes_are_counted_one_by_one(data, models, most):
+    view = partition_view(sensitive=("ill", "worse", "worst"), age=grid(0, 9), job=JOB)
+    record = st.tuples(*(st.integers(0, view.domain(a.name).size - 1) for a in view.attributes))
+    records = data.draw(st.lists(record, min_size=20, max_size=40))
+    method, counter = Mondrian(**models), PlainCounter([a.name for a in view.attributes], records)
+    try:
+        whole = published(method.draft(view, cells_of(view, records)))
+    except InfeasibleError:
+        return
+    assert published(method.draft(view, TableParts(counter, len(records), most))) == whole
+    few = len(view.attributes) - len(view.quasi)
+    assert all(attributes <= 2 or attributes >= few for attributes, _ in counter.brought)
+
+
 def test_a_group_that_cannot_be_cut_is_published_however_many_cells_it_has():
     view = partition_view(age=grid(0, 99), job=JOB)
     records = [(age, age % 3, age % 4, age % 2) for age in range(7)]
