@@ -190,6 +190,12 @@ def test_methods_on_groups_publish_sets_of_nodes_at_the_level(method):
         assert "1*, 3*" in texts
 
 
+def test_a_memory_limit_of_the_built_in_engine_refuses_no_sets(folder, monkeypatch):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 2)
+    done = study(level=1).release(sf.Mondrian(k=5), out="out", report=False, memory_limit="1GB")
+    assert done.rows > 2
+
+
 def test_two_levels_are_a_taxonomy_of_sets():
     release = released(sf.Mondrian(k=20), level=2, role="insensitive")
     tree = release.domains["codes"].taxonomy

@@ -9,6 +9,7 @@ from sfumato.domains.counts import Cells, TableParts
 from sfumato.errors import InfeasibleError, SourceError
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.left_out import LeftOut
+from sfumato.study.set_levels import set_domains
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, ManyCellsError, count_left_out, count_replaced, replacement_codes
@@ -29,12 +30,13 @@ def count_whole_table(
     """Count every record; refused where the study calls a value an error, or too many are left out.
 
     One pass where the cells fit here. Otherwise the table is counted in parts if the method can use them
-    (``in_parts``), and refused if not.
+    (``in_parts``) and no attribute holds sets, whose codes are places in one dictionary of the whole table.
     """
+    in_parts = in_parts and not set_domains(view.attributes)
     try:
         cells, rows = counter.cells_and_rows(in_parts=in_parts)
     except ManyCellsError as many:
-        if not in_parts or counter.sets:
+        if not in_parts:
             raise
         return _parts(study, view, counter, many.limit, anyway=anyway)
     refuse_invalid_values(counter, view, int(cells.counts.sum()), rows)
