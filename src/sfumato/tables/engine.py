@@ -1,6 +1,6 @@
 """What an engine must do: run SQL that Ibis wrote in its dialect. Engines are found by the scheme of a URL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sfumato.errors import SfumatoError, SourceError
 from sfumato.registry import Registry
+from sfumato.tables.cell_limit import MEMORY, parse_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +19,11 @@ class Limits:
 
     memory: str | None = None  # such as "2GB"
     threads: int | None = None
+
+    @property
+    def cells(self) -> int:
+        """Bytes that cells may take in this process, where the engine is elsewhere."""
+        return parse_memory(self.memory or MEMORY)
 
 
 class Session(Protocol):
@@ -103,6 +109,21 @@ class Engine(Protocol):
 
 
 ENGINES: Registry[Engine] = Registry("engine")
+
+
+def refuse_no_columns(columns: Sequence[object], *, where: str) -> None:
+    """A source must have columns."""
+    if not columns:
+        raise SourceError(f"{where} has no columns", "point to a table with columns", code="SF-SOURCE-370")
+
+
+def refuse_no_records(session: Session, sql: str, *, where: str) -> None:
+    """A source must have a record; no more than whether it has one is asked."""
+    first = session.fetch(f"SELECT 1 AS one FROM ({sql}) AS source LIMIT 1", doing=f"reading {where}")  # noqa: S608
+    if first.num_rows == 0:
+        raise SourceError(
+            f"{where} holds no records", "point to a table with at least one record", code="SF-SOURCE-371"
+        )
 
 
 def refuse_twins(columns: list[str], *, where: str, error: type[SfumatoError] = SourceError) -> None:

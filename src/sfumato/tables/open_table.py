@@ -16,9 +16,9 @@ from sfumato.tables.duckdb.duckdb_engine import DUCKDB
 from sfumato.tables.engine import ENGINES, Engine, Limits, SourceTable
 from sfumato.tables.missing_tokens import without_missing_tokens
 from sfumato.tables.postgres.postgres_engine import POSTGRES
-from sfumato.tables.spark.spark_engine import LOCAL_SPARK, adopt_frame, adopt_ibis, is_frame
+from sfumato.tables.spark.spark_engine import adopt_frame, adopt_ibis, is_frame
 
-__all__ = ["DUCKDB", "ENGINES", "LOCAL_SPARK", "POSTGRES", "SourceTable", "open_source", "reads_once"]
+__all__ = ["DUCKDB", "ENGINES", "POSTGRES", "SourceTable", "open_source", "reads_once"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
 _CSV = (".csv", ".tsv", ".tab", ".txt")

@@ -8,7 +8,6 @@ import ibis.expr.types as ir
 from psycopg.conninfo import make_conninfo
 
 from sfumato.errors import SourceError
-from sfumato.tables.cell_limit import MEMORY, parse_memory
 from sfumato.tables.engine import Limits, SourceTable
 from sfumato.tables.ibis_query import compile_query
 from sfumato.tables.postgres.column_types import describe_source
@@ -48,7 +47,7 @@ def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:
 @contextmanager
 def _connected(address: str, limits: Limits, *, scratch: str | None = None) -> Iterator[PostgresSession]:
     """A session that stays open for the source made with it, and is closed if making it fails."""
-    session = PostgresSession(address, memory=parse_memory(limits.memory or MEMORY), scratch=scratch)
+    session = PostgresSession(address, memory=limits.cells, scratch=scratch)
     try:
         yield session
     except BaseException:

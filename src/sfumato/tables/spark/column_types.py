@@ -13,8 +13,7 @@ import ibis.expr.datatypes as dt
 from ibis.backends.pyspark.datatypes import PySparkType
 from pyspark.sql import types
 
-from sfumato.errors import SourceError
-from sfumato.tables.engine import SourceTable, refuse_twins
+from sfumato.tables.engine import SourceTable, refuse_no_columns, refuse_no_records, refuse_twins
 from sfumato.tables.spark.scratch import identifier
 from sfumato.tables.spark.session import SparkQueries
 
@@ -34,14 +33,11 @@ def describe_source(
     doing = f"reading {name}"
     columns = session.columns(sql, doing=doing)
     refuse_twins([column for column, _ in columns], where=name)
-    if not columns:
-        raise SourceError(f"{name} has no columns", "point to a table with columns", code="SF-SOURCE-370")
+    refuse_no_columns(columns, where=name)
     read = ", ".join(f"{_read(identifier(column), kind)} AS {identifier(column)}" for column, kind in columns)
     view = session.look(f"SELECT {read} FROM ({sql}) AS source", doing=doing)  # noqa: S608 - names are quoted
     schema = {column: _ibis_type(kind) for column, kind in columns}
-    first = session.fetch(f"SELECT 1 AS one FROM ({sql}) AS source LIMIT 1", doing=doing)  # noqa: S608
-    if first.num_rows == 0:
-        raise SourceError(f"{name} holds no records", "point to a table with at least one record", code="SF-SOURCE-371")
+    refuse_no_records(session, sql, where=name)
     return SourceTable(ibis.table(schema, name=view), session, name, {"format": "spark", **(read_as or {})})
 
 

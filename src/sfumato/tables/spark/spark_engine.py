@@ -17,7 +17,6 @@ from uuid import uuid4
 import pyarrow as pa
 
 from sfumato.errors import SourceError, UsageError
-from sfumato.tables.cell_limit import MEMORY, parse_memory
 from sfumato.tables.engine import ENGINES, Limits, SourceTable
 from sfumato.tables.spark.address import Address
 from sfumato.tables.spark.scratch import Scratch, identifier
@@ -79,7 +78,7 @@ class SparkCluster(_Spark):
         from sfumato.tables.spark.starting import cluster_spark  # noqa: PLC0415
 
         spark = cluster_spark(address.place).newSession()
-        return _read(SparkQueries(spark, scratch, memory=_memory(limits)), address, address.path)
+        return _read(SparkQueries(spark, scratch, memory=limits.cells), address, address.path)
 
 
 class SparkConnect(_Spark):
@@ -96,7 +95,7 @@ class SparkConnect(_Spark):
         from sfumato.tables.spark.starting import connected_spark  # noqa: PLC0415
 
         spark = connected_spark(address.place)
-        return _read(SparkQueries(spark, scratch, memory=_memory(limits), finish=spark.stop), address, address.path)
+        return _read(SparkQueries(spark, scratch, memory=limits.cells, finish=spark.stop), address, address.path)
 
 
 def adopt_frame(frame: Any, *, limits: Limits, name: str = "the Spark table") -> SourceTable:
@@ -160,19 +159,14 @@ def _local_session(
     from sfumato.tables.spark.starting import private_folder  # noqa: PLC0415
 
     if scratch is not None:
-        return SparkQueries(spark, Scratch.of(scratch), memory=_memory(limits), finish=finish)
+        return SparkQueries(spark, Scratch.of(scratch), memory=limits.cells, finish=finish)
     folder = private_folder()
 
     def remove() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         finish()
 
-    return SparkQueries(spark, Scratch.of(f"file:{folder}"), memory=_memory(limits), finish=remove)
-
-
-def _memory(limits: Limits) -> int:
-    """What cells may take in this process."""
-    return parse_memory(limits.memory or MEMORY)
+    return SparkQueries(spark, Scratch.of(f"file:{folder}"), memory=limits.cells, finish=remove)
 
 
 def _read(session: "SparkQueries", address: Address, path: str | None) -> SourceTable:
@@ -244,6 +238,5 @@ def _require_library() -> None:
         ) from None
 
 
-LOCAL_SPARK = LocalSpark()
-for _engine in (LOCAL_SPARK, SparkCluster(), SparkConnect()):
+for _engine in (LocalSpark(), SparkCluster(), SparkConnect()):
     ENGINES.add(_engine)
