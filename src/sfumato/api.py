@@ -165,6 +165,7 @@ class Study:
         insecure_seed: int | None = None,
         anyway: bool = False,
         report: bool = True,
+        to: str | None = None,
     ) -> Published:
         """Make and publish a release, and record it in the ledger; then make the owner's report.
 
@@ -173,7 +174,8 @@ class Study:
         repeatable, and the release has no guarantee. With ``anyway`` the release is made even if more records are left
         out for missing or invalid values than the study's ``most_invalid`` allows. The release is complete before the
         report begins: if the report fails, a warning in the result says so. With ``report=False`` no report is made;
-        see `report`.
+        see `report`. ``to`` is the address of a new table of PostgreSQL, or of a new table or folder of Spark, that the
+        records are written to in place of files in the bundle.
         """
         recipe = self.recipe(what, purpose=purpose, chosen=chosen)
         done = workflow.release(
@@ -185,6 +187,7 @@ class Study:
             progress=progress,
             memory_limit=memory_limit,
             anyway=anyway,
+            to=to,
         )
         if not report:
             return done

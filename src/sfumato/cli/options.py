@@ -21,6 +21,18 @@ Was = Annotated[
 MemoryLimit = Annotated[
     str | None, typer.Option("--memory-limit", help="The maximum memory of the engine, such as 2GB.")
 ]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        help="Write the records to a new table of PostgreSQL, or a new table or folder of Spark, by its address; the "
+        "bundle then has no data files.",
+    ),
+]
+Data = Annotated[
+    str | None,
+    typer.Option("--data", help="Where the table is if the bundle does not hold it: an address, or a folder of files."),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Make no owner's report; `sfumato report` makes it later.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[

@@ -19,6 +19,7 @@ from sfumato.cli.options import (
     ReleaseName,
     Seed,
     StudyFile,
+    To,
     Was,
 )
 from sfumato.cli.planned import say_epsilon_choice, say_plan
@@ -149,7 +150,7 @@ def plan(
     say_plan(found, f"Release '{found.recipe.name}'", json=json)
 
 
-def release(
+def release(  # noqa: PLR0913, PLR0917 - options
     study: StudyFile,
     release: ReleaseName = None,
     out: NewFolder = None,
@@ -157,6 +158,7 @@ def release(
     memory_limit: MemoryLimit = None,
     anyway: Anyway = False,
     no_report: NoReport = False,
+    to: To = None,
     json: Json = False,
 ) -> None:
     """Make a release, verify it, publish the bundle and record it in the ledger; then make the owner's report.
@@ -182,6 +184,7 @@ def release(
                 insecure_seed=insecure_seed,
                 anyway=anyway,
                 report=False,
+                to=to,
             )
         _say_published(done, report=not no_report, json=json)
     except KeyboardInterrupt as stop:
@@ -193,6 +196,8 @@ def release(
 
 
 def _say_published(done: "Published", *, report: bool, json: bool) -> None:
+    from sfumato.release.bundle.owner_folder import noted_address
+
     for warning in done.warnings:
         show.warn(warning)
     if json:
@@ -203,7 +208,9 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
     if done.epsilon is not None and done.left is not None:
         show.say(f"spent ε = {show.exact(done.epsilon)}; {show.exact(done.left)} remains")
     show.say(f"your own notes, not for publication: {show.place(done.owner)}")
-    show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}`")
+    address = noted_address(done.bundle)
+    where = "" if address is None else f" --data '{address}'"
+    show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}{where}`")
 
 
 def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: str | None, *, json: bool) -> None:

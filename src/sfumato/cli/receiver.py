@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Bundle, BundleOrTable, Json
+from sfumato.cli.options import Bundle, BundleOrTable, Data, Json, MemoryLimit
 from sfumato.errors import UsageError, VerifyError
 
 
@@ -38,6 +38,8 @@ def verify(  # noqa: PLR0913, PLR0917 - options
     values: Annotated[
         bool, typer.Option("--values", help="For the owner: show the values of the worst groups too.")
     ] = False,
+    data: Data = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Verify a bundle from the bundle alone, or with --model whether any table satisfies a privacy model.
@@ -61,7 +63,7 @@ def verify(  # noqa: PLR0913, PLR0917 - options
 
     with show.progress(shown=not json) as report:
         report("checking the bundle", 0, 1)
-        found = verify_bundle(bundle, sha256=sha256, population=population)
+        found = verify_bundle(bundle, sha256=sha256, population=population, data=data, memory_limit=memory_limit)
     if json:
         show.as_json(found.as_json())
     else:
@@ -132,6 +134,7 @@ def query(
     predicate: Annotated[
         str, typer.Argument(help="Such as \"age >= 40 and job in (Lawyer, 'Head cook')\".", metavar="PREDICATE")
     ],
+    data: Data = None,
     json: Json = False,
 ) -> None:
     """Estimate how many records satisfy a predicate, from a release alone; spends no privacy budget."""
@@ -139,7 +142,7 @@ def query(
 
     with show.progress(shown=not json) as report:
         report("reading the release", 0, 1)
-        release = Release.open(bundle)
+        release = Release.open(bundle, data=data)
         found = release.query(predicate)
     if json:
         show.as_json(found.as_json())

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import Sets
-from sfumato.errors import VerifyError
+from sfumato.errors import UsageError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.registry import Registry
 from sfumato.release.checks import Check
@@ -21,6 +21,7 @@ from sfumato.release.uniqueness import Uniqueness
 from sfumato.study.view import View
 
 if TYPE_CHECKING:
+    from sfumato.release.forms.records.runs import Runs
     from sfumato.release.manifest.compose import ReleaseFacts
     from sfumato.release.release import Release
 
@@ -58,6 +59,10 @@ class Form(ABC):
     @abstractmethod
     def writers(self, layout: Any, content: Any) -> Mapping[str, Writer]:
         """Who writes each data file, by its name; each table as Parquet and as CSV."""
+
+    def runs(self, layout: Any, content: Any) -> "Mapping[str, Runs]":  # noqa: ARG002 - the shape of a form
+        """The tables by the names of their files, for an engine to write; only tables of records are large enough."""
+        raise _not_elsewhere()
 
     @abstractmethod
     def fields(self, draft: Draft, layout: Any, content: Any) -> Json:
@@ -101,6 +106,14 @@ class Form(ABC):
     def read(self, place: Path, manifest: Mapping[str, Any], layout: Any, ending: str) -> Any:
         """The content of the data files with this ending (see `FORMATS`)."""
 
+    def stored_names(self, layout: Any) -> tuple[str, ...]:  # noqa: ARG002 - the shape of a form
+        """The tables that an engine may keep in place of the bundle, by the names of their files."""
+        return ()
+
+    def from_runs(self, layout: Any, tables: "Mapping[str, Runs]") -> Any:  # noqa: ARG002 - the shape of a form
+        """The content of tables that an engine has, whose rows stand in any order."""
+        raise _not_elsewhere()
+
     @abstractmethod
     def same(self, one: Any, other: Any) -> bool:
         """Whether two contents are equal."""
@@ -124,6 +137,14 @@ class Form(ABC):
     @abstractmethod
     def domains(self, layout: Any) -> Mapping[str, Domain]:
         """The domain of every published attribute."""
+
+
+def _not_elsewhere() -> UsageError:
+    return UsageError(
+        "only releases of records can be written to a database or with Spark",
+        "leave out --to: the tables of other releases are small, and any engine loads them from the bundle",
+        code="SF-USAGE-395",
+    )
 
 
 FORMS: Registry[Form] = Registry("form", VerifyError)

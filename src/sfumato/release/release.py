@@ -14,7 +14,7 @@ from sfumato.errors import UsageError, VerifyError
 from sfumato.release.answer.estimate import Estimate
 from sfumato.release.bundle.atomic_files import MANIFEST, facts_if_as_stated, find_bundle
 from sfumato.release.draft import Draft
-from sfumato.release.form import FORMS
+from sfumato.release.form import FORMS, Form
 from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.release.storage.untrusted import open_regular, read_bounded, refuse_unexpected, size_of
 from sfumato.study.view import View
@@ -41,14 +41,19 @@ class Release(ABC):
     manifest: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def open(cls, path: str | Path) -> "Release":
-        """Open a bundle by its folder; refuses one whose manifest or data was changed."""
+    def open(cls, path: str | Path, *, data: str | None = None) -> "Release":
+        """Open a bundle by its folder; refuses one whose manifest or data was changed.
+
+        ``data`` is where the tables are if the bundle does not hold them: see `verify_bundle`.
+        """
         with refuse_unexpected():
             place = find_bundle(Path(path))
             try:
                 manifest = parse_manifest(read_bounded(place / MANIFEST))
                 form = FORMS[manifest["form"]]
                 layout = form.layout(manifest)
+                if manifest.get("stored") is not None:
+                    return form.open(place, manifest, layout, _stored(form, layout, manifest, data))
                 _refuse_changed(place, manifest, form.files(layout))
                 return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
             except (OSError, pa.ArrowException):
@@ -126,6 +131,27 @@ class Release(ABC):
     @abstractmethod
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
+
+
+def _stored(form: Form, layout: Any, manifest: Mapping[str, Any], data: str | None) -> Any:
+    """The content of tables that an engine keeps; most releases need no engine, so none is imported for them."""
+    from sfumato.release.bundle.stored_tables import read_stored  # noqa: PLC0415
+    from sfumato.tables.publishing.open_destination import AddressedTables  # noqa: PLC0415
+
+    names = ", ".join(f"'{table['name']}'" for table in manifest["stored"]["tables"].values())
+    if data is None:
+        raise UsageError(
+            f"the data of the release is not in its bundle but in {names}",
+            "say where that is: --data ADDRESS, in Python data='…'",
+            code="SF-USAGE-397",
+        )
+    with AddressedTables(data) as tables:
+        found = read_stored(form, layout, manifest, tables)
+    if not all(check.ok for check in found.checks):
+        raise VerifyError(
+            f"{names} is not the table that the manifest describes", "check the address", code="SF-VERIFY-133"
+        )
+    return found.content
 
 
 def _refuse_changed(place: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> None:

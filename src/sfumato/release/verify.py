@@ -13,6 +13,7 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import SfumatoError, UsageError, VerifyError
 from sfumato.release.bundle.atomic_files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.bundle.datapackage import datapackage
+from sfumato.release.bundle.stored_tables import read_stored
 from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, check_names
 from sfumato.release.form import FORMATS, FORMS, Form
 from sfumato.release.guarantee import Evidence, guarantee_from
@@ -22,6 +23,8 @@ from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_u
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.selection import parse_selection
 from sfumato.tables import read_people
+from sfumato.tables.publishing.destination import PublishedTables
+from sfumato.tables.publishing.open_destination import AddressedTables
 
 __all__ = ["Check", "Verification", "inspect", "verify_bundle"]
 
@@ -43,24 +46,39 @@ def verify_bundle(
     sha256: str | None = None,
     population: str | Path | None = None,
     base: Path | None = None,
+    data: str | None = None,
+    memory_limit: str | None = None,
 ) -> Verification:
     """Check files, hashes, columns, rows and numbers of a bundle, and the privacy models of published records.
 
     The manifest holds the hashes of the files and is sealed against accidents, but whoever changes all of it can seal
     it again. Give ``sha256``, the hash of manifest.json from the ledger or from the publisher, to rule that out.
     ``population`` is the table of people that δ-presence compares with; without it that model cannot be checked.
-    Its path starts at ``base``.
+    Its path starts at ``base``. ``data`` is where the tables are if they are not in the bundle: the address of a table
+    of PostgreSQL or Spark, or a folder of Parquet files. They are counted there, and distinct rows are compared here,
+    within ``memory_limit``.
     """
     with refuse_unexpected():
         place = find_bundle(Path(path))
         people = _nobody if population is None else partial(_people, population, base)
-        return inspect(place, sha256=sha256, people=people).verification
+        if data is None:
+            return inspect(place, sha256=sha256, people=people).verification
+        with AddressedTables(data, memory_limit) as tables:
+            return inspect(place, sha256=sha256, people=people, data=tables, memory_limit=memory_limit).verification
 
 
-def inspect(place: Path, *, sha256: str | None = None, people: PeopleOf | None = None) -> Inspection:
+def inspect(
+    place: Path,
+    *,
+    sha256: str | None = None,
+    people: PeopleOf | None = None,
+    data: PublishedTables | None = None,
+    memory_limit: str | None = None,
+) -> Inspection:
     """Check a bundle, whatever its form. What cannot be checked does not pass.
 
-    ``people`` refuses a bundle that compares with no population; None gives nobody and refuses nothing.
+    ``people`` refuses a bundle that compares with no population; None gives nobody and refuses nothing. ``data`` has
+    the tables of a bundle that does not hold them itself.
     """
     checks: list[Check] = []
     manifest = _manifest(place, sha256, checks)
@@ -69,11 +87,16 @@ def inspect(place: Path, *, sha256: str | None = None, people: PeopleOf | None =
     crowd = None if people is None else _crowd(people, manifest, checks)
     form = FORMS[manifest["form"]]
     layout = form.layout(manifest)
-    data = form.files(layout)
-    wanted = (*data, *TEXTS)
+    stored = manifest.get("stored") is not None
+    _refuse_needless(stored=stored, data=data)
+    names = () if stored else form.files(layout)
+    wanted = (*names, *TEXTS)
     checks.insert(0, check_names(place, wanted))
     files = check_hashes(place, manifest, wanted, checks)
-    content = _content(form, place, manifest, layout, checks) if all(name in files for name in data) else None
+    if stored:
+        content = _stored_content(form, manifest, layout, data, checks, memory_limit)
+    else:
+        content = _content(form, place, manifest, layout, checks) if all(name in files for name in names) else None
     if len(files) == len(wanted):
         checks.append(_check_package(form, place, manifest, layout, files))
     evidence = None if content is None else form.evidence(layout, content, manifest)
@@ -125,6 +148,36 @@ def _content(form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, 
     checks.append(Check("data files", alike, f"the Parquet and CSV files hold {same}"))
     checks += form.checks(layout, content, manifest)
     return content
+
+
+def _refuse_needless(*, stored: bool, data: PublishedTables | None) -> None:
+    if data is not None and not stored:
+        raise UsageError("the bundle holds its data itself", "omit `--data`", code="SF-USAGE-396")
+
+
+def _stored_content(
+    form: Form,
+    manifest: Mapping[str, Any],
+    layout: Any,
+    data: PublishedTables | None,
+    checks: list[Check],
+    memory_limit: str | None,
+) -> Any:
+    """What the tables hold that an engine keeps; adds what was looked at to ``checks``."""
+    if data is None:
+        names = ", ".join(f"'{table['name']}'" for table in manifest["stored"]["tables"].values())
+        detail = f"the data is not in the bundle but in {names}: say where that is with `--data`"
+        checks.append(Check("values", ok=False, detail=detail))
+        return None
+    try:
+        found = read_stored(form, layout, manifest, data, memory_limit=memory_limit)
+    except VerifyError as error:
+        checks.append(Check("values", ok=False, detail=error.problem))
+        return None
+    checks.append(Check("values", ok=True, detail=form.readable(layout, found.content)))
+    checks += found.checks
+    checks += [check for check in form.checks(layout, found.content, manifest) if check.name != "order"]
+    return found.content
 
 
 def _check_package(

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.domains.counts import TableParts
-from sfumato.errors import InternalError
+from sfumato.errors import InternalError, UsageError
 from sfumato.ledger import RECORD, Ledger
 from sfumato.methods import Context, Method, build
 from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.progress import Progress, silent
+from sfumato.release.bundle.owner_folder import DATA
 from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
@@ -37,6 +38,7 @@ from sfumato.study.set_levels import declared_levels, recode_sets, set_domains
 from sfumato.study.study import Study
 from sfumato.study.view import View
 from sfumato.tables import CodedTable
+from sfumato.tables.publishing.open_destination import open_destination
 from sfumato.workflow.steps.background import with_people, with_population
 from sfumato.workflow.steps.earlier_use import overlap_warnings, sweep_warning
 from sfumato.workflow.steps.left_out_guard import guard
@@ -64,13 +66,16 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     memory_limit: str | None = None,
     anyway: bool = False,
+    to: str | None = None,
 ) -> Published:
     """Make, verify and publish one release, and record it in the ledger.
 
     ``folder`` must not exist; it will hold `bundle/`, which is released, and `owner/`, which stays. ``anyway`` releases
-    also if more records are left out than the study's ``most_invalid`` allows.
+    also if more records are left out than the study's ``most_invalid`` allows. ``to`` is where an engine writes the
+    records, in place of files in the bundle.
     """
     method = build(recipe)
+    _refuse_small_tables(method, to)
     run = Run(
         folder=folder,
         ledger=given_ledger(study, ledger),
@@ -87,7 +92,8 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     _refuse_unpayable(study, method, asked, run)
     warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)
-    with ExitStack() as kept:
+    with ExitStack() as kept, ExitStack() as places:
+        destination = None if to is None else places.enter_context(open_destination(to, memory_limit=run.memory_limit))
         with claim_until_published(run.folder):
             counted = _count(kept, study, method, asked, run)
             if not method.needs.private:
@@ -99,13 +105,19 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
             kept.close()  # all is counted; a failure to close must come before the bundle appears, not after
             progress("publishing", 0, 1)
             facts = _facts(study, recipe, asked, draft, run)
-            written = write_bundle(draft, replace(facts, ledger=entered.entry.hash), run.folder, source=run.source)
+            written = write_bundle(
+                draft,
+                replace(facts, ledger=entered.entry.hash),
+                run.folder,
+                source=run.source,
+                destination=destination,
+            )
     with entered.complete_entry(written):
         left = remaining_budget(study, run.ledger, asked.selection.span)
         if written.unique is not None:
             warnings += unique_words(written.unique)
         done = entered.finish_publication(
-            draft, written, notes=_notes(recipe, draft), left=left, warnings=warnings, left_out=counted.left_out
+            draft, written, notes=_notes(recipe, draft, to), left=left, warnings=warnings, left_out=counted.left_out
         )
         progress("publishing", 1, 1)
     return done
@@ -144,6 +156,16 @@ def _refuse_contradiction(method: Method, asked: View) -> None:
     guarantee = method.guarantee(asked)
     if guarantee.private != method.needs.private or guarantee.epsilon != method.spends:
         raise InternalError(f"the method '{method.name}' guarantees something else than it declares and spends")
+
+
+def _refuse_small_tables(method: Method, to: str | None) -> None:
+    """Only records are written by an engine; fails before anything is read."""
+    if to is not None and method.needs.private:
+        raise UsageError(
+            f"a release by '{method.name}' is a few small tables, which no engine needs to write",
+            "leave out --to, and load data.parquet of the bundle",
+            code="SF-USAGE-398",
+        )
 
 
 def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> None:
@@ -214,7 +236,8 @@ def _facts(study: Study, recipe: Recipe, asked: View, draft: Draft, run: Run) ->
     )
 
 
-def _notes(recipe: Recipe, draft: Draft) -> dict[str, Any]:
-    """What the owner's folder keeps of the run."""
+def _notes(recipe: Recipe, draft: Draft, to: str | None) -> dict[str, Any]:
+    """What the owner's folder keeps of the run; an address holds no password."""
     facts = draft.owner.get("facts", draft.facts)
-    return {"recipe": recipe.as_json(), "facts": dict(facts), "owner": dict(draft.owner)}
+    notes = {"recipe": recipe.as_json(), "facts": dict(facts), "owner": dict(draft.owner)}
+    return notes if to is None else {**notes, DATA: to}

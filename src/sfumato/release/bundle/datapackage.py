@@ -13,7 +13,11 @@ def datapackage(
 ) -> Json:
     """The content of datapackage.json; ``schemas`` has that of each table by the name of its files without ending."""
     resources: list[Json] = []
+    stored = manifest.get("stored")
     for name, schema in schemas.items():
+        if stored is not None:
+            resources.append(_stored_resource(name, schema, stored))
+            continue
         resources += [
             {
                 "name": slug(name),
@@ -42,6 +46,20 @@ def datapackage(
         "title": f"{manifest['release']} of {manifest['study']}",
         "description": f"{about} {manifest['guarantee']}",
         "resources": resources,
+    }
+
+
+def _stored_resource(name: str, schema: Json, stored: Mapping[str, Any]) -> Json:
+    """A table that an engine keeps; the hash is that of its text in the order of publication."""
+    table = stored["tables"][name]
+    return {
+        "name": slug(name),
+        "path": table["name"],
+        "profile": "tabular-data-resource",
+        "format": "parquet" if table["parts"] else "sql",
+        "bytes": table["size"],
+        "hash": f"sha256:{table['sha256']}",
+        "schema": schema,
     }
 
 

@@ -15,12 +15,14 @@ from sfumato.errors import PublishError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.release.bundle.atomic_files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
 from sfumato.release.bundle.datapackage import datapackage
+from sfumato.release.bundle.stored_tables import write_stored
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form
 from sfumato.release.manifest.compose import ReleaseFacts, build_manifest
-from sfumato.release.storage.seal import render
+from sfumato.release.storage.seal import Json, render
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect
+from sfumato.tables.publishing.destination import Destination
 
 _AGAIN: Final = "check the disk and publish again; if that fails too, it is a bug in Sfumato: please report it"
 
@@ -38,13 +40,20 @@ class WrittenBundle:
 
 
 def write_bundle(
-    draft: Draft, facts: ReleaseFacts, folder: Path, *, source: RandomSource | None = None
+    draft: Draft,
+    facts: ReleaseFacts,
+    folder: Path,
+    *,
+    source: RandomSource | None = None,
+    destination: Destination | None = None,
 ) -> WrittenBundle:
     """Publish a draft as ``folder/bundle``; all of it is there, checked, or nothing is.
 
     Everything is written to a folder beside it, brought to the disk, read back and checked as a receiver would,
     privacy models included, and then renamed. An existing bundle is never overwritten, and after a failure nothing is
-    left behind. ``source`` gives what is random in a form its order.
+    left behind. ``source`` gives what is random in a form its order. With a ``destination`` the tables are written
+    there in place of data files: others see them in the moment before the bundle has its name, and if it cannot get
+    that name, they are removed again.
     """
     form = FORMS[draft.form]
     layout, content = form.prepare(draft, facts, source or SecureSource())
@@ -52,43 +61,66 @@ def write_bundle(
     place = folder / BUNDLE
     _refuse_existing(place)
     with explain_os_errors(folder), _partial(folder) as partial:
-        sha256 = _write(partial, form, draft, facts, (layout, content, unique))
+        stored = None if destination is None else write_stored(destination, form, layout, content)
+        sha256 = _write(partial, form, draft, facts, (layout, content, unique), stored)
         sync_folder(partial)
-        _check(partial, form, content, draft.view.people)
+        _check(partial, form, content, draft.view.people, destination)
         _refuse_existing(place)
-        partial.rename(place)
+        with _committed(destination):
+            partial.rename(place)
     with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
         sync_folder(folder)
     return WrittenBundle(path=place, sha256=sha256, unique=unique)
 
 
+@contextmanager
+def _committed(destination: Destination | None) -> Iterator[None]:
+    """Let others see the tables; if the block fails, nobody sees them again."""
+    if destination is None:
+        yield
+        return
+    destination.commit()
+    try:
+        yield
+    except BaseException:
+        destination.withdraw()
+        raise
+
+
 def _write(
-    partial: Path, form: Form, draft: Draft, facts: ReleaseFacts, prepared: tuple[Any, Any, Uniqueness | None]
+    partial: Path,
+    form: Form,
+    draft: Draft,
+    facts: ReleaseFacts,
+    prepared: tuple[Any, Any, Uniqueness | None],
+    stored: Json | None,
 ) -> str:
     """All files; the manifest last, since it holds the hashes of the others."""
     layout, content, unique = prepared
-    writers = form.writers(layout, content)
-    with ThreadPoolExecutor(len(writers)) as pool:  # Arrow writes without holding Python up
-        written = pool.map(lambda name: write_file(partial / name, writers[name]), writers)
-        files: dict[str, FileFacts] = dict(zip(writers, written, strict=True))
+    files: dict[str, FileFacts] = {}
+    if stored is None:
+        writers = form.writers(layout, content)
+        with ThreadPoolExecutor(len(writers)) as pool:  # Arrow writes without holding Python up
+            written = pool.map(lambda name: write_file(partial / name, writers[name]), writers)
+            files = dict(zip(writers, written, strict=True))
     own = form.fields(draft, layout, content)
-    manifest = build_manifest(draft, facts, own, files)  # for its words and numbers
+    manifest = build_manifest(draft, facts, own, files, stored)  # for its words and numbers
     text = form.readme(layout, manifest, unique).encode()
     package = render(datapackage(form.columns(layout, manifest), manifest, files, about=form.about()))
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(package))
-    whole = render(build_manifest(draft, facts, own, files))
+    whole = render(build_manifest(draft, facts, own, files, stored))
     return write_file(partial / MANIFEST, lambda out: out.write(whole)).sha256
 
 
-def _check(partial: Path, form: Form, content: Any, people: Cells | None) -> None:
+def _check(partial: Path, form: Form, content: Any, people: Cells | None, data: Destination | None) -> None:
     """Read back and check as a receiver would, and compare with what was to be written."""
 
     def crowd(_: Mapping[str, Any]) -> Cells | None:
         return people
 
     try:
-        found = inspect(partial, people=crowd)
+        found = inspect(partial, people=crowd, data=data)
     except VerifyError as error:
         raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN, code="SF-PUBLISH-014") from error
     if not found.verification.ok:

@@ -43,8 +43,13 @@ class ReleaseFacts:
             raise InternalError("codes that were read off the table reached publication")
 
 
-def build_manifest(draft: Draft, facts: ReleaseFacts, own: Json, files: Mapping[str, FileFacts]) -> Json:
-    """The manifest as JSON, sealed; ``own`` are the fields of the draft's form, of which `rules` are added up."""
+def build_manifest(
+    draft: Draft, facts: ReleaseFacts, own: Json, files: Mapping[str, FileFacts], stored: Json | None = None
+) -> Json:
+    """The manifest as JSON, sealed; ``own`` are the fields of the draft's form, of which `rules` are added up.
+
+    ``stored`` describes tables that are not in the bundle.
+    """
     body: Json = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -67,4 +72,6 @@ def build_manifest(draft: Draft, facts: ReleaseFacts, own: Json, files: Mapping[
     }
     if facts.selection is not None:
         body["selection"] = as_json_value(facts.selection)
+    if stored is not None:
+        body["stored"] = stored
     return body | {"seal": seal(body)}

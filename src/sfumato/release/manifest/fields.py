@@ -79,6 +79,26 @@ class FileEntry(Strict):
     sha256: Hash
 
 
+class StoredTable(Strict):
+    """A table that is not in the bundle: its name, its rows, and its length and SHA-256 as the text of data.csv.
+
+    ``parts`` are its files where an engine wrote some.
+    """
+
+    name: str
+    rows: Number
+    size: Number
+    sha256: Hash
+    parts: dict[str, FileEntry]
+
+
+class Stored(Strict):
+    """Tables that an engine keeps, by the names that their files would have."""
+
+    engine: Literal["postgresql", "spark"]
+    tables: dict[str, StoredTable]
+
+
 class SelectionEntry(Strict):
     """Which records the release was made from: the days from the first up to the second, and a condition, or None."""
 
@@ -101,6 +121,7 @@ class Manifest(Strict):
     method: Method
     rules: list[str]
     selection: SelectionEntry | None = None  # bundles of the whole table do not say it
+    stored: Stored | None = None  # only where the data is not in the bundle
     files: dict[str, FileEntry]
     versions: dict[str, str]
     ledger: Hash | None

@@ -27,7 +27,11 @@ def parse_manifest(raw: bytes) -> Json:
         raise broken_bundle("manifest.json was changed after it was written", code="SF-VERIFY-085")
     _refuse_selection(content.get("selection"))
     content = format_1.upgrade(content) if old else content
-    FORMS[content["form"]].refuse_broken(content)
+    form = FORMS[content["form"]]
+    form.refuse_broken(content)
+    stored = content.get("stored")
+    if stored is not None and set(stored["tables"]) != set(form.stored_names(form.layout(content))):
+        raise broken_bundle("the manifest keeps other tables elsewhere than its form has", code="SF-VERIFY-134")
     return content
 
 

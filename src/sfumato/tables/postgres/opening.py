@@ -11,6 +11,7 @@ from sfumato.errors import SourceError
 from sfumato.tables.engine import Limits, SourceTable
 from sfumato.tables.ibis_query import compile_query
 from sfumato.tables.postgres.column_types import describe_source
+from sfumato.tables.postgres.destination import PostgresDestination
 from sfumato.tables.postgres.server_errors import run_classified
 from sfumato.tables.postgres.session import PostgresSession, identifier
 
@@ -20,6 +21,14 @@ def open_address(address: str, table: str, *, schema: str | None, scratch: str |
     place = identifier(table) if schema is None else f"{identifier(schema)}.{identifier(table)}"
     with _connected(address, limits, scratch=scratch) as session:
         return describe_source(session, f"SELECT * FROM {place}", name=f"table '{table}'")  # noqa: S608 - quoted
+
+
+def open_destination(
+    address: str, table: str, *, schema: str | None, scratch: str | None, limits: Limits
+) -> PostgresDestination:
+    """A place for a published table in the database at an address."""
+    with _connected(address, limits, scratch=scratch) as session:
+        return PostgresDestination(session, table, schema=schema)
 
 
 def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:

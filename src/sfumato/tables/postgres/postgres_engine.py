@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import ibis.expr.types as ir
@@ -10,6 +10,9 @@ import pyarrow as pa
 
 from sfumato.errors import SourceError, UsageError
 from sfumato.tables.engine import ENGINES, Limits, SourceTable
+
+if TYPE_CHECKING:
+    from sfumato.tables.publishing.destination import Destination
 
 _OURS = ("table", "schema", "scratch")
 _LONGEST_NAME = 63  # bytes, of anything that the server names
@@ -26,15 +29,16 @@ class Postgres:
 
     def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - nothing is relative
         """The table that an address names; the server has limits of its own, ours is for what is brought here."""
-        address, named = _split(url)
-        table = named.get("table")
-        if not table:
-            raise SourceError(
-                "the address of a PostgreSQL table does not say which table",
-                "write postgresql://host/database?table=t (and &schema=s)",
-                code="SF-SOURCE-373",
-            )
+        address, table, named = _parse_address(url)
         found: SourceTable = _opening().open_address(
+            address, table, schema=named.get("schema"), scratch=named.get("scratch"), limits=limits
+        )
+        return found
+
+    def destination(self, url: str, *, limits: Limits) -> "Destination":
+        """A place for a published table."""
+        address, table, named = _parse_address(url)
+        found: Destination = _opening().open_destination(
             address, table, schema=named.get("schema"), scratch=named.get("scratch"), limits=limits
         )
         return found
@@ -55,6 +59,19 @@ class Postgres:
             "open it with DuckDB, the built-in engine",
             code="SF-USAGE-381",
         )
+
+
+def _parse_address(url: str) -> tuple[str, str, dict[str, str]]:
+    """The server's part of an address, the table, and what else is ours."""
+    address, named = _split(url)
+    table = named.get("table")
+    if not table:
+        raise SourceError(
+            "the address of a PostgreSQL table does not say which table",
+            "write postgresql://host/database?table=t (and &schema=s)",
+            code="SF-SOURCE-373",
+        )
+    return address, table, named
 
 
 def _opening() -> ModuleType:

@@ -137,8 +137,8 @@ class PostgresSession:
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a table that nobody else sees."""
         name = self._new()
-        self.run(f"CREATE {self._kind} TABLE {self._place(name)} {self._until} AS {sql}", doing=doing, creating=True)
-        self.run(f"ANALYZE {self._place(name)}", doing=doing)
+        self.run(f"CREATE {self._kind} TABLE {self.place(name)} {self._until} AS {sql}", doing=doing, creating=True)
+        self.run(f"ANALYZE {self.place(name)}", doing=doing)
         return name
 
     def look(self, sql: str, *, doing: str) -> str:  # noqa: ARG002 - the shape of a session
@@ -151,17 +151,22 @@ class PostgresSession:
         """Bring a small table to the server."""
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
-        self.run(f"CREATE {self._kind} TABLE {self._place(name)} ({columns}) {self._until}", doing=doing, creating=True)
+        self.run(f"CREATE {self._kind} TABLE {self.place(name)} ({columns}) {self._until}", doing=doing, creating=True)
         with self._lock:
             self._guarded(lambda: self._copied(name, table), doing=doing)
-        self.run(f"ANALYZE {self._place(name)}", doing=doing)
+        self.run(f"ANALYZE {self.place(name)}", doing=doing)
         return name
 
     def _copied(self, name: str, table: pa.Table) -> None:
-        statement = names.SQL("COPY {} FROM STDIN").format(names.SQL(self._place(name)))
+        statement = names.SQL("COPY {} FROM STDIN").format(names.SQL(self.place(name)))
         with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                 copy.write_row(row)
+
+    def commit(self, *, doing: str) -> None:
+        """Let others see what was made; for published tables alone, never for the work on a source."""
+        with self._lock:
+            self._guarded(self._connection.commit, doing=doing)
 
     def close(self) -> None:
         """Take the transaction back, with everything that was made in it; closing twice is fine."""
@@ -169,7 +174,7 @@ class PostgresSession:
             if not self._connection.closed:
                 self._connection.close()  # in a transaction: the server takes it back
 
-    def _place(self, name: str) -> str:
+    def place(self, name: str) -> str:
         """A table of ours, as SQL."""
         return identifier(name) if self._scratch is None else f"{identifier(self._scratch)}.{identifier(name)}"
 

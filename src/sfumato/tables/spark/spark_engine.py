@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from sfumato.tables.spark.address import Address
 from sfumato.tables.spark.scratch import Scratch, identifier
 
 if TYPE_CHECKING:
+    from sfumato.tables.spark.destination import SparkDestination
     from sfumato.tables.spark.session import SparkQueries
 
 
@@ -51,17 +52,26 @@ class LocalSpark(_Spark):
     def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:
         """The table that an address names."""
         address = Address.of(url)
+        self._refuse_host(address)
+        path = None if address.path is None else _local_path(base, address.path)
+        return _read(self.session(address, limits), address, path)
+
+    def session(self, address: Address, limits: Limits) -> "SparkQueries":
+        """A session of its own."""
+        self._refuse_host(address)
+        _require_library()
+        from sfumato.tables.spark.starting import local_spark  # noqa: PLC0415 - pyspark is an extra
+
+        return _local_session(local_spark(limits).newSession(), address.scratch, limits)
+
+    @staticmethod
+    def _refuse_host(address: Address) -> None:
         if address.place:
             raise SourceError(
                 "the address of a table for Spark on this machine names a host",
                 "write spark+local://?path=visits.parquet, or spark://host:port?… for a cluster",
                 code="SF-SOURCE-390",
             )
-        path = None if address.path is None else _local_path(base, address.path)
-        _require_library()
-        from sfumato.tables.spark.starting import local_spark  # noqa: PLC0415 - pyspark is an extra
-
-        return _read(_local_session(local_spark(limits).newSession(), address.scratch, limits), address, path)
 
 
 class SparkCluster(_Spark):
@@ -72,13 +82,16 @@ class SparkCluster(_Spark):
     def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - a cluster has its own paths
         """The table that an address names."""
         address = Address.of(url)
+        return _read(self.session(address, limits), address, address.path)
+
+    def session(self, address: Address, limits: Limits) -> "SparkQueries":
+        """A session of its own."""
         scratch = _required_scratch(address)
         _require_library()
         from sfumato.tables.spark.session import SparkQueries  # noqa: PLC0415 - pyspark is an extra
         from sfumato.tables.spark.starting import cluster_spark  # noqa: PLC0415
 
-        spark = cluster_spark(address.place).newSession()
-        return _read(SparkQueries(spark, scratch, memory=limits.cells), address, address.path)
+        return SparkQueries(cluster_spark(address.place).newSession(), scratch, memory=limits.cells)
 
 
 class SparkConnect(_Spark):
@@ -89,13 +102,39 @@ class SparkConnect(_Spark):
     def open(self, url: str, *, base: Path, limits: Limits) -> SourceTable:  # noqa: ARG002 - the server has its own
         """The table that an address names."""
         address = Address.of(url)
+        return _read(self.session(address, limits), address, address.path)
+
+    def session(self, address: Address, limits: Limits) -> "SparkQueries":
+        """A session of its own."""
         scratch = _required_scratch(address)
         _require_library()
         from sfumato.tables.spark.session import SparkQueries  # noqa: PLC0415 - pyspark is an extra
         from sfumato.tables.spark.starting import connected_spark  # noqa: PLC0415
 
         spark = connected_spark(address.place)
-        return _read(SparkQueries(spark, scratch, memory=limits.cells, finish=spark.stop), address, address.path)
+        return SparkQueries(spark, scratch, memory=limits.cells, finish=spark.stop)
+
+
+def open_spark_destination(scheme: str, url: str, *, limits: Limits) -> "SparkDestination":
+    """A place for a published table; paths of Spark on this machine start at the working folder."""
+    address = Address.of(url)
+    _require_library()
+    from sfumato.tables.spark.destination import SparkDestination  # noqa: PLC0415 - pyspark is an extra
+
+    path = address.path
+    if scheme == LocalSpark.name and path is not None:
+        path = f"file:{Path(path).expanduser().absolute()}"
+    session = _SPARKS[scheme].session(address, limits)
+    try:
+        return SparkDestination(
+            session,
+            path=path,
+            table=None if address.table is None else _qualified(address.table),
+            named=str(address.path or address.table),
+        )
+    except BaseException:
+        session.close()
+        raise
 
 
 def adopt_frame(frame: Any, *, limits: Limits, name: str = "the Spark table") -> SourceTable:
@@ -238,5 +277,6 @@ def _require_library() -> None:
         ) from None
 
 
-for _engine in (LocalSpark(), SparkCluster(), SparkConnect()):
+_SPARKS: Final = {engine.name: engine for engine in (LocalSpark(), SparkCluster(), SparkConnect())}
+for _engine in _SPARKS.values():
     ENGINES.add(_engine)

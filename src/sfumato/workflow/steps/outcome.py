@@ -16,6 +16,7 @@ from sfumato.file_names import account_name, account_stems, file_stem
 from sfumato.ledger import ENDING, Ledger, open_ledger
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress
+from sfumato.release.bundle.owner_folder import noted_address
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
@@ -108,7 +109,7 @@ class Published:
 
     def open(self) -> Release:
         """The release as its receiver sees it."""
-        return Release.open(self.bundle)
+        return Release.open(self.bundle, data=noted_address(self.bundle))
 
     def as_json(self, *, report: bool = True) -> dict[str, Any]:
         """The outcome as plain values; without the place of the report if none will be made."""

@@ -106,6 +106,18 @@ class RecordForm(Form):
             found[f"{name}.csv"] = partial(write_csv, runs)
         return found
 
+    def runs(self, layout: RecordLayout, content: Records) -> Mapping[str, Runs]:
+        """The tables, each distinct row once."""
+        return layout.runs(content)
+
+    def stored_names(self, layout: RecordLayout) -> tuple[str, ...]:
+        """All tables."""
+        return tuple(layout.tables)
+
+    def from_runs(self, layout: RecordLayout, tables: Mapping[str, Runs]) -> Records:
+        """The records of tables without an order, in the order of publication."""
+        return layout.records({name: layout.suppressed_last(runs) for name, runs in tables.items()}, ordered=False)
+
     def fields(self, draft: Draft, layout: RecordLayout, content: Records) -> Json:
         """The columns, and what anybody can count."""
         return {

@@ -12,6 +12,9 @@ from sfumato.release.uniqueness import Uniqueness, count_unique
 from sfumato.wording import markdown_code, markdown_text, sentence
 
 _MOST_SHOWN: Final = 6
+_OPENED: Final = '(".")                  # this folder'
+_OPENED_ELSEWHERE: Final = '(".", data="ADDRESS")  # this folder, and where the table is'
+_ENGINES: Final = {"postgresql": "in PostgreSQL", "spark": "of Spark"}
 
 _TEXT = """\
 # {release} of {study}
@@ -39,19 +42,22 @@ How to read it:
 ```python
 from sfumato import Release
 
-release = Release.open(".")                  # this folder
+release = Release.open{opened}
 table = release.to_pandas()                  # or to_arrow(), to_polars()
 release.query({example})   # an estimate
 ```
 
 Without Sfumato:
 
+{without}
+"""
+
+_FILES = """\
 ```python
 import pandas as pd
 
 table = pd.read_parquet("{data}.parquet")
-```
-"""
+```"""
 
 _REGIONS = """\
 - **An equivalence class** (group) is all records with the same published quasi-identifier values. The privacy
@@ -77,6 +83,7 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
     """The text of README.md; ``content`` is the manifest. All numbers come from the published records."""
     tables = list(layout.tables)
     numbers = content["records"]
+    stored = content.get("stored")
     first = layout.columns[0]
     reading = {"generalised": _REGIONS, "bucketized": _BUCKETS}.get(layout.form) or _ANATOMY.format(
         st=" and ".join(f"`{name}`" for name in tables[1:]) + (" has" if len(tables) == 2 else " have")  # noqa: PLR2004
@@ -103,15 +110,32 @@ def record_readme(layout: RecordLayout, content: Mapping[str, Any], unique: Uniq
         guarantee=markdown_text(content["guarantee"]),
         date=content["date"],
         s="s" if len(tables) > 1 else "",
-        tables=" and ".join(f"`{name}.parquet` and `{name}.csv`" for name in tables[:1]) + " hold the same",
+        tables=_where(tables[0], content.get("stored")),
+        opened=_OPENED if stored is None else _OPENED_ELSEWHERE,
         published=f"{numbers['published']:,}",
         suppressed=f" and {numbers['suppressed']:,} suppressed records" if layout.suppressed is not None else "",
         columns="\n".join(_rows(layout)),
         reading=reading,
         rules="".join(f"- {markdown_text(sentence(rule))}.\n" for rule in content["rules"]),
         example=python_literal(_example(first)),
-        data=tables[0],
+        without=_FILES.format(data=tables[0]) if stored is None else _plain_access(stored, tables[0]),
     )
+
+
+def _where(table: str, stored: Mapping[str, Any] | None) -> str:
+    """Which table the first one is, for "… N records"."""
+    if stored is None:
+        return f"`{table}.parquet` and `{table}.csv` hold the same"
+    named = markdown_code(stored["tables"][table]["name"])
+    return f"The table {named} ({_ENGINES[stored['engine']]}) holds"
+
+
+def _plain_access(stored: Mapping[str, Any], table: str) -> str:
+    """How the first table is read where it lies."""
+    named = stored["tables"][table]
+    if named["parts"]:
+        return f"read the Parquet files in the folder {markdown_code(named['name'])}; the manifest has their SHA-256."
+    return f"read the table {markdown_code(named['name'])} with SQL."
 
 
 def _unique(found: Uniqueness) -> str:

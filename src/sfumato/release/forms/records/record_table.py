@@ -213,8 +213,21 @@ class RecordLayout:
             found[name] = Runs(table, times if columns is arrays else np.ones(len(table), np.int64))
         return found
 
-    def records(self, tables: dict[str, Runs]) -> Records:
-        """The records of tables, folded; what does not fit the columns or their domains is a `VerifyError`."""
+    def suppressed_last(self, runs: Runs) -> Runs:
+        """The same rows with suppressed records at the end, where they are published."""
+        if self.suppressed is None or self.suppressed not in runs.table.column_names:
+            return runs
+        marks = runs.table.column(self.suppressed)
+        if marks.type != pa.bool_() or marks.null_count:
+            return runs  # refused where it is read
+        order = np.argsort(marks.to_numpy().astype(bool), kind="stable")
+        return Runs(runs.table.take(pa.array(order)), runs.times[order])
+
+    def records(self, tables: dict[str, Runs], *, ordered: bool = True) -> Records:
+        """The records of tables, folded; what does not fit the columns or their domains is a `VerifyError`.
+
+        Rows that are not ``ordered`` are put into the order of publication.
+        """
         for name, kinds in self.tables.items():
             if tables[name].table.column_names != [column for column, _ in kinds]:
                 raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
@@ -238,7 +251,8 @@ class RecordLayout:
             raise _invalid_column(
                 self.count, "has a count above the number of records", code="SF-VERIFY-074"
             )  # added up, such counts could wrap around
-        return Records(columns, self.quasi, first.times[:kept], lost, group, tallies).fold()
+        records = Records(columns, self.quasi, first.times[:kept], lost, group, tallies)
+        return records.fold() if ordered else records.sort().fold()
 
     def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:
         values = Spans.of_codes(tally.codes, column.domain.size)

@@ -30,6 +30,11 @@ class Tally:
     codes: Integers
     counts: Integers
 
+    def sort(self) -> "Tally":
+        """The same in order of bucket and value."""
+        order = order_of([self.group, self.codes])
+        return Tally(self.group[order], self.codes[order], self.counts[order])
+
     def same(self, other: "Tally") -> bool:
         """Whether two tallies are equal."""
         pairs = ((self.group, other.group), (self.codes, other.codes), (self.counts, other.counts))
@@ -55,6 +60,12 @@ class Records:
 
     def __len__(self) -> int:
         return int(self.times.sum())
+
+    def sort(self) -> "Records":
+        """The same records in the order of publication."""
+        order = order_of(self.keys())
+        tallies = {name: tally.sort() for name, tally in self.tallies.items()}
+        return replace(self._taken(order), times=self.times[order], tallies=tallies)
 
     def fold(self) -> "Records":
         """The same records with one row for all alike that follow each other."""

@@ -1,0 +1,104 @@
+"""A published table in PostgreSQL: made, filled and read back in one transaction, which is then committed."""
+
+from collections.abc import Mapping
+from typing import Final, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.errors import PublishError
+from sfumato.tables.engine import SourceTable
+from sfumato.tables.postgres.column_types import describe_source
+from sfumato.tables.postgres.session import PostgresSession, identifier, text
+from sfumato.tables.publishing.destination import PartFile, handed_over
+
+_DOING: Final = "writing the release to PostgreSQL"
+
+
+class PostgresDestination:
+    """New tables of a database; ``schema`` is where they are made, else the first of the search path."""
+
+    kind = "postgresql"
+
+    def __init__(self, session: PostgresSession, table: str, *, schema: str | None) -> None:
+        self._session = session
+        self._table = table
+        self._schema = schema
+        self._made: list[str] = []
+        self._refuse_existing("")
+
+    def public_name(self, suffix: str) -> str:
+        """Schema and table."""
+        return ".".join(part for part in (self._schema, self._table + suffix) if part is not None)
+
+    def write(self, suffix: str, rows: pa.Table, times: NDArray[np.int64]) -> None:
+        """Bring the distinct rows to the server, which repeats them; texts are compared byte by byte."""
+        self._refuse_existing(suffix)
+        names = [identifier(name) for name in rows.column_names]
+        kinds = [_server_type(field.type) for field in rows.schema]
+        place = self._place(suffix)
+        declared = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+        self._session.run(f"CREATE TABLE {place} ({declared})", doing=_DOING, creating=True)
+        brought = self._session.place(self._session.put(handed_over(rows, times)))
+        read = ", ".join(f"CAST(c{number} AS {kind})" for number, kind in enumerate(kinds))
+        self._session.run(
+            f"INSERT INTO {place} SELECT {read} FROM {brought} CROSS JOIN LATERAL generate_series(1, again) "  # noqa: S608
+            "ORDER BY place",
+            doing=_DOING,
+        )
+        self._session.run(f"DROP TABLE {brought}", doing=_DOING)
+        self._session.run(f"ANALYZE {place}", doing=_DOING)
+        self._made.append(suffix)
+
+    def open(self, suffix: str) -> SourceTable:
+        """The table as the transaction sees it."""
+        name = f"table '{self.public_name(suffix)}'"
+        return describe_source(self._session, f"SELECT * FROM {self._place(suffix)}", name=name)  # noqa: S608 - quoted
+
+    def parts(self, suffix: str) -> Mapping[str, PartFile]:  # noqa: ARG002 - the shape of a destination
+        """A table has no files to show."""
+        return {}
+
+    def commit(self) -> None:
+        """Let others see the tables."""
+        self._session.commit(doing=_DOING)
+
+    def withdraw(self) -> None:
+        """Drop the tables again."""
+        for suffix in self._made:
+            self._session.run(f"DROP TABLE IF EXISTS {self._place(suffix)}", doing=_DOING)
+        self._session.commit(doing=_DOING)
+
+    def close(self) -> None:
+        """Roll back what was not committed."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _place(self, suffix: str) -> str:
+        name = identifier(self._table + suffix)
+        return name if self._schema is None else f"{identifier(self._schema)}.{name}"
+
+    def _refuse_existing(self, suffix: str) -> None:
+        asked = f"SELECT to_regclass({text(self._place(suffix))}) IS NOT NULL AS found"
+        if self._session.fetch(asked, doing=_DOING)["found"][0].as_py():
+            raise PublishError(
+                f"the table '{self.public_name(suffix)}' exists already, and a release is never overwritten",
+                "name another table, or drop this one",
+                code="SF-PUBLISH-023",
+            )
+
+
+def _server_type(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+        return "TEXT"
+    if pa.types.is_boolean(kind):
+        return "BOOLEAN"
+    if pa.types.is_date(kind):
+        return "DATE"
+    return "BIGINT" if pa.types.is_integer(kind) else "DOUBLE PRECISION"

@@ -1,0 +1,60 @@
+"""The distinct rows of a published table, and how often each stands in it: counted where the table lies."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sfumato.errors import VerifyError
+from sfumato.tables.cell_limit import most_cells, parse_memory, refuse_many_cells
+from sfumato.tables.engine import SourceTable
+
+_MEMORY = "2GB"
+
+
+def count_distinct_rows(
+    source: SourceTable, kinds: Mapping[str, pa.DataType], *, rows: int, memory_limit: str | None = None
+) -> tuple[pa.Table, NDArray[np.int64]]:
+    """The rows of a table with exactly these columns, in any order; refused if there are not ``rows`` of them.
+
+    Anybody may have made the table. So it is counted before rows are fetched, and more than fit are refused.
+    """
+    if list(source.columns) != list(kinds):
+        raise VerifyError(
+            f"{source.name} does not have the declared columns", "check that it is the table of this release",
+            code="SF-VERIFY-140",
+        )  # fmt: skip
+    table = source.table
+    if int(source.fetch(table.aggregate(n=table.count()))["n"][0].as_py()) != rows:
+        raise VerifyError(
+            f"{source.name} does not have as many rows as the manifest says",
+            "check that it is the table of this release",
+            code="SF-VERIFY-141",
+        )
+    names = [f"c{number}" for number in range(len(kinds))]
+    read = table.select(**{short: table[name] for short, name in zip(names, kinds, strict=True)})
+    most = most_cells(parse_memory(memory_limit or _MEMORY), len(kinds))
+    if rows > most:
+        distinct = read.distinct()
+        found = int(source.fetch(distinct.aggregate(n=distinct.count()))["n"][0].as_py())
+        refuse_many_cells(found, most, attributes=len(kinds), where=source.name)
+    counted = source.fetch(read.group_by(names).aggregate(n=read.count()))
+    try:
+        columns = [_as_declared(counted[short], kind) for short, kind in zip(names, kinds.values(), strict=True)]
+    except pa.ArrowException:
+        raise VerifyError(
+            f"{source.name} has a column of another type than declared", "check that it is the table of this release",
+            code="SF-VERIFY-142",
+        ) from None  # fmt: skip
+    times: NDArray[np.int64] = counted["n"].to_numpy().astype(np.int64)
+    return pa.table(columns, names=list(kinds)), times
+
+
+def _as_declared(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column in the type that bundles have; texts as places in a dictionary."""
+    if pa.types.is_dictionary(kind):
+        return column.cast(pa.string()).dictionary_encode().cast(kind)
+    if pa.types.is_integer(kind) and not pa.types.is_integer(column.type):
+        raise pa.ArrowInvalid
+    return column.cast(kind)
