@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -39,6 +40,7 @@ def running(folder):
         "spark.sql.adaptive.enabled": "false",
     }
     spark = SparkSession.builder.config(map=settings).getOrCreate()
+    spark.sparkContext.pythonExec = sys.executable
     try:
         yield spark
     finally:

@@ -1,6 +1,6 @@
 """Counts: all that a method ever sees of a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -119,6 +119,23 @@ Within = Mapping[str, Range]
 """The codes that records may have in some attributes: those in ``[start, stop)``."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PartTree:
+    """Which part of a table a record belongs to: a part's number, or what the code of an attribute leads to.
+
+    ``branches`` are in the order of codes: a code below the first stop belongs to the first branch, and so on. A record
+    may be in no part: then ``number`` is -1.
+    """
+
+    number: int = -1
+    attribute: str | None = None
+    branches: tuple[tuple[int, "PartTree"], ...] = ()
+
+
+PartWork = Callable[[int, "Cells"], NDArray[np.int64]]
+"""What is to be made of the cells of a part, by its number: a table of whole numbers."""
+
+
 class PartCounter(Protocol):
     """Counts parts of a table, each by the codes that its records may have."""
 
@@ -132,6 +149,16 @@ class PartCounter(Protocol):
 
     def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
         """How many records have each combination of codes, in the order of codes."""
+        ...
+
+    def map_parts(
+        self, attributes: Sequence[str], parts: Sequence[Within], tree: PartTree, work: PartWork, *, width: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """What a function makes of the cells of each part, in the order of the parts; each has ``width`` columns.
+
+        Where the engine has workers that can run it, they do so in parallel, and no cell comes here. The function must
+        not depend on the order of the cells.
+        """
         ...
 
 
@@ -154,6 +181,12 @@ class TableParts:
     def cells(self, attributes: Sequence[str], within: Within) -> Cells:
         """The cells of a part."""
         return self.counter.cells_within(attributes, within)
+
+    def map_parts(
+        self, attributes: Sequence[str], parts: Sequence[Within], tree: PartTree, work: PartWork, *, width: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """What a function makes of the cells of each part."""
+        return self.counter.map_parts(attributes, parts, tree, work, width=width)
 
 
 def narrowest(size: int) -> type[np.signedinteger]:

@@ -4,8 +4,8 @@ The codes are computed in one pass and kept in the engine, in the smallest integ
 then a count of the same records, also if a file changes meanwhile, and costs a fraction of reading the source again.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +15,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.domains.counts import CellColumns, Cells, Marginal, SetMarginal, Within, narrowest, tally
+from sfumato.domains.counts import (
+    CellColumns,
+    Cells,
+    Marginal,
+    PartTree,
+    PartWork,
+    SetMarginal,
+    Within,
+    narrowest,
+    tally,
+)
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import SetCut, Sets
@@ -125,6 +135,51 @@ class CodedTable:
         """How many records of a part of the table have each combination of codes, in the order of codes."""
         columns, counts = self._group(attributes, [None] * len(attributes), within=within)
         return Cells(tuple(attributes), *sort_cells(columns, counts, self._sizes(attributes)))
+
+    def map_parts(
+        self, attributes: Sequence[str], parts: Sequence[Within], tree: PartTree, work: PartWork, *, width: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """What a function makes of the cells of each part: on the workers of the engine, or here, one after the other.
+
+        A part is never larger than what fits here, wherever it is worked on.
+        """
+        found = self._map_on_workers(attributes, tree, work, width) if len(parts) > 1 else None
+        if found is None:
+            for number, within in enumerate(parts):
+                yield work(number, self.cells_within(attributes, within))
+            return
+        order = np.argsort(found[:, 0], kind="stable")
+        ends = np.searchsorted(found[order, 0], np.arange(len(parts)), side="right")
+        for rows in np.split(order, ends[:-1]):
+            yield found[rows, 1:]
+
+    def _map_on_workers(
+        self, attributes: Sequence[str], tree: PartTree, work: PartWork, width: int
+    ) -> NDArray[np.int64] | None:
+        """The same for all parts, with the number of the part before each row; None where there are no such workers."""
+        session = self.source.session
+        if not session.has_workers():
+            return None
+        table = self._table(list(dict.fromkeys([*attributes, *_attributes_of(tree)])))
+        columns = {f"c{place}": table[f"c{self._place(name)}"] for place, name in enumerate(attributes)}
+        numbered = table.select(part=self._part_number(table, tree), **columns)
+        numbered = numbered.filter(numbered["part"] >= 0)
+        grouped = numbered.group_by(["part", *columns]).aggregate(n=numbered.count())
+        return session.map_groups(
+            self.source.compile(grouped),
+            partial(_run_on_cells, tuple(attributes), work),
+            width=width,
+            doing=f"working on parts of {self.source.name}",
+        )
+
+    def _part_number(self, table: ir.Table, tree: PartTree) -> ir.IntegerColumn:
+        """The number of the part that a record is in, by one comparison a level of the tree."""
+        if tree.attribute is None:
+            return ibis.literal(tree.number, "int32")
+        code = table[f"c{self._place(tree.attribute)}"]
+        *first, (_, last) = tree.branches
+        chosen = [(code < stop, self._part_number(table, branch)) for stop, branch in first]
+        return ibis.cases(*chosen, else_=self._part_number(table, last)) if chosen else self._part_number(table, last)
 
     def cells_and_rows(self, *, in_parts: bool = False) -> tuple[Cells, int]:
         """The full cells of all attributes, and how many records the source has, both from one pass.
@@ -302,6 +357,19 @@ class CodedTable:
             if name in self.sets:
                 marginals[name] = SetMarginal(marginals[name].codes, marginals[name].counts, self.sets[name])
         return marginals
+
+
+def _attributes_of(tree: PartTree) -> set[str]:
+    below = set().union(*(_attributes_of(branch) for _, branch in tree.branches))
+    return below if tree.attribute is None else below | {tree.attribute}
+
+
+def _run_on_cells(
+    attributes: tuple[str, ...], work: PartWork, part: int, columns: Mapping[str, NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Run on a worker: the cells of a part as columns, and what is made of them."""
+    codes = np.stack([columns[f"c{place}"] for place in range(len(attributes))], axis=1).astype(np.int64)
+    return work(part, Cells(attributes, codes, columns["n"].astype(np.int64)))
 
 
 def _marginal(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> Marginal:

@@ -1,12 +1,14 @@
 """What an engine must do: run SQL that Ibis wrote in its dialect. Engines are found by the scheme of a URL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
 import ibis.expr.types as ir
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.errors import SfumatoError, SourceError
 from sfumato.registry import Registry
@@ -24,6 +26,10 @@ class Limits:
     def cells(self) -> int:
         """Bytes that cells may take in this process, where the engine is elsewhere."""
         return parse_memory(self.memory or MEMORY)
+
+
+GroupWork = Callable[[int, Mapping[str, NDArray[np.int64]]], NDArray[np.int64]]
+"""What is to be made of a group of rows: by its number and its columns, a table of whole numbers."""
 
 
 class Session(Protocol):
@@ -51,6 +57,14 @@ class Session(Protocol):
 
     def put(self, table: pa.Table) -> str:
         """Bring a small table to the engine, and say its name."""
+        ...
+
+    def has_workers(self) -> bool:
+        """Whether other processes of the engine can run our code, with `map_groups`."""
+        ...
+
+    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:
+        """Run a query, and a function on each group of its rows with one ``part``; the part stands before each row."""
         ...
 
     def close(self) -> None:

@@ -53,6 +53,24 @@ class PlainCounter:
         codes = np.array([codes for codes, _ in found], np.int64).reshape(len(found), len(attributes))
         return Cells(tuple(attributes), codes, np.array([n for _, n in found], np.int64))
 
+    def map_parts(self, attributes, parts, tree, work, *, width):
+        """By the tree, as workers find the part of a record, in no order; the boxes must say the same."""
+        cells = [Counter() for _ in parts]
+        for record in self.records:
+            found = tree
+            while found.attribute is not None:
+                code = record[self.names.index(found.attribute)]
+                found = next((one for stop, one in found.branches if code < stop), found.branches[-1][1])
+            if found.number >= 0:
+                cells[found.number][record] += 1
+        for number, (within, part) in enumerate(zip(parts, cells, strict=True)):
+            assert sorted(part.elements()) == sorted(self._rows(attributes, within))
+            self.brought.append((len(attributes), len(part)))
+            codes = np.array(list(part), np.int64).reshape(len(part), len(attributes))[::-1]
+            rows = work(number, Cells(tuple(attributes), codes, np.array([*part.values()][::-1], np.int64)))
+            assert rows.shape[1] == width
+            yield rows
+
 
 def published(draft):
     """Regions with what is beside them, and how often; a group's own name is not looked at."""
@@ -157,7 +175,26 @@ def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, mod
         return (done.bundle / "data.csv").read_bytes()
 
     at_once = released("at once")
-    assert "cutting parts of the table" not in said
+    assert "finishing parts of the table" not in said
     monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: most)
+    mapped = workers_seen(monkeypatch) if engine.name == "spark+local" else []
     assert released("in parts") == at_once
-    assert said.count("cutting parts of the table") > least
+    assert said.count("finishing parts of the table") > least
+    if engine.name == "spark+local":
+        assert len(mapped) == 1, "the executors did the work"
+        monkeypatch.setattr("sfumato.tables.spark.session.workers_are_ready", lambda _: False)
+        assert released("without workers") == at_once
+        assert len(mapped) == 1
+
+
+def workers_seen(monkeypatch):
+    from sfumato.tables.spark import session, workers
+
+    seen = []
+
+    def mapped(*given, **more):
+        seen.append(more["doing"])
+        return workers.map_on_workers(*given, **more)
+
+    monkeypatch.setattr(session, "map_on_workers", mapped)
+    return seen

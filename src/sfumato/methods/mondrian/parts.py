@@ -5,16 +5,18 @@ and, where models look at sensitive values, how often each occurs beside these c
 that are too large to be brought here. A group that fits is brought as cells and cut as any table is. Widths, medians,
 the order in which axes are tried and the models' answers are the same either way, so the groups are, too.
 
-Of a finished part only what is published is kept: regions, and the values beside them. All parts together therefore
-take memory for the published table, and a part for its cells.
+Parts that fit are finished after all coarse cuts: by the engine's workers in parallel where it has some, else here, one
+after the other. Of a finished part only what is published is kept: regions, and the values beside them. All parts
+together therefore take memory for the published table, and a part for its cells.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, TableParts, Within, tally
+from sfumato.domains.counts import Cells, PartTree, TableParts, Within, tally
 from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.partitioning import needed_attributes
 from sfumato.methods.mondrian.axes import Axes, Spans
@@ -33,6 +35,25 @@ class Part:
     starts: Integers
     stops: Integers
     records: int
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A part of the table while parts are cut: it fits and has a number, it has children, or neither."""
+
+    part: Part
+    number: int = -1
+    children: list["_Node"] = field(default_factory=list)
+
+    def tree(self, names: Sequence[str]) -> PartTree:
+        """The same as questions about codes: on which axis children differ, and where each of them ends."""
+        if not self.children:
+            return PartTree(self.number)
+        first = self.children[0].part
+        moved = (first.starts != self.part.starts) | (first.stops != self.part.stops)
+        axis = int(np.flatnonzero(moved)[0])
+        branches = tuple((int(child.part.stops[axis]), child.tree(names)) for child in self.children)
+        return PartTree(attribute=names[axis], branches=branches)
 
 
 Finish = Callable[[Cells, Part, dict[str, ValueTotals]], Partition]
@@ -59,21 +80,40 @@ class PartCutter:
         """
         against = {name: self._totals(name) for name in needed_attributes(self.view, self.models)}
         refuse_infeasible(self.models, self._statistics({}, lambda codes: np.zeros(len(codes), np.int64), 1, against))
+        tree, fitting, found = self._coarse_parts(against, tight=tight)
+        width = 2 + len(self.axes.names) + len(self.view.attributes)
+        work = partial(_finish_part, self.view, self.finish, fitting, against)
+        names = [a.name for a in self.view.attributes]
+        done, boxes = 0, [self._box(part) for part in fitting]
+        for part, rows in zip(fitting, self.counts.map_parts(names, boxes, tree, work, width=width), strict=True):
+            found.append(_from_rows(self.view, self.axes.names, rows))
+            done += part.records
+            self.progress("finishing parts of the table", done, self.counts.records)
+        return _joined(found)
+
+    def _coarse_parts(
+        self, against: dict[str, ValueTotals], *, tight: bool
+    ) -> tuple[PartTree, list[Part], list[Partition]]:
+        """Which part each record is in, the parts that fit, and the groups that are finished without being brought."""
         whole = Part(np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64), self.counts.records)
-        todo, found, done = [whole], [], 0
+        root = _Node(whole)
+        todo, done = [root], 0
+        fitting: list[Part] = []
+        uncut: list[Partition] = []
         while todo:
-            self.progress("cutting parts of the table", done, whole.records)
-            part = todo.pop()
-            if self._fits(part):
-                cells = self.counts.cells([a.name for a in self.view.attributes], self._box(part))
-                found.append(_as_published(self.view, self.finish(cells, part, against)))
-            elif children := self._cut(part, against):
-                todo += children
+            self.progress("cutting the table into parts", done, whole.records)
+            node = todo.pop()
+            if self._fits(node.part):
+                node.number = len(fitting)
+                fitting.append(node.part)
+            elif children := self._cut(node.part, against):
+                node.children = [_Node(child) for child in children]
+                todo += node.children
                 continue
             else:
-                found.append(self._uncut(part, tight=tight))
-            done += part.records
-        return _joined(found)
+                uncut.append(self._uncut(node.part, tight=tight))
+            done += node.part.records
+        return root.tree(self.axes.names), fitting, uncut
 
     def _fits(self, part: Part) -> bool:
         """Whether the cells of a part may be brought here; so many records have no more cells."""
@@ -180,6 +220,29 @@ def _as_published(view: View, partition: Partition) -> Partition:
     rows, counts = tally([partition.group, *beside], partition.cells.counts)
     codes = np.hstack([partition.boxes.starts[rows[:, 0]], rows[:, 1:]])
     return Partition(Cells(partition.cells.attributes, codes, counts), rows[:, 0], partition.boxes)
+
+
+def _finish_part(
+    view: View, finish: Finish, parts: Sequence[Part], against: dict[str, ValueTotals], number: int, cells: Cells
+) -> Integers:
+    """One part as rows of numbers: group, where its region begins and ends, the values beside it, how many records.
+
+    It runs in another process where an engine has workers, so all that it needs comes with it.
+    """
+    done = _as_published(view, finish(cells, parts[number], against))
+    group, boxes = done.group[:, None], done.boxes
+    beside = done.cells.codes[:, len(view.quasi) :]
+    return np.hstack([group, boxes.starts[done.group], boxes.stops[done.group], beside, done.cells.counts[:, None]])
+
+
+def _from_rows(view: View, axes: Sequence[str], rows: Integers) -> Partition:
+    """The part that `_finish_part` made rows of; the cells in any order."""
+    count = len(axes)
+    group, starts, stops = rows[:, 0], rows[:, 1 : 1 + count], rows[:, 1 + count : 1 + 2 * count]
+    _, some, place = np.unique(group, return_index=True, return_inverse=True)
+    codes = np.hstack([starts, rows[:, 1 + 2 * count : -1]])
+    cells = Cells(tuple(a.name for a in view.attributes), codes, rows[:, -1].copy())
+    return Partition(cells, place.ravel(), Boxes(tuple(axes), starts[some], stops[some]))
 
 
 def _joined(parts: Sequence[Partition]) -> Partition:

@@ -14,11 +14,13 @@ from typing import Any
 import duckdb
 import ibis
 import ibis.expr.types as ir
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from sfumato.errors import SfumatoError, SourceError, UsageError
+from sfumato.errors import InternalError, SfumatoError, SourceError, UsageError
 from sfumato.tables.cell_limit import parse_memory
-from sfumato.tables.engine import Limits
+from sfumato.tables.engine import GroupWork, Limits
 from sfumato.tables.guard import run_guarded
 
 _numbers = itertools.count(1)  # for connections that are not ours: several sessions may share one
@@ -108,6 +110,14 @@ class DuckSession:
         with self._lock:
             run_guarded(lambda: self._connection.register(name, table), doing="handing a table to the engine")
         return name
+
+    def has_workers(self) -> bool:
+        """Its threads are in this process."""
+        return False
+
+    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:  # noqa: ARG002
+        """Nobody asks for it."""
+        raise InternalError("an engine without workers was to work on groups")
 
     def close(self) -> None:
         """Drop what was made here, close a connection of our own, remove the folder."""

@@ -12,11 +12,14 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import ibis.expr.types as ir
+import numpy as np
 import psycopg
 import pyarrow as pa
+from numpy.typing import NDArray
 from psycopg import sql as names
 
-from sfumato.errors import SourceError
+from sfumato.errors import InternalError, SourceError
+from sfumato.tables.engine import GroupWork
 from sfumato.tables.postgres.compiler import compile_guarded
 from sfumato.tables.postgres.server_errors import run_classified
 
@@ -162,6 +165,14 @@ class PostgresSession:
         with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                 copy.write_row(row)
+
+    def has_workers(self) -> bool:
+        """A server runs SQL alone."""
+        return False
+
+    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:  # noqa: ARG002
+        """Nobody asks for it."""
+        raise InternalError("an engine without workers was to work on groups")
 
     def commit(self, *, doing: str) -> None:
         """Let others see what was made; for published tables alone, never for the work on a source."""

@@ -11,14 +11,18 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 import ibis.expr.types as ir
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 
+from sfumato.tables.engine import GroupWork
 from sfumato.tables.guard import run_guarded
 from sfumato.tables.spark.compiler import compile_guarded
 from sfumato.tables.spark.scratch import Scratch, identifier
+from sfumato.tables.spark.workers import map_on_workers, workers_are_ready
 
 T = TypeVar("T")
 
@@ -60,6 +64,7 @@ class SparkQueries:
         self._kept: list[str] = []
         self._views: list[str] = []
         self._ready = False
+        self._workers: bool | None = None
         self._closing = weakref.finalize(self, _remove, spark, scratch, self._kept, self._views, finish)
         self.guarded(self._set, doing="opening a Spark session")
 
@@ -124,6 +129,18 @@ class SparkQueries:
         with self._lock:
             self.guarded(partial(frame.createTempView, name), doing=doing)
         return name
+
+    def has_workers(self) -> bool:
+        """Whether Python on the executors has this version of Sfumato; tried once."""
+        if self._workers is None:
+            with self._lock:
+                self._workers = workers_are_ready(self)
+        return self._workers
+
+    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:
+        """Run a function on each part of a query's rows, on the executors."""
+        with self._lock:
+            return map_on_workers(self, sql, work, width=width, doing=doing)
 
     def close(self) -> None:
         """Remove everything that was made; closing twice is fine."""

@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 import socket
+import sys
 import tempfile
 import weakref
 from collections.abc import Mapping
@@ -50,7 +51,7 @@ def local_spark(limits: Limits) -> Any:
         return _fitting(running, "local")
     threads = limits.threads or os.cpu_count() or 1
     memory = {} if limits.memory is None else {"spark.driver.memory": _java_memory(limits.memory)}
-    return _started(
+    spark = _started(
         {
             "spark.master": f"local[{threads}]",
             "spark.driver.host": "127.0.0.1",  # nothing listens to the network
@@ -60,6 +61,8 @@ def local_spark(limits: Limits) -> Any:
             **memory,
         }
     )
+    spark.sparkContext.pythonExec = sys.executable  # not the first Python on PATH
+    return spark
 
 
 def cluster_spark(place: str) -> Any:
