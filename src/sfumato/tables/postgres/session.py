@@ -52,7 +52,7 @@ class PostgresSession:
         self._queries: dict[str, str] = {}
         doing = "connecting to PostgreSQL"
         # The client's encoding may come from the environment, and a letter that it lacks would make a query fail.
-        connect = partial(psycopg.connect, address, client_encoding="UTF8")
+        connect = partial(psycopg.connect, address, client_encoding="UTF8", autocommit=True)
         self._connection = self._guarded(connect, doing=doing)
         try:
             self._prepare(doing)
@@ -62,6 +62,9 @@ class PostgresSession:
 
     def _prepare(self, doing: str) -> None:
         """Begin the transaction, with settings that neither the role nor the database decides."""
+        # Before the transaction: a role's limit on idle transactions could end it between two of these statements.
+        self.run("SET idle_in_transaction_session_timeout = 0", doing=doing)  # this process computes between questions
+        self._connection.autocommit = False
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._connection.read_only = False
         for setting in (
@@ -69,7 +72,6 @@ class PostgresSession:
             "DateStyle = 'ISO, YMD'",
             "extra_float_digits = 1",
             "standard_conforming_strings = on",
-            "idle_in_transaction_session_timeout = 0",  # this process computes between two questions
         ):
             self.run(f"SET LOCAL {setting}", doing=doing)
         encoding = self.fetch("SELECT current_setting('server_encoding') AS encoding", doing=doing)["encoding"][0]
