@@ -1,5 +1,7 @@
 """What every engine must do: give the counts that plain Python gives on the same table."""
 
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,6 +12,7 @@ from sfumato.domains.cut import Cut
 from sfumato.study.attribute import Role
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, Limits
+from sfumato.tables.arrays.array_counter import ArrayCounter
 from tests.examples import examples
 from tests.tables.attributes import attribute, categories, counted, encoded, grid
 from tests.tables.engines import TESTED, loader
@@ -98,6 +101,37 @@ def check_counts(engine, rows, cuts):
         assert dict(zip(map(tuple, given_.codes.tolist()), given_.counts.tolist(), strict=True)) == counted(expected)
         assert given_.codes.tolist() == sorted(given_.codes.tolist()), "cells come in the order of their codes"
     assert nothing.counts.tolist() == ([len(codes)] if len(codes) else [])
+
+
+@settings(max_examples=examples(quick=30, slow=300), deadline=None)
+@given(rows=ROWS, data=st.data())
+def test_arrays_in_memory_are_counted_like_tables(rows, data):
+    """The fourth engine: it takes codes, and what counts them must not show."""
+    codes = reference(arrow(rows))
+    names = [a.name for a in ATTRIBUTES]
+    counter = ArrayCounter(dict(zip(names, codes.T, strict=True)), {"class": 2})
+    cuts = [
+        Cut(a.name, (0, *sorted(data.draw(st.sets(st.integers(1, a.domain.size - 1), max_size=4)))), a.domain.size)
+        for a in ATTRIBUTES
+    ]
+    regions = np.column_stack([cut.regions(codes[:, place]) for place, cut in enumerate(cuts)])
+    cells = counter.cells(cuts)
+    assert dict(zip(map(tuple, cells.codes.tolist()), cells.counts.tolist(), strict=True)) == counted(regions)
+    narrow = counter.cell_columns(cuts)
+    assert Counter(
+        {
+            key: int(n)
+            for key, n in zip(zip(*(c.tolist() for c in narrow.columns), strict=True), narrow.counts, strict=True)
+        }
+    ) == counted(regions)
+    for place, marginal in enumerate(counter.marginals(names, by="class").values()):
+        found = {
+            (int(code), one): int(n)
+            for code, row in zip(marginal.codes, marginal.counts, strict=True)
+            for one, n in enumerate(row)
+            if n
+        }
+        assert found == counted(codes[:, [place, 4]])
 
 
 @settings(max_examples=examples(quick=5, slow=12), deadline=None)
