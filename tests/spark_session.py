@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -47,9 +49,25 @@ def running(folder):
         spark.stop()
 
 
+@dataclass
+class Cluster:
+    """The address of a standalone cluster, and the processes of its workers."""
+
+    address: str
+    workers: list[subprocess.Popen]
+
+    def kill(self, worker):
+        """End a worker and its executors at once, as a machine that loses power does."""
+        process = self.workers[worker]
+        executors = _children(process.pid)
+        for one in (process.pid, *executors):
+            os.kill(one, signal.SIGKILL)
+        return executors
+
+
 @contextmanager
-def cluster(folder):
-    """Start a standalone cluster of one worker; its address."""
+def cluster(folder, workers=1):
+    """Start a standalone cluster with workers of one core each."""
     with ExitStack() as stack:
         port = free_port()
         web = ("--webui-port", str(free_port()))
@@ -57,9 +75,23 @@ def cluster(folder):
         stack.enter_context(_program(folder, "spark-class", *master))
         _wait(port, folder)
         worker = ("org.apache.spark.deploy.worker.Worker", "-h", "127.0.0.1", "-c", "1", "-m", "1g")
-        web = ("--webui-port", str(free_port()))
-        stack.enter_context(_program(folder, "spark-class", *worker, *web, f"spark://127.0.0.1:{port}"))
-        yield f"spark://127.0.0.1:{port}"
+        started = []
+        for _ in range(workers):
+            web = ("--webui-port", str(free_port()))
+            program = _program(folder, "spark-class", *worker, *web, f"spark://127.0.0.1:{port}")
+            started.append(stack.enter_context(program))
+        _wait_for(lambda: (folder / "said").read_text().count("Registering worker") >= workers, folder)
+        yield Cluster(f"spark://127.0.0.1:{port}", started)
+
+
+def _children(parent):
+    """The processes that a process started, by their number."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(path.parent.name))
+    return found
 
 
 @contextmanager
@@ -92,15 +124,24 @@ def _program(folder, name, *arguments):
                  "SPARK_WORKER_DIR": str(folder / "work")},
         )  # fmt: skip
         try:
-            yield
+            yield running
         finally:
             running.terminate()
             running.wait(60)
 
 
 def _wait(port, folder):
-    for _ in range(600):
+    def listens():
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return True
+        return False
+
+    _wait_for(listens, folder)
+
+
+def _wait_for(ready, folder):
+    for _ in range(600):
+        if ready():
             return
         time.sleep(0.3)
     raise AssertionError((folder / "said").read_text()[-2000:])

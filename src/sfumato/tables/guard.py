@@ -19,6 +19,26 @@ T = TypeVar("T")
 ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, EOFError, UnicodeError)
 
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
+# What Spark writes before it quotes anything: only this much of an error without a condition is looked at.
+_CALL = r"(?:An error occurred while calling [\w.]+\.\n: )?"
+_JOB = r"(?:(?:org\.apache\.spark\.SparkException: )?Job aborted due to stage failure: )?"
+_TASK = (
+    r"(?:Task \d+ in stage [\d.]+ failed \d+ times, most recent failure: "
+    r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) \([^()\n]*\): )?"
+)
+_WAITED = r"(?:[\w.$]+: Exception thrown in awaitResult: (?:\n\t[^\n]*)+\nCaused by: )?"  # lines of code stand between
+_KINDS = (
+    r"Total size of serialized results of \d+ tasks \([^()\n]*\) is bigger than spark\.driver\.maxResultSize",
+    r"java\.lang\.IllegalStateException: Cannot call methods on a stopped SparkContext",
+    r"org\.apache\.spark\.[\w.]*Exception: \[[A-Z0-9_.]+\]",
+    r"java\.lang\.OutOfMemoryError: Java heap space",
+    r"java\.io\.IOException: No space left on device",
+    r"(?:org\.apache\.hadoop\.security\.AccessControlException|java\.io\.\w+): Permission denied",
+    r"[\w.$:\s]*All masters are unresponsive",
+    r"Java gateway process exited",
+    r"<_\w+ of RPC that terminated with:\s+status = StatusCode\.UNAVAILABLE\s+details = \"failed to connect to all a",
+)
+_SPARK_WROTE = re.compile(f"{_CALL}{_JOB}{_TASK}{_WAITED}(?:{'|'.join(_KINDS)})")
 
 # What an engine says, in lower case -> what we say, and what to do. The first that fits wins.
 _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
@@ -31,7 +51,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         ),
     ),
     (
-        ("failed to connect to all addresses", "masters are unresponsive", "retries_exceeded", "stopped sparkcontext"),
+        ("failed to connect to all a", "masters are unresponsive", "retries_exceeded", "stopped sparkcontext"),
         SourceError(
             "Spark cannot be reached, or does not let this user in",
             "check host and port, that Spark runs there, and that its version is the one of pyspark",
@@ -187,10 +207,18 @@ def classify(error: BaseException) -> SourceError:
 
 
 def _said(error: BaseException) -> str:
-    """What an error is recognised by: of Spark's its condition, if it has one, since the text has plans in it."""
+    """What an error is recognised by: of Spark's its condition, or, where it has none, a beginning that Spark wrote.
+
+    The rest of Spark's text has plans and values in it, and a value must not choose the kind of failure.
+    """
     condition = getattr(error, "getCondition", None)
     named = condition() if callable(condition) else None
-    return str(named) if named else str(error)
+    if named:
+        return str(named)
+    if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
+        return str(error)
+    begun = _SPARK_WROTE.match(str(error))
+    return begun.group() if begun else ""
 
 
 def run_guarded(

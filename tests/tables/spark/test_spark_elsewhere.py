@@ -47,7 +47,7 @@ def count_there(address, folder):
     (folder / "desk").mkdir()
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM, address, str(folder)],
-        check=False, capture_output=True, text=True, cwd=Path(__file__).parents[3],
+        check=False, capture_output=True, text=True, cwd=Path(__file__).parents[3], timeout=600,
         env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -58,8 +58,8 @@ def count_there(address, folder):
 def test_a_cluster_counts_and_keeps_nothing(tmp_path):
     if why := spark_session.missing():
         pytest.skip(why)
-    with spark_session.cluster(tmp_path) as address:
-        count_there(address, tmp_path)
+    with spark_session.cluster(tmp_path) as cluster:
+        count_there(cluster.address, tmp_path)
 
 
 @pytest.mark.slow

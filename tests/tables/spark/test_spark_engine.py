@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,19 +18,10 @@ from sfumato.tables import ENGINES, CodedTable, Limits, open_source, reads_once
 from sfumato.tables.spark import starting
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, categories, grid
-from tests.tables.engines import SparkTables
 
 SECRET = "Mrs Dalloway"
 AGE = attribute("age", grid(0, 9, unit="integer"))
 MANY = attribute("job", categories("a", "b", *(f"x{n}" for n in range(40))))  # a lookup table is made for it
-
-
-@pytest.fixture
-def tables(spark, tmp_path, monkeypatch):
-    """Where files are stored for Spark; temporary folders are made beside them, to be looked at."""
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    return SparkTables(tmp_path)
 
 
 def left_behind(spark, tables):

@@ -1,8 +1,10 @@
 """The types of Spark's columns: how each is read, so that all engines see the same values.
 
-NaN is no value: it becomes null here, once. Text is compared letter by letter, whatever the collation of the column. A
-column of a type that nothing here can use is read as text. How a column is read depends on its type, which is public,
-and never on a value.
+NaN is no value: it becomes null here, once. So does text that is not valid UTF-8: Spark takes any bytes for text, and
+two of them may be the same text elsewhere. Text is compared letter by letter, whatever the collation of the column or
+of the texts in a list. Only its first million characters are read: values of sets are brought here, and one of
+gigabytes would make that fail. A column of a type that nothing here can use is read as text. How a column is read
+depends on its type, which is public, and never on a value.
 """
 
 from collections.abc import Mapping
@@ -24,6 +26,7 @@ _PLAIN = (
 )  # fmt: skip
 _REFUSED = (types.StructType, types.MapType)  # an attribute that is declared on one is refused
 _ANY_CASE = "UTF8_BINARY"  # the collation that tells all texts apart
+_LONGEST = 1_000_000
 
 
 def describe_source(
@@ -45,12 +48,21 @@ def _read(name: str, kind: Any) -> str:
     if isinstance(kind, _FLOATS):
         return f"CASE WHEN NOT ISNAN({name}) THEN {name} END"
     if isinstance(kind, types.StringType):
-        return name if kind.collation == _ANY_CASE else f"COLLATE({name}, '{_ANY_CASE}')"
+        return _read_text(name, kind)
+    if _is_list(kind) and isinstance(kind.elementType, types.StringType):
+        return f"TRANSFORM({name}, e -> {_read_text('e', kind.elementType)})"
     if isinstance(kind, (*_PLAIN, *_REFUSED, types.TimestampType)) or _is_list(kind):
         return name
-    if isinstance(kind, types.VariantType):
-        return f"TO_JSON({name})"
-    return f"CAST({name} AS STRING)"
+    if isinstance(kind, (types.VariantType, types.ArrayType)):  # Spark's own text of [["a, b"]] is that of [["a", "b"]]
+        return _read_text(f"TO_JSON({name})", types.StringType())
+    return _read_text(f"CAST({name} AS STRING)", types.StringType())
+
+
+def _read_text(sql: str, kind: types.StringType) -> str:
+    text = sql if kind.collation == _ANY_CASE else f"COLLATE({sql}, '{_ANY_CASE}')"
+    valid = f"TRY_VALIDATE_UTF8({text})"
+    # Marked where it is cut, so that it does not become a number or a declared value by that.
+    return f"CASE WHEN OCTET_LENGTH({sql}) > {_LONGEST} THEN CONCAT(LEFT({valid}, {_LONGEST}), '…') ELSE {valid} END"
 
 
 def _ibis_type(kind: Any) -> dt.DataType:

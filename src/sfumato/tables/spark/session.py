@@ -35,6 +35,7 @@ _SETTINGS: Final = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a name or value is what this machine has there
     "spark.sql.files.ignoreCorruptFiles": "false",  # a file that cannot be read is an error, never fewer records
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # else a day before 1582 makes reading fail
