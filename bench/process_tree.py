@@ -34,9 +34,9 @@ def run_watched(command: Sequence[str], *, environment: Mapping[str, str], patie
         running = subprocess.Popen(command, stdout=said, stderr=failed, env=dict(environment))  # noqa: S603 - our own
         while running.poll() is None:
             below = _below(running.pid)
-            process = max(process, _mebibytes(running.pid, "VmHWM"))
-            java = max([java, *(_mebibytes(pid, "VmHWM") for pid in below if _name(pid) == "java")])
-            tree = max(tree, sum(_mebibytes(pid, "VmRSS") for pid in [running.pid, *below]))
+            process = max(process, memory_of(running.pid, "VmHWM"))
+            java = max([java, *(memory_of(pid, "VmHWM") for pid in below if _name(pid) == "java")])
+            tree = max(tree, sum(memory_of(pid, "VmRSS") for pid in [running.pid, *below]))
             if time.perf_counter() - began > patience:
                 running.terminate()
                 running.wait()
@@ -67,7 +67,8 @@ def _name(pid: int) -> str:
     return _read(Path(f"/proc/{pid}/comm")).strip()
 
 
-def _mebibytes(pid: int, what: str) -> float:
+def memory_of(pid: int, what: str) -> float:
+    """MiB of a process: VmHWM its peak, VmRSS what it has now; 0 where it has ended."""
     for line in _read(Path(f"/proc/{pid}/status")).splitlines():
         if line.startswith(f"{what}:"):
             return int(line.split()[1]) / 1024

@@ -5,9 +5,10 @@ python -m bench.timed_release STUDY RELEASE FOLDER [--memory-limit 2GB]
 
 import argparse
 import json
-import resource
+import os
 from pathlib import Path
 
+from bench.process_tree import memory_of
 from papers.phases import Phases
 from sfumato.api import Study
 
@@ -21,7 +22,7 @@ class PhasesAndMemory(Phases):
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """A progress report."""
-        self.peaks[self._doing] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        self.peaks[self._doing] = memory_of(os.getpid(), "VmHWM")  # getrusage also knows the peak of who started us
         super().__call__(what, done, total)
 
 

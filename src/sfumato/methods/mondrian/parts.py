@@ -28,11 +28,15 @@ from sfumato.study.view import View
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A group that is still to be cut: the codes that it may have on each axis, and how many records it has."""
+    """A group that is still to be cut: the codes that it may have on each axis, and how many records it has.
+
+    ``cells`` is how many combinations of values it has: of a child, as many as records of its parent let expect.
+    """
 
     starts: Integers
     stops: Integers
     records: int
+    cells: float
 
 
 Finish = Callable[[Cells, Part, dict[str, ValueTotals]], Partition]
@@ -59,12 +63,13 @@ class PartCutter:
         """
         against = {name: self._totals(name) for name in needed_attributes(self.view, self.models)}
         refuse_infeasible(self.models, self._statistics({}, lambda codes: np.zeros(len(codes), np.int64), 1, against))
-        whole = Part(np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64), self.counts.records)
+        ends = np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64)
+        whole = Part(*ends, self.counts.records, self.counts.all_cells)
         todo, found, done = [whole], [], 0
         while todo:
             self.progress("cutting parts of the table", done, whole.records)
-            part = todo.pop()
-            if self._fits(part):
+            part = self._with_cells(todo.pop())
+            if min(part.records, part.cells) <= self.counts.most_cells:  # so many records have no more cells
                 cells = self.counts.cells([a.name for a in self.view.attributes], self._box(part))
                 found.append(_as_published(self.view, self.finish(cells, part, against)))
             elif children := self._cut(part, against):
@@ -75,11 +80,16 @@ class PartCutter:
             done += part.records
         return _joined(found)
 
-    def _fits(self, part: Part) -> bool:
-        """Whether the cells of a part may be brought here; so many records have no more cells."""
-        most = self.counts.most_cells
+    def _with_cells(self, part: Part) -> Part:
+        """The part with its cells counted, where it is open whether they may be brought here.
+
+        Of a part that is expected to have twice as many they are not: it is cut, and at worst once more than needed,
+        with the same groups.
+        """
+        if part.records <= self.counts.most_cells or part.cells > 2 * self.counts.most_cells:
+            return part
         names = [a.name for a in self.view.attributes]
-        return part.records <= most or self.counts.distinct(names, self._box(part)) <= most
+        return replace(part, cells=self.counts.distinct(names, self._box(part)))
 
     def _cut(self, part: Part, against: dict[str, ValueTotals]) -> list[Part]:
         """The children of the first allowable cut; none if there is none."""
@@ -97,7 +107,12 @@ class PartCutter:
             statistics = self._statistics(box, child, len(tried.sizes), against, axis=self.axes.names[axis])
             if all_hold(self.models, replace(statistics, sizes=tried.sizes)).all():
                 return [
-                    Part(_with(part.starts, axis, start), _with(part.stops, axis, stop), size)
+                    Part(
+                        _with(part.starts, axis, start),
+                        _with(part.stops, axis, stop),
+                        size,
+                        size * part.cells / part.records,
+                    )
                     for start, stop, size in zip(
                         tried.starts.tolist(), tried.stops.tolist(), tried.sizes.tolist(), strict=True
                     )
