@@ -73,3 +73,23 @@ def test_the_built_in_engine_refuses_nothing_and_works_in_parts_where_a_method_c
             coded.cells_and_rows(in_parts=True)
     with open_source(TABLE) as source:
         assert len(CodedTable(source, [AGE, PAY]).cells_and_rows(in_parts=True)[0]) == 350  # no limit is stated
+
+
+def test_nothing_is_kept_where_all_combinations_there_can_be_fit(monkeypatch):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 101 * 101)
+    with open_source(TABLE, memory_limit="100MB") as source:
+        monkeypatch.setattr(source.session, "keep", None)
+        assert len(CodedTable(source, [AGE, PAY]).cells_and_rows(in_parts=True)[0]) == 350
+
+
+def test_only_the_codes_are_kept_where_parts_follow(monkeypatch):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 300)
+    with open_source(TABLE, memory_limit="100MB") as source:
+        kept, keep = [], source.session.keep
+        monkeypatch.setattr(source.session, "keep", lambda sql, *, doing: kept.append(doing) or keep(sql, doing=doing))
+        coded = CodedTable(source, [AGE, PAY])
+        with raises_code(SourceError, "SF-SOURCE-397") as caught:
+            coded.cells_and_rows(in_parts=True)
+        assert (caught.value.limit, caught.value.cells) == (300, 350)
+        assert coded.distinct_within(["age", "pay"], {"age": (0, 25)}) == 175
+        assert len(kept) == 1

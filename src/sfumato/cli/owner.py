@@ -11,6 +11,7 @@ from sfumato.cli import show
 from sfumato.cli.new_files import write_new
 from sfumato.cli.options import (
     Anyway,
+    Data,
     Json,
     MemoryLimit,
     NewFolder,
@@ -196,8 +197,6 @@ def release(  # noqa: PLR0913, PLR0917 - options
 
 
 def _say_published(done: "Published", *, report: bool, json: bool) -> None:
-    from sfumato.release.bundle.owner_folder import noted_address
-
     for warning in done.warnings:
         show.warn(warning)
     if json:
@@ -208,9 +207,10 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
     if done.epsilon is not None and done.left is not None:
         show.say(f"spent ε = {show.exact(done.epsilon)}; {show.exact(done.left)} remains")
     show.say(f"your own notes, not for publication: {show.place(done.owner)}")
-    address = noted_address(done.bundle)
-    where = "" if address is None else f" --data '{address}'"
+    where = "" if done.data is None else " --data ADDRESS"
     show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}{where}`")
+    if done.data is not None:
+        show.say("  ADDRESS is where the receiver reads the table: as you gave it to --to, with a role of their own")
 
 
 def _report_next(opened: "Study", done: "Published", study: Path, memory_limit: str | None, *, json: bool) -> None:
@@ -235,6 +235,7 @@ def report(
     against: Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")],
     was: Was = None,
     memory_limit: MemoryLimit = None,
+    data: Data = None,
     json: Json = False,
 ) -> None:
     """For the owner: make the report of a published release, `owner/report.html` in its folder.
@@ -243,9 +244,11 @@ def report(
     computed from raw records and covered by no guarantee.
     """
     from sfumato.api import Study
+    from sfumato.release.release import Release
 
     with show.progress(shown=not json) as steps:
-        place = Study.load(against).report(release, was=was, progress=steps, memory_limit=memory_limit)
+        given = release if data is None else Release.open(release, data=data, memory_limit=memory_limit)
+        place = Study.load(against).report(given, was=was, progress=steps, memory_limit=memory_limit)
     if json:
         show.as_json({"report": str(place)})
     else:

@@ -135,6 +135,7 @@ def query(
         str, typer.Argument(help="Such as \"age >= 40 and job in (Lawyer, 'Head cook')\".", metavar="PREDICATE")
     ],
     data: Data = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Estimate how many records satisfy a predicate, from a release alone; spends no privacy budget."""
@@ -142,7 +143,7 @@ def query(
 
     with show.progress(shown=not json) as report:
         report("reading the release", 0, 1)
-        release = Release.open(bundle, data=data)
+        release = Release.open(bundle, data=data, memory_limit=memory_limit)
         found = release.query(predicate)
     if json:
         show.as_json(found.as_json())

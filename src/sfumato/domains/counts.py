@@ -169,6 +169,7 @@ class TableParts:
     counter: PartCounter
     records: int
     most_cells: int  # that may be brought at once
+    all_cells: int  # that there are
 
     def distinct(self, attributes: Sequence[str], within: Within) -> int:
         """How many combinations of codes a part has."""

@@ -41,10 +41,10 @@ class Release(ABC):
     manifest: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def open(cls, path: str | Path, *, data: str | None = None) -> "Release":
+    def open(cls, path: str | Path, *, data: str | None = None, memory_limit: str | None = None) -> "Release":
         """Open a bundle by its folder; refuses one whose manifest or data was changed.
 
-        ``data`` is where the tables are if the bundle does not hold them: see `verify_bundle`.
+        ``data`` is where the tables are if the bundle does not hold them: see `verify_bundle`, also for the limit.
         """
         with refuse_unexpected():
             place = find_bundle(Path(path))
@@ -53,7 +53,8 @@ class Release(ABC):
                 form = FORMS[manifest["form"]]
                 layout = form.layout(manifest)
                 if manifest.get("stored") is not None:
-                    return form.open(place, manifest, layout, _stored(form, layout, manifest, data))
+                    return form.open(place, manifest, layout, _stored(form, layout, manifest, data, memory_limit))
+                refuse_needless_data(data)
                 _refuse_changed(place, manifest, form.files(layout))
                 return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
             except (OSError, pa.ArrowException):
@@ -133,7 +134,13 @@ class Release(ABC):
         """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
 
 
-def _stored(form: Form, layout: Any, manifest: Mapping[str, Any], data: str | None) -> Any:
+def refuse_needless_data(data: object) -> None:
+    """A bundle with data files is not read from elsewhere."""
+    if data is not None:
+        raise UsageError("the bundle holds its data itself", "omit `--data`", code="SF-USAGE-396")
+
+
+def _stored(form: Form, layout: Any, manifest: Mapping[str, Any], data: str | None, memory_limit: str | None) -> Any:
     """The content of tables that an engine keeps; most releases need no engine, so none is imported for them."""
     from sfumato.release.bundle.stored_tables import read_stored  # noqa: PLC0415
     from sfumato.tables.publishing.open_destination import AddressedTables  # noqa: PLC0415
@@ -145,8 +152,8 @@ def _stored(form: Form, layout: Any, manifest: Mapping[str, Any], data: str | No
             "say where that is: --data ADDRESS, in Python data='…'",
             code="SF-USAGE-397",
         )
-    with AddressedTables(data) as tables:
-        found = read_stored(form, layout, manifest, tables)
+    with AddressedTables(data, memory_limit) as tables:
+        found = read_stored(form, layout, manifest, tables, memory_limit=memory_limit)
     if not all(check.ok for check in found.checks):
         raise VerifyError(
             f"{names} is not the table that the manifest describes", "check the address", code="SF-VERIFY-133"

@@ -18,6 +18,7 @@ from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, che
 from sfumato.release.form import FORMATS, FORMS, Form
 from sfumato.release.guarantee import Evidence, guarantee_from
 from sfumato.release.manifest.read_manifest import parse_manifest
+from sfumato.release.release import refuse_needless_data
 from sfumato.release.storage.seal import broken_bundle
 from sfumato.release.storage.untrusted import parse_json, read_bounded, refuse_unexpected
 from sfumato.study.attribute import Attribute, Role
@@ -88,7 +89,8 @@ def inspect(
     form = FORMS[manifest["form"]]
     layout = form.layout(manifest)
     stored = manifest.get("stored") is not None
-    _refuse_needless(stored=stored, data=data)
+    if not stored:
+        refuse_needless_data(data)
     names = () if stored else form.files(layout)
     wanted = (*names, *TEXTS)
     checks.insert(0, check_names(place, wanted))
@@ -148,11 +150,6 @@ def _content(form: Form, place: Path, manifest: Mapping[str, Any], layout: Any, 
     checks.append(Check("data files", alike, f"the Parquet and CSV files hold {same}"))
     checks += form.checks(layout, content, manifest)
     return content
-
-
-def _refuse_needless(*, stored: bool, data: PublishedTables | None) -> None:
-    if data is not None and not stored:
-        raise UsageError("the bundle holds its data itself", "omit `--data`", code="SF-USAGE-396")
 
 
 def _stored_content(

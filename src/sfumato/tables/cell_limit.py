@@ -46,6 +46,7 @@ class ManyCellsError(SourceError):
     """More cells than fit here; the message says that there are more, and not how many."""
 
     limit = 0  # how many would fit
+    cells = 0  # how many there are, which no message says
 
 
 def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) -> None:
@@ -58,5 +59,5 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
             "without `suppress` works in parts",
             code="SF-SOURCE-397",
         )
-        error.limit = limit
+        error.limit, error.cells = limit, found
         raise error

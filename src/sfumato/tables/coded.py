@@ -6,6 +6,7 @@ then a count of the same records, also if a file changes meanwhile, and costs a 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from math import prod
 from types import MappingProxyType
 from typing import Final
 
@@ -117,8 +118,10 @@ class CodedTable:
 
     def distinct_within(self, attributes: Sequence[str], within: Within) -> int:
         """How many combinations of codes a part of the table has, counted by the engine."""
-        table = self._part(attributes, within)
-        distinct = table.select(*(f"c{self._place(name)}" for name in attributes)).distinct()
+        table, sizes = self._part(attributes, within), self._sizes(attributes)
+        columns = [table[f"c{self._place(name)}"] for name in attributes]
+        keys = {f"g{place}": packed(columns, sizes, places) for place, places in enumerate(pack(sizes))}
+        distinct = table.select(**keys).distinct()
         return int(self.source.fetch(distinct.aggregate(n=distinct.count()))["n"][0].as_py())
 
     def extremes_within(self, attributes: Sequence[str], within: Within) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -187,16 +190,19 @@ class CodedTable:
         For those who count only once: the records go from the source into their cells and are not kept on the way.
         ``in_parts``: whoever asks can do with parts, so that a stated limit counts in this process, too.
         """
-        if isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
+        names, width = tuple(self._places), len(self.attributes)
+        possible = prod(size + 1 for size in self._sizes(names))  # one more each: records that are left out
+        most = self._most_cells(width, in_parts=in_parts)
+        many = most is not None and possible > most  # perhaps: parts would be counted in the codes that are kept
+        if (many and in_parts) or isinstance(self.records.unit, PersonUnit) or "_kept" in vars(self):
             return self.full_cells(in_parts=in_parts), self.all_rows()
-        table, width = self.records.marked(), len(self.attributes)
-        columns, counts = self._counted(
-            table.select(*(f"c{place}" for place in range(width))), limited=width, in_parts=in_parts
-        )
+        table = self.records.marked()
+        coded = table.select(*(f"c{place}" for place in range(width)))
+        columns, counts = self._counted(coded, limited=width if many else 0)
         fits = np.ones(len(counts), dtype=bool)
         for column in columns:
             fits &= column >= 0
-        names, rows = tuple(self._places), int(counts.sum())
+        rows = int(counts.sum())
         if not fits.all():
             columns, counts = [column[fits] for column in columns], counts[fits]
         return Cells(names, *sort_cells(columns, counts, self._sizes(names))), rows
@@ -308,21 +314,29 @@ class CodedTable:
         )
         return unpacked(keys, sizes, packs), counts
 
-    def _counted(self, table: ir.Table, *, limited: int, in_parts: bool) -> tuple[list[Narrow], NDArray[np.int64]]:
+    def _most_cells(self, attributes: int, *, in_parts: bool) -> int | None:
+        """How many cells of so many attributes may be brought here; None: any number."""
+        session = self.source.session
+        memory = session.memory if session.remote or in_parts else None
+        return None if memory is None else most_cells(memory, attributes)
+
+    def _counted(
+        self, table: ir.Table, *, limited: int, in_parts: bool = False
+    ) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct rows of a table, by column, and how often each occurs.
 
         Cells of ``limited`` attributes are refused where there are more than fit here. 0: never. A private release
         takes none of the limited counts: how many cells there are is nothing that ε covers, and it may not fail by it.
+        They are kept, so that they are counted once, except where too many are no end: parts need the room.
         """
         grouped = table.group_by(list(table.columns)).aggregate(n=table.count())
-        session = self.source.session
-        memory = session.memory if session.remote or in_parts else None
-        if limited and memory is not None:
-            doing = f"counting {self.source.name}"
-            name = session.keep(self.source.compile(grouped), doing=doing)
-            grouped = ibis.table(grouped.schema(), name=name)
+        most = self._most_cells(limited, in_parts=in_parts) if limited else None
+        if most is not None:
+            if not in_parts:
+                kept = self.source.session.keep(self.source.compile(grouped), doing=f"counting {self.source.name}")
+                grouped = ibis.table(grouped.schema(), name=kept)
             cells = int(self.source.fetch(grouped.aggregate(cells=grouped.count()))["cells"][0].as_py())
-            refuse_many_cells(cells, most_cells(memory, limited), attributes=limited, where=self.source.name)
+            refuse_many_cells(cells, most, attributes=limited, where=self.source.name)
         found = self.source.fetch(grouped)
         return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
 

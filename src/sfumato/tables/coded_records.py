@@ -87,9 +87,11 @@ class Records:
         columns |= {f"k{place}": joined[f"k{place}"] for place in range(len(keep))}
         if isinstance(self.unit, PersonUnit):
             columns["p"] = _person(joined["p"])
+        # No limit is a fence: without it every code is written, and computed by some engines, once more for `fits`.
+        coded = joined.select(**columns).limit(None)
+        found = [coded[f"c{place}"] for place in range(len(codes))]
         # One flat function, not a conjunction: with 2,000 attributes that would be nested 2,000 deep.
-        columns["fits"] = (ibis.least(*codes) if len(codes) > 1 else codes[0]) >= 0
-        return joined.select(**columns)
+        return coded.mutate(fits=(ibis.least(*found) if len(found) > 1 else found[0]) >= 0)
 
     def codings(self, keep: Sequence[str] = ()) -> tuple[ir.Table, list[Coding]]:
         """The source with raw columns ``r0, r1, …`` (kept ones ``k0, …``, the person ``p``), and every coding."""

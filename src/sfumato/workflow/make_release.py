@@ -92,8 +92,9 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     _refuse_unpayable(study, method, asked, run)
     warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)
-    with ExitStack() as kept, ExitStack() as places:
-        destination = None if to is None else places.enter_context(open_destination(to, memory_limit=run.memory_limit))
+    if to is not None:
+        open_destination(to, memory_limit=run.memory_limit).close()  # whether it can be written to; nothing stays open
+    with ExitStack() as kept:
         with claim_until_published(run.folder):
             counted = _count(kept, study, method, asked, run)
             if not method.needs.private:
@@ -105,19 +106,27 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
             kept.close()  # all is counted; a failure to close must come before the bundle appears, not after
             progress("publishing", 0, 1)
             facts = _facts(study, recipe, asked, draft, run)
+            destination = None if to is None else open_destination(to, memory_limit=run.memory_limit)
             written = write_bundle(
                 draft,
                 replace(facts, ledger=entered.entry.hash),
                 run.folder,
                 source=run.source,
-                destination=destination,
+                destination=None if destination is None else kept.enter_context(destination),
+                memory_limit=run.memory_limit,
             )
     with entered.complete_entry(written):
         left = remaining_budget(study, run.ledger, asked.selection.span)
         if written.unique is not None:
             warnings += unique_words(written.unique)
         done = entered.finish_publication(
-            draft, written, notes=_notes(recipe, draft, to), left=left, warnings=warnings, left_out=counted.left_out
+            draft,
+            written,
+            notes=_notes(recipe, draft, to),
+            data=to,
+            left=left,
+            warnings=warnings,
+            left_out=counted.left_out,
         )
         progress("publishing", 1, 1)
     return done

@@ -100,7 +100,7 @@ def test_parts_give_the_groups_of_the_whole_table(given_table, models, ranges, o
     view, records = given_table
     method = Mondrian(**models, ranges=ranges, ordered=ordered)
     counter = PlainCounter([a.name for a in view.attributes], records)
-    parts = TableParts(counter, len(records), most)
+    parts = TableParts(counter, len(records), most, len(set(records)))
     try:
         whole = published(method.draft(view, cells_of(view, records)))
     except InfeasibleError as error:
@@ -125,7 +125,7 @@ def test_several_sensitive_attributes_are_counted_one_by_one(data, models, most)
         whole = published(method.draft(view, cells_of(view, records)))
     except InfeasibleError:
         return
-    assert published(method.draft(view, TableParts(counter, len(records), most))) == whole
+    assert published(method.draft(view, TableParts(counter, len(records), most, len(set(records))))) == whole
     few = len(view.attributes) - len(view.quasi)
     assert all(attributes <= 2 or attributes >= few for attributes, _ in counter.brought)
 
@@ -134,7 +134,7 @@ def test_a_group_that_cannot_be_cut_is_published_however_many_cells_it_has():
     view = partition_view(age=grid(0, 99), job=JOB)
     records = [(age, age % 3, age % 4, age % 2) for age in range(7)]
     counter = PlainCounter([a.name for a in view.attributes], records)
-    draft = Mondrian(k=4).draft(view, TableParts(counter, 7, 2))
+    draft = Mondrian(k=4).draft(view, TableParts(counter, 7, 2, 7))
     assert published(draft) == published(Mondrian(k=4).draft(view, cells_of(view, records)))
     assert len(draft.partition.boxes) == 1
 
@@ -145,7 +145,7 @@ def test_cuts_that_an_engine_cannot_make_are_not_tried(given):
     assert not method.in_parts
     view = partition_view(age=grid(0, 9))
     with pytest.raises(InternalError):
-        method.draft(view, TableParts(PlainCounter([], []), 1, 1))
+        method.draft(view, TableParts(PlainCounter([], []), 1, 1, 1))
 
 
 def test_who_works_in_parts():

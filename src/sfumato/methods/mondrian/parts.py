@@ -30,11 +30,15 @@ from sfumato.study.view import View
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A group that is still to be cut: the codes that it may have on each axis, and how many records it has."""
+    """A group that is still to be cut: the codes that it may have on each axis, and how many records it has.
+
+    ``cells`` is how many combinations of values it has: of a child, as many as records of its parent let expect.
+    """
 
     starts: Integers
     stops: Integers
     records: int
+    cells: float
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +99,8 @@ class PartCutter:
         self, against: dict[str, ValueTotals], *, tight: bool
     ) -> tuple[PartTree, list[Part], list[Partition]]:
         """Which part each record is in, the parts that fit, and the groups that are finished without being brought."""
-        whole = Part(np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64), self.counts.records)
+        ends = np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64)
+        whole = Part(*ends, self.counts.records, self.counts.all_cells)
         root = _Node(whole)
         todo, done = [root], 0
         fitting: list[Part] = []
@@ -103,7 +108,8 @@ class PartCutter:
         while todo:
             self.progress("cutting the table into parts", done, whole.records)
             node = todo.pop()
-            if self._fits(node.part):
+            node.part = self._with_cells(node.part)
+            if min(node.part.records, node.part.cells) <= self.counts.most_cells:  # so many records have no more cells
                 node.number = len(fitting)
                 fitting.append(node.part)
             elif children := self._cut(node.part, against):
@@ -115,11 +121,16 @@ class PartCutter:
             done += node.part.records
         return root.tree(self.axes.names), fitting, uncut
 
-    def _fits(self, part: Part) -> bool:
-        """Whether the cells of a part may be brought here; so many records have no more cells."""
-        most = self.counts.most_cells
+    def _with_cells(self, part: Part) -> Part:
+        """The part with its cells counted, where it is open whether they may be brought here.
+
+        Of a part that is expected to have twice as many they are not: it is cut, and at worst once more than needed,
+        with the same groups.
+        """
+        if part.records <= self.counts.most_cells or part.cells > 2 * self.counts.most_cells:
+            return part
         names = [a.name for a in self.view.attributes]
-        return part.records <= most or self.counts.distinct(names, self._box(part)) <= most
+        return replace(part, cells=self.counts.distinct(names, self._box(part)))
 
     def _cut(self, part: Part, against: dict[str, ValueTotals]) -> list[Part]:
         """The children of the first allowable cut; none if there is none."""
@@ -137,7 +148,12 @@ class PartCutter:
             statistics = self._statistics(box, child, len(tried.sizes), against, axis=self.axes.names[axis])
             if all_hold(self.models, replace(statistics, sizes=tried.sizes)).all():
                 return [
-                    Part(_with(part.starts, axis, start), _with(part.stops, axis, stop), size)
+                    Part(
+                        _with(part.starts, axis, start),
+                        _with(part.stops, axis, stop),
+                        size,
+                        size * part.cells / part.records,
+                    )
                     for start, stop, size in zip(
                         tried.starts.tolist(), tried.stops.tolist(), tried.sizes.tolist(), strict=True
                     )

@@ -50,15 +50,13 @@ def datapackage(
 
 
 def _stored_resource(name: str, schema: Json, stored: Mapping[str, Any]) -> Json:
-    """A table that an engine keeps; the hash is that of its text in the order of publication."""
+    """A table that an engine keeps; the manifest has the hash of its text, which is no file."""
     table = stored["tables"][name]
     return {
         "name": slug(name),
         "path": table["name"],
         "profile": "tabular-data-resource",
         "format": "parquet" if table["parts"] else "sql",
-        "bytes": table["size"],
-        "hash": f"sha256:{table['sha256']}",
         "schema": schema,
     }
 

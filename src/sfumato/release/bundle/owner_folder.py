@@ -12,7 +12,7 @@ from sfumato.release.storage.seal import as_json_value, render
 OWNER: Final = "owner"
 NOTES: Final = "draft.json"
 REPORT: Final = "report.html"
-DATA: Final = "data"  # in the notes: where the tables are, if not in the bundle
+DATA: Final = "data"  # in the notes, for the owner to read: where the tables are, if not in the bundle
 
 
 def write_owner(folder: Path, draft_json: Mapping[str, Any], log: Sequence[str]) -> Path:
@@ -32,14 +32,6 @@ def read_notes(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def noted_address(bundle: Path) -> str | None:
-    """Where the tables of a bundle are, by the owner's notes beside it; None where they say nothing."""
-    found = next(
-        (read_notes(folder).get(DATA) for folder in (bundle, bundle.parent) if (folder / OWNER).is_dir()), None
-    )
-    return found if isinstance(found, str) else None
 
 
 def write_report(folder: Path, report: str) -> Path:

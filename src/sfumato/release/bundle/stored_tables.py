@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.errors import PublishError
+from sfumato.errors import PublishError, VerifyError
 from sfumato.release.bundle.atomic_files import FileFacts
 from sfumato.release.checks import Check
 from sfumato.release.form import Form
@@ -45,14 +45,16 @@ class _Digest:
         return FileFacts(size=self._size, sha256=self._hash.hexdigest())
 
 
-def write_stored(destination: Destination, form: Form, layout: Any, content: Any) -> Json:
+def write_stored(
+    destination: Destination, form: Form, layout: Any, content: Any, *, memory_limit: str | None = None
+) -> Json:
     """Write the tables of a release, compare what the engine then has with them, and describe them."""
     described: Json = {}
     tables = form.runs(layout, content)
     for name, runs in tables.items():
         destination.write(_suffix(name), runs.table, runs.times)
     back = {
-        name: _read(destination, name, dict(layout.tables[name]), int(runs.times.sum()))
+        name: _read(destination, name, dict(layout.tables[name]), int(runs.times.sum()), memory_limit)
         for name, runs in tables.items()
     }
     if not form.same(form.from_runs(layout, back), content):
@@ -84,6 +86,10 @@ def read_stored(
     What cannot be read as the declared columns is a `VerifyError`.
     """
     stated = manifest["stored"]["tables"]
+    if any(table["rows"] > table["size"] for table in stated.values()):  # a row is a byte of text at least
+        raise VerifyError(
+            "the manifest states more rows than its text has room for", "get the bundle again", code="SF-VERIFY-148"
+        )
     tables = {
         name: _read(data, name, dict(kinds), stated[name]["rows"], memory_limit)
         for name, kinds in layout.tables.items()

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.domains.counts import Cells
-from sfumato.errors import PublishError, VerifyError
+from sfumato.errors import PublishError, SfumatoError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.release.bundle.atomic_files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
 from sfumato.release.bundle.datapackage import datapackage
@@ -46,6 +46,7 @@ def write_bundle(
     *,
     source: RandomSource | None = None,
     destination: Destination | None = None,
+    memory_limit: str | None = None,
 ) -> WrittenBundle:
     """Publish a draft as ``folder/bundle``; all of it is there, checked, or nothing is.
 
@@ -60,13 +61,15 @@ def write_bundle(
     unique = form.unique(layout, content)
     place = folder / BUNDLE
     _refuse_existing(place)
+    stored: Json | None = None
     with explain_os_errors(folder), _partial(folder) as partial:
-        stored = None if destination is None else write_stored(destination, form, layout, content)
+        if destination is not None:
+            stored = write_stored(destination, form, layout, content, memory_limit=memory_limit)
         sha256 = _write(partial, form, draft, facts, (layout, content, unique), stored)
         sync_folder(partial)
-        _check(partial, form, content, draft.view.people, destination)
+        _check(partial, form, content, draft.view.people, destination, memory_limit)
         _refuse_existing(place)
-        with _committed(destination):
+        with _committed(destination, [table["name"] for table in (stored or {"tables": {}})["tables"].values()]):
             partial.rename(place)
     with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
         sync_folder(folder)
@@ -74,16 +77,20 @@ def write_bundle(
 
 
 @contextmanager
-def _committed(destination: Destination | None) -> Iterator[None]:
+def _committed(destination: Destination | None, names: Sequence[str]) -> Iterator[None]:
     """Let others see the tables; if the block fails, nobody sees them again."""
     if destination is None:
         yield
         return
-    destination.commit()
     try:
+        destination.commit()
         yield
-    except BaseException:
-        destination.withdraw()
+    except BaseException as failure:
+        try:
+            destination.withdraw()
+        except SfumatoError:
+            left = " and ".join(f"'{name}'" for name in names)
+            failure.add_note(f"the records may be visible in {left}, without a bundle: drop the table")
         raise
 
 
@@ -113,14 +120,21 @@ def _write(
     return write_file(partial / MANIFEST, lambda out: out.write(whole)).sha256
 
 
-def _check(partial: Path, form: Form, content: Any, people: Cells | None, data: Destination | None) -> None:
+def _check(
+    partial: Path,
+    form: Form,
+    content: Any,
+    people: Cells | None,
+    data: Destination | None,
+    memory_limit: str | None,
+) -> None:
     """Read back and check as a receiver would, and compare with what was to be written."""
 
     def crowd(_: Mapping[str, Any]) -> Cells | None:
         return people
 
     try:
-        found = inspect(partial, people=crowd, data=data)
+        found = inspect(partial, people=crowd, data=data, memory_limit=memory_limit)
     except VerifyError as error:
         raise PublishError(f"the bundle does not read back: {error.problem}", _AGAIN, code="SF-PUBLISH-014") from error
     if not found.verification.ok:

@@ -79,17 +79,20 @@ class FileEntry(Strict):
     sha256: Hash
 
 
+StoredName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f/\\]{1,300}$")]  # a table's or a file's, and no path
+
+
 class StoredTable(Strict):
     """A table that is not in the bundle: its name, its rows, and its length and SHA-256 as the text of data.csv.
 
     ``parts`` are its files where an engine wrote some.
     """
 
-    name: str
+    name: StoredName
     rows: Number
     size: Number
     sha256: Hash
-    parts: dict[str, FileEntry]
+    parts: dict[StoredName, FileEntry]
 
 
 class Stored(Strict):

@@ -30,7 +30,7 @@ def parse_manifest(raw: bytes) -> Json:
     form = FORMS[content["form"]]
     form.refuse_broken(content)
     stored = content.get("stored")
-    if stored is not None and set(stored["tables"]) != set(form.stored_names(form.layout(content))):
+    if stored is not None and {*stored["tables"]} != ({*form.stored_names(form.layout(content))} or None):
         raise broken_bundle("the manifest keeps other tables elsewhere than its form has", code="SF-VERIFY-134")
     return content
 

@@ -69,6 +69,13 @@ class GuardedCompiler(PostgresCompiler):  # type: ignore[misc]
         days = sge.Paren(this=sge.Sub(this=sg.cast(left, "date"), expression=sg.cast(right, "date")))
         return sg.cast(days, "bigint")
 
+    def visit_Limit(self, op: Any, *, parent: Any, n: Any, offset: Any) -> Any:  # noqa: N802
+        """No limit is a fence: the server computes what is below once, however often it is used above."""
+        found = super().visit_Limit(op, parent=parent, n=n, offset=offset)
+        if op.n is None and op.offset == 0:
+            (found.this if isinstance(found, sge.Subquery) else found).offset(0, copy=False)
+        return found
+
     def visit_RegexSearch(self, op: Any, *, arg: Any, pattern: Any) -> Any:  # noqa: N802
         """A pattern in the server's notation."""
         return sge.RegexpLike(this=arg, expression=self._translated(op, pattern))

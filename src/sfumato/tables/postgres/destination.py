@@ -1,19 +1,22 @@
 """A published table in PostgreSQL: made, filled and read back in one transaction, which is then committed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.errors import PublishError
+from sfumato.errors import PublishError, SourceError
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.postgres.column_types import describe_source
 from sfumato.tables.postgres.session import PostgresSession, identifier, text
 from sfumato.tables.publishing.destination import PartFile, handed_over
 
 _DOING: Final = "writing the release to PostgreSQL"
+_LONGEST_NAME: Final = 63
+_LONGEST_SUFFIX: Final = 8  # what tells several tables of a release apart
+_KEPT_NAMES: Final = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
 
 
 class PostgresDestination:
@@ -26,7 +29,14 @@ class PostgresDestination:
         self._table = table
         self._schema = schema
         self._made: list[str] = []
-        self._refuse_existing("")
+        if len(table.encode()) > _LONGEST_NAME - _LONGEST_SUFFIX:
+            raise PublishError(
+                f"the name of the table is longer than {_LONGEST_NAME - _LONGEST_SUFFIX} bytes",
+                "choose a shorter one: the server cuts off longer names",
+                code="SF-PUBLISH-026",
+            )
+        for suffix in ("", "_qit", "_st"):
+            self._refuse_existing(suffix)
 
     def public_name(self, suffix: str) -> str:
         """Schema and table."""
@@ -35,12 +45,20 @@ class PostgresDestination:
     def write(self, suffix: str, rows: pa.Table, times: NDArray[np.int64]) -> None:
         """Bring the distinct rows to the server, which repeats them; texts are compared byte by byte."""
         self._refuse_existing(suffix)
+        _refuse_names(rows.column_names)
         names = [identifier(name) for name in rows.column_names]
         kinds = [_server_type(field.type) for field in rows.schema]
         place = self._place(suffix)
         declared = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
-        self._session.run(f"CREATE TABLE {place} ({declared})", doing=_DOING, creating=True)
-        brought = self._session.place(self._session.put(handed_over(rows, times)))
+        try:
+            self._session.run(f"CREATE TABLE {place} ({declared})", doing=_DOING)
+        except SourceError as error:
+            raise PublishError(
+                f"the table '{self.public_name(suffix)}' cannot be created by this role",
+                "GRANT USAGE, CREATE ON SCHEMA … to the role, or name another schema (&schema=…)",
+                code="SF-PUBLISH-027",
+            ) from error
+        brought = self._session.place(self._session.store(handed_over(rows, times)))
         read = ", ".join(f"CAST(c{number} AS {kind})" for number, kind in enumerate(kinds))
         self._session.run(
             f"INSERT INTO {place} SELECT {read} FROM {brought} CROSS JOIN LATERAL generate_series(1, again) "  # noqa: S608
@@ -92,6 +110,23 @@ class PostgresDestination:
                 "name another table, or drop this one",
                 code="SF-PUBLISH-023",
             )
+
+
+def _refuse_names(names: Sequence[str]) -> None:
+    """Names that the server cuts off, or keeps for itself."""
+    short = [name.encode()[:_LONGEST_NAME] for name in names]
+    if len(set(short)) < len(names) or any(len(name.encode()) > _LONGEST_NAME for name in names):
+        raise PublishError(
+            f"a column has a name of more than {_LONGEST_NAME} bytes, which the server would cut off",
+            "release it under a shorter name, or leave out --to",
+            code="SF-PUBLISH-028",
+        )
+    if kept := [name for name in names if name in _KEPT_NAMES]:
+        raise PublishError(
+            f"PostgreSQL keeps the name '{kept[0]}' for itself, so no column of a table can have it",
+            "rename the column, or leave out --to",
+            code="SF-PUBLISH-029",
+        )
 
 
 def _server_type(kind: pa.DataType) -> str:

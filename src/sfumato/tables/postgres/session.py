@@ -21,6 +21,7 @@ from psycopg import sql as names
 from sfumato.errors import InternalError, SourceError
 from sfumato.tables.engine import GroupWork
 from sfumato.tables.postgres.compiler import compile_guarded
+from sfumato.tables.postgres.number_blocks import all_numbers, block_query, columns_of
 from sfumato.tables.postgres.server_errors import run_classified
 
 T = TypeVar("T")
@@ -28,6 +29,8 @@ T = TypeVar("T")
 _numbers = itertools.count(1)
 
 _BATCH: Final = 50_000  # rows that are fetched at a time
+_BLOCKS: Final = 8  # blocks of rows, where there are numbers alone
+_SMALL: Final = 500  # rows of a lookup table that travel with each query
 
 # What a column of a result is in Arrow, by the number of its type on the server.
 ARROW: Final = {
@@ -103,10 +106,19 @@ class PostgresSession:
         self.run(f"SELECT set_config('search_path', {path}, true)", doing="connecting to PostgreSQL")
 
     def compile(self, expression: ir.Table) -> str:
-        """The expression as SQL; queries that were given a name stand before it."""
-        sql = compile_guarded(expression)
-        named = [f"{identifier(n)} AS NOT MATERIALIZED ({q})" for n, q in self._queries.items() if identifier(n) in sql]
-        return f"WITH {', '.join(named)} {sql}" if named else sql
+        """The expression as SQL."""
+        return compile_guarded(expression)
+
+    def _complete(self, sql: str) -> str:
+        """A query with the queries before it that it names; each names only those that were there before it."""
+        seen, named = sql, []
+        for name, query in reversed(self._queries.items()):
+            if identifier(name) in seen:
+                seen += query
+                named.append(f"{identifier(name)} AS NOT MATERIALIZED ({query})")
+        if not named:
+            return sql
+        return f"WITH {', '.join(reversed(named))} {f'({sql})' if sql.startswith('WITH') else sql}"
 
     def run(self, sql: str, *, doing: str, creating: bool = False) -> None:
         """Run a statement that gives nothing back."""
@@ -116,19 +128,34 @@ class PostgresSession:
     def columns(self, sql: str, *, doing: str) -> list[tuple[str, int]]:
         """The names of a query's columns and the numbers of their types; nothing is read."""
         with self._lock:
-            nothing = f"SELECT * FROM ({sql}) AS q LIMIT 0"  # noqa: S608 - of our own making
-            found = self._guarded(lambda: self._connection.execute(nothing), doing=doing)
-            return [(column.name, column.type_code) for column in found.description or ()]
+            return self._guarded(lambda: self._described(sql), doing=doing)
+
+    def _described(self, sql: str) -> list[tuple[str, int]]:
+        nothing = self._complete(f"SELECT * FROM ({sql}) AS q LIMIT 0")  # noqa: S608 - of our own making
+        found = self._connection.execute(nothing)
+        return [(column.name, column.type_code) for column in found.description or ()]
 
     def fetch(self, sql: str, *, doing: str) -> pa.Table:
-        """Run a query and bring its result home, a batch at a time."""
+        """Run a query and bring its result home: numbers by column, everything else by row."""
         with self._lock:
             return self._guarded(lambda: self._fetched(sql), doing=doing)
 
     def _fetched(self, sql: str) -> pa.Table:
+        described = self._described(sql)
+        kinds = [kind for _, kind in described]
+        if all_numbers(kinds):
+            with self._connection.cursor(name=self._new(), binary=True) as cursor:
+                cursor.execute(self._complete(block_query(sql, kinds)))
+                blocks = iter(partial(cursor.fetchmany, _BLOCKS), [])
+                columns = columns_of((block for some in blocks for block in some), kinds)
+            if columns is not None:
+                return pa.table(columns, names=[name for name, _ in described])
+        return self._fetched_by_row(sql)
+
+    def _fetched_by_row(self, sql: str) -> pa.Table:
         with self._connection.cursor(name=self._new(), binary=True) as cursor:
             cursor.itersize = _BATCH
-            cursor.execute(sql)
+            cursor.execute(self._complete(sql))
             columns = [(column.name, ARROW[column.type_code]) for column in cursor.description or ()]
             schema = pa.schema(columns)
             batches = []
@@ -142,7 +169,8 @@ class PostgresSession:
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a table that nobody else sees."""
         name = self._new()
-        self.run(f"CREATE {self._kind} TABLE {self.place(name)} {self._until} AS {sql}", doing=doing, creating=True)
+        query = self._complete(sql)
+        self.run(f"CREATE {self._kind} TABLE {self.place(name)} {self._until} AS {query}", doing=doing, creating=True)
         self.run(f"ANALYZE {self.place(name)}", doing=doing)
         return name
 
@@ -153,7 +181,16 @@ class PostgresSession:
         return name
 
     def put(self, table: pa.Table) -> str:
-        """Bring a small table to the server."""
+        """Bring a small table to the server.
+
+        One of few rows travels with each query: a query over temporary tables runs on one core of the server alone.
+        """
+        if 0 < table.num_rows <= _SMALL and not any(map(pa.types.is_nested, table.schema.types)):
+            return self.look(_values(table), doing="handing a table to the server")
+        return self.store(table)
+
+    def store(self, table: pa.Table) -> str:
+        """Bring a table of any size to the server, as a table there."""
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
         self.run(f"CREATE {self._kind} TABLE {self.place(name)} ({columns}) {self._until}", doing=doing, creating=True)
@@ -215,6 +252,22 @@ def identifier(name: str) -> str:
 def text(value: str) -> str:
     """A text as SQL, whatever is in it."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def _values(table: pa.Table) -> str:
+    """A table as a query that needs nothing on the server."""
+    kinds = [_server_type(kind) for kind in table.schema.types]
+    rows = (
+        ", ".join(f"{_literal(value)}::{kind}" for value, kind in zip(row, kinds, strict=True))
+        for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+    )
+    listed = ", ".join(f"({row})" for row in rows)
+    columns = ", ".join(identifier(name) for name in table.column_names)
+    return f"SELECT * FROM (VALUES {listed}) AS lookup({columns})"  # noqa: S608 - quoted
+
+
+def _literal(value: Any) -> str:
+    return "NULL" if value is None else text(str(value))
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

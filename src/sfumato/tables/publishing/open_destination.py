@@ -1,15 +1,17 @@
 """Opening a place for published tables by its address, and finding the tables of one release again."""
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import parse_qsl, urlencode
 
-from sfumato.errors import UsageError
+from sfumato.errors import UsageError, VerifyError
 from sfumato.tables.engine import Limits, SourceTable
 from sfumato.tables.open_table import open_source
 from sfumato.tables.postgres.postgres_engine import POSTGRES
@@ -42,11 +44,9 @@ def table_address(address: str, suffix: str) -> str:
 
     >>> table_address("postgresql://host/db?schema=s&table=t", "_st")
     'postgresql://host/db?schema=s&table=t_st'
-    >>> table_address("lake/visits", ""), table_address("spark+local://?path=lake/visits", "_st")
-    ('lake/visits/*.parquet', 'spark+local://?path=lake%2Fvisits_st')
+    >>> table_address("spark+local://?path=lake/visits", "_st")
+    'spark+local://?path=lake%2Fvisits_st'
     """
-    if not _SCHEME.match(address):
-        return f"{address.rstrip('/')}{suffix}/*.parquet"
     if not suffix:
         return address
     place, _, query = address.partition("?")
@@ -64,13 +64,29 @@ class AddressedTables:
 
     def open(self, suffix: str) -> SourceTable:
         """A table, open until all are closed."""
-        address = table_address(self.address, suffix)
+        if _SCHEME.match(self.address):
+            return self._open(table_address(self.address, suffix))
+        files = published_files(self._folder(suffix))
+        for path in files:  # an engine takes the columns of one file for those of all
+            with open_source(escape(str(path))) as one, open_source(escape(str(files[0]))) as first:
+                if one.table.schema() != first.table.schema():
+                    raise VerifyError(
+                        f"the files of '{path.parent.name}' do not have the same columns",
+                        "get them again from who published them",
+                        code="SF-VERIFY-143",
+                    )
+        return self._open(f"{escape(str(self._folder(suffix)))}/*.parquet")
+
+    def _open(self, address: str) -> SourceTable:
         return self._opened.enter_context(open_source(address, memory_limit=self.memory_limit))
+
+    def _folder(self, suffix: str) -> Path:
+        return Path(f"{self.address.rstrip('/')}{suffix}").expanduser().absolute()
 
     def parts(self, suffix: str) -> Mapping[str, PartFile]:
         """The files of a folder with their hashes: read here where the folder is on this machine, else by Spark."""
         if not _SCHEME.match(self.address):
-            return _hash_folder(Path(self.address.rstrip("/") + suffix))
+            return _hash_files(published_files(self._folder(suffix)))
         source = self.open(suffix)
         where = dict(parse_qsl(self.address.partition("?")[2]))
         if source.read_as.get("format") != "spark" or "path" not in where:
@@ -94,10 +110,40 @@ class AddressedTables:
         self.close()
 
 
-def _hash_folder(folder: Path) -> dict[str, PartFile]:
-    """The Parquet files of a folder on this machine."""
+def published_files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder; anything that other readers might read beside them is refused.
+
+    What Spark adds (`_SUCCESS`, checksums that begin with a dot) is passed over, as readers do.
+    """
+    found = []
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        raise VerifyError(
+            f"there is no folder '{folder.name}' that can be read",
+            "name the folder with the files",
+            code="SF-VERIFY-144",
+        ) from None
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False) and entry.name.startswith((".", "_SUCCESS")):
+            continue
+        if not entry.is_file(follow_symlinks=False) or not entry.name.endswith(".parquet"):
+            raise VerifyError(
+                f"'{folder.name}' holds something that is no file of the release",
+                "get the folder again from who published it",
+                code="SF-VERIFY-145",
+            )
+        found.append(Path(entry.path))
+    if not found:
+        raise VerifyError(
+            f"'{folder.name}' has no Parquet files", "name the folder with the files", code="SF-VERIFY-146"
+        )
+    return found
+
+
+def _hash_files(files: Sequence[Path]) -> dict[str, PartFile]:
     found = {}
-    for path in sorted(folder.glob("*.parquet")):
+    for path in files:
         with path.open("rb") as file:
             found[path.name] = PartFile(
                 size=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest()

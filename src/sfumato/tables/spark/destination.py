@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -45,12 +45,15 @@ class SparkDestination:
         self._refuse_existing(suffix)
         brought = identifier(self._session.put(handed_over(rows, times)))
         read = ", ".join(f"c{number} AS {identifier(name)}" for number, name in enumerate(rows.column_names))
-        frame = self._session.run(
-            f"SELECT {read} FROM (SELECT *, EXPLODE(SEQUENCE(1, again)) AS one FROM {brought}) ORDER BY place",  # noqa: S608
-            doing=_DOING,
-        )
+        place = identifier(_free_name("place", rows.column_names))  # a column may have the name that rows are sorted by
+        again = f"SELECT *, place AS {place}, EXPLODE(SEQUENCE(1, again)) AS one FROM {brought}"  # noqa: S608
+        frame = self._session.run(f"SELECT {read} FROM ({again}) ORDER BY {place}", doing=_DOING)  # noqa: S608
+        try:
+            self._session.guarded(lambda: self._save(frame, suffix), doing=_DOING)
+        except SourceError:
+            self._refuse_existing(suffix)  # somebody was quicker: what is there is not ours, and stays
+            raise
         self._made.append(suffix)
-        self._session.guarded(lambda: self._save(frame, suffix), doing=_DOING)
 
     def _save(self, frame: Any, suffix: str) -> None:
         writer = frame.write.mode("errorifexists").option("maxRecordsPerFile", _MOST_ROWS)
@@ -123,6 +126,14 @@ class SparkDestination:
                 "name another path or table, or remove this one",
                 code="SF-PUBLISH-024",
             )
+
+
+def _free_name(base: str, taken: Sequence[str]) -> str:
+    """A name that no column has, capitals aside."""
+    names = {name.casefold() for name in taken}
+    while base in names:
+        base += "_"
+    return base
 
 
 def hash_parts(session: SparkQueries, path: str) -> dict[str, PartFile]:

@@ -118,6 +118,7 @@ class SparkConnect(_Spark):
 def open_spark_destination(scheme: str, url: str, *, limits: Limits) -> "SparkDestination":
     """A place for a published table; paths of Spark on this machine start at the working folder."""
     address = Address.of(url)
+    _refuse_unwritable(address)
     _require_library()
     from sfumato.tables.spark.destination import SparkDestination  # noqa: PLC0415 - pyspark is an extra
 
@@ -135,6 +136,21 @@ def open_spark_destination(scheme: str, url: str, *, limits: Limits) -> "SparkDe
     except BaseException:
         session.close()
         raise
+
+
+def _refuse_unwritable(address: Address) -> None:
+    """A path that Spark reads as a pattern, or that holds a secret, and formats that are read alone."""
+    path = address.path or ""
+    if any(mark in path for mark in "*?[]{}\\") or "@" in path:
+        raise UsageError(
+            "the path that a release is to be written to has one of * ? [ ] { } \\ @ in it",
+            "choose another path; credentials belong to the configuration of Spark",
+            code="SF-USAGE-399",
+        )
+    if address.format != "parquet":
+        raise UsageError(
+            f"a release is written as Parquet, not as {address.format}", "leave out `format`", code="SF-USAGE-400"
+        )
 
 
 def adopt_frame(frame: Any, *, limits: Limits, name: str = "the Spark table") -> SourceTable:

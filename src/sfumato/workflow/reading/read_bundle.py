@@ -13,7 +13,6 @@ from sfumato.errors import StudyError, UsageError
 from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.table_records import TableRecords
 from sfumato.privacy.models import CappedConfidence
-from sfumato.release.bundle.owner_folder import noted_address
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
 from sfumato.study.selection import EVERYTHING, Selection, parse_selection
@@ -31,9 +30,10 @@ def open_release(given: Given) -> Release:
     """The release that a caller names."""
     if isinstance(given, Release):
         return given
-    if isinstance(given, (str, Path, Published)):
-        path = given.bundle if isinstance(given, Published) else Path(given)
-        return Release.open(path, data=noted_address(path))
+    if isinstance(given, Published):
+        return given.open()
+    if isinstance(given, (str, Path)):
+        return Release.open(given)
     raise UsageError(
         f"a release is required, and this is a value of the type '{type(given).__name__}'",
         "give the folder of its bundle, the result of `release`, or an opened `Release`",

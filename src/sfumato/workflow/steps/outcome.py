@@ -16,7 +16,6 @@ from sfumato.file_names import account_name, account_stems, file_stem
 from sfumato.ledger import ENDING, Ledger, open_ledger
 from sfumato.privacy.dp.sampling import RandomSource
 from sfumato.progress import Progress
-from sfumato.release.bundle.owner_folder import noted_address
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
 from sfumato.release.release import Release
@@ -84,6 +83,7 @@ class Published:
     epsilon: Fraction | None
     left: Fraction | None
     draft: Draft = field(repr=False)
+    data: str | None = None  # where the tables are, if not in the bundle
     warnings: tuple[str, ...] = ()
     left_out: LeftOut | None = field(default=None, repr=False)
 
@@ -109,12 +109,13 @@ class Published:
 
     def open(self) -> Release:
         """The release as its receiver sees it."""
-        return Release.open(self.bundle, data=noted_address(self.bundle))
+        return Release.open(self.bundle, data=self.data)
 
     def as_json(self, *, report: bool = True) -> dict[str, Any]:
         """The outcome as plain values; without the place of the report if none will be made."""
         return {
             "bundle": str(self.bundle),
+            "data": self.data,
             "owner": str(self.owner),
             "report": str(self.report) if report else None,
             "sha256": self.sha256,

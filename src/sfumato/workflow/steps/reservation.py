@@ -142,6 +142,7 @@ class Reservation:
         written: WrittenBundle,
         *,
         notes: Mapping[str, Any],
+        data: str | None = None,
         left: Fraction | None = None,
         warnings: Sequence[str] = (),
         left_out: LeftOut | None = None,
@@ -155,6 +156,7 @@ class Reservation:
             epsilon=self.entry.epsilon,
             left=left,
             draft=draft,
+            data=data,
             warnings=(*left_out_warnings(left_out), *warnings),
             left_out=left_out,
         )

@@ -38,16 +38,16 @@ def count_whole_table(
     except ManyCellsError as many:
         if not in_parts:
             raise
-        return _parts(study, view, counter, many.limit, anyway=anyway)
+        return _parts(study, view, counter, many, anyway=anyway)
     refuse_invalid_values(counter, view, int(cells.counts.sum()), rows)
     return WholeTable(cells, guard(study, counter, anyway=anyway, look=partial(_left_out, counter, cells, rows)))
 
 
-def _parts(study: Study, view: View, counter: CodedTable, most: int, *, anyway: bool) -> WholeTable:
+def _parts(study: Study, view: View, counter: CodedTable, many: ManyCellsError, *, anyway: bool) -> WholeTable:
     """The same checks by counts alone; the codes stay in the engine, where parts are counted."""
     used = counter.rows()
     refuse_invalid_values(counter, view, used, counter.all_rows())
-    return WholeTable(TableParts(counter, used, most), guard(study, counter, anyway=anyway))
+    return WholeTable(TableParts(counter, used, many.limit, many.cells), guard(study, counter, anyway=anyway))
 
 
 def refuse_invalid_values(counter: CodedTable, view: View, used: int, rows: int) -> None:

@@ -241,6 +241,8 @@ class RecordLayout:
         if self.form == "anatomy":
             for column, runs in zip(self.sensitive, others, strict=True):
                 assert self.group is not None and self.count is not None, "the second table has both"
+                if bool((runs.times > 1).any()):  # all of them would be held here
+                    raise _invalid_column(self.count, "counts a value of a bucket twice", code="SF-VERIFY-147")
                 table = runs.whole()
                 tallies[column.name] = Tally(
                     _whole(table, self.group), column.codes(table.column(column.name)), _whole(table, self.count)
