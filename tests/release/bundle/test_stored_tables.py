@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import os
 from urllib.parse import quote
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -145,12 +147,15 @@ def test_nothing_is_overwritten_and_nothing_is_left_by_a_failure(engine, tmp_pat
 
 
 @pytest.mark.error_rate(0, reason="seeded")
-def test_the_owner_reports_and_measures_without_naming_the_place_again(engine, tmp_path):
+def test_the_owner_reports_and_measures_what_was_written(engine, tmp_path):
     to = engine.new()
     own = study(table(), "record")
     done = own.release(sf.Mondrian(k=5), out=tmp_path / "out", to=to, insecure_seed=7)
     assert done.report.exists() and len(done.warnings) == 1  # on exact columns
-    assert own.measure(done.bundle)
+    assert own.measure(done)
+    assert own.measure(sf.Release.open(done.bundle, data=to))
+    with raises_code(UsageError, "SF-USAGE-397"):
+        own.measure(done.bundle)
 
 
 @pytest.mark.error_rate(0, reason="seeded")
@@ -158,11 +163,92 @@ def test_a_folder_of_parts_is_verified_without_spark(spark, tmp_path):
     done = released(tmp_path / "out", to=f"spark+local://?path={tmp_path / 'lake'}")
     found = verify_bundle(done.bundle, data=str(tmp_path / "lake"))
     assert found.ok and "data parts" in [check.name for check in found.checks]
+    for name in ("more.pq", "MORE.PARQUET", "part-00009"):  # other readers would read it
+        (tmp_path / "lake" / name).write_bytes(b"")
+        assert not verify_bundle(done.bundle, data=str(tmp_path / "lake")).ok
+        (tmp_path / "lake" / name).unlink()
+    (tmp_path / "lake" / "sub").mkdir()
+    assert not verify_bundle(done.bundle, data=str(tmp_path / "lake")).ok
+    (tmp_path / "lake" / "sub").rmdir()
+    (tmp_path / "lak[e]").mkdir()
+    assert not verify_bundle(done.bundle, data=str(tmp_path / "lak[e]")).ok, "a name is no pattern"
     part = next((tmp_path / "lake").glob("*.parquet"))
+    os.mkfifo(tmp_path / "lake" / "z.parquet")
+    assert not verify_bundle(done.bundle, data=str(tmp_path / "lake")).ok
+    (tmp_path / "lake" / "z.parquet").unlink()
     part.rename(part.with_name("part-other.parquet"))
     assert [c.name for c in verify_bundle(done.bundle, data=str(tmp_path / "lake")).checks if not c.ok] == [
         "data parts"
     ]
+
+
+@pytest.mark.error_rate(0, reason="seeded")
+@pytest.mark.parametrize("kind", ["REAL", "NUMERIC", "TEXT"])
+def test_a_column_of_another_type_is_another_table(postgres, tmp_path, kind):
+    """A conversion could make tables equal that are not."""
+    engine = Postgres(postgres)
+    to = engine.new()
+    own = sf.Study.from_mapping(
+        {
+            "name": "weights",
+            "source": pa.table({"kg": [50.5, 50.5, 60.0, 60.0], "age": [1, 1, 2, 2]}),
+            "attributes": {
+                "age": {"role": "quasi_identifier", "type": "integer", "bounds": [0, 9], "step": 1},
+                "kg": {"role": "insensitive", "type": "number", "bounds": [0, 99], "step": "0.5"},
+            },
+        }
+    )
+    done = own.release(sf.Mondrian(k=2), out=tmp_path / "out", to=to, report=False)
+    assert verify_bundle(done.bundle, data=to).ok
+    engine.run(f"ALTER TABLE {to.rpartition('=')[2]} ALTER COLUMN kg TYPE {kind}")
+    assert not verify_bundle(done.bundle, data=to).ok
+
+
+@pytest.mark.error_rate(0, reason="seeded")
+def test_an_address_that_came_with_a_release_is_not_connected_to(tmp_path):
+    """A folder from somebody else may name any server, which would be sent a password."""
+    done = released(tmp_path / "out")
+    notes = done.owner / "draft.json"
+    notes.write_text(json.dumps({**json.loads(notes.read_text()), "data": "postgresql://127.0.0.1:1/x?table=t"}))
+    assert study(table(), "record").measure(tmp_path / "out")
+
+
+@pytest.mark.error_rate(0, reason="nothing is drawn before it is refused")
+def test_what_cannot_be_written_there_is_said_before_anything_is_read(postgres, tmp_path, spark):
+    engine, own = Postgres(postgres), study(table(), "record")
+    with raises_code(PublishError, "SF-PUBLISH-026"):
+        own.release(sf.Mondrian(k=5), out=tmp_path / "out", to=f"{engine.address}?table={'a' * 60}")
+    (tmp_path / "keep[1]").mkdir()
+    (tmp_path / "keep[1]" / "precious.txt").write_text("mine")
+    for name, code in (("keep[1]", "SF-USAGE-399"), ("keep{1,2}", "SF-USAGE-399"), ("t&format=delta", "SF-USAGE-400")):
+        with raises_code(UsageError, code):
+            own.release(sf.Mondrian(k=5), out=tmp_path / "out", to=f"spark+local://?path={tmp_path}/{name}")
+    assert (tmp_path / "keep[1]" / "precious.txt").exists() and not (tmp_path / "out").exists()
+
+
+@pytest.mark.error_rate(0, reason="seeded")
+def test_somebody_who_is_quicker_keeps_what_is_theirs(spark, tmp_path, monkeypatch):
+    from sfumato.tables.spark.destination import SparkDestination
+
+    save = SparkDestination._save
+
+    def slow(self, frame, suffix):
+        (tmp_path / "lake").mkdir()
+        (tmp_path / "lake" / "precious.txt").write_text("mine")
+        save(self, frame, suffix)
+
+    monkeypatch.setattr(SparkDestination, "_save", slow)
+    with raises_code(PublishError, "SF-PUBLISH-024"):
+        released(tmp_path / "out", to=f"spark+local://?path={tmp_path / 'lake'}")
+    assert (tmp_path / "lake" / "precious.txt").read_text() == "mine"
+
+
+@pytest.mark.error_rate(0, reason="seeded")
+def test_the_memory_limit_holds_for_reading_back_too(postgres, tmp_path):
+    to = Postgres(postgres).new()
+    done = released(tmp_path / "large", to=to)
+    with raises_code(SourceError, "SF-SOURCE-397"):
+        verify_bundle(done.bundle, data=to, memory_limit="10KB")
 
 
 def test_private_releases_and_other_places_are_refused_before_anything_is_read(tmp_path):

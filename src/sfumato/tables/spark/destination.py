@@ -45,7 +45,9 @@ class SparkDestination:
         self._refuse_existing(suffix)
         brought = identifier(self._session.put(handed_over(rows, times)))
         read = ", ".join(f"c{number} AS {identifier(name)}" for number, name in enumerate(rows.column_names))
-        place = identifier(_free_name("place", rows.column_names))  # a column may have the name that rows are sorted by
+        place = identifier(
+            _free_name("sorted_by", rows.column_names)
+        )  # a column may have the name that rows are sorted by
         again = f"SELECT *, place AS {place}, EXPLODE(SEQUENCE(1, again)) AS one FROM {brought}"  # noqa: S608
         frame = self._session.run(f"SELECT {read} FROM ({again}) ORDER BY {place}", doing=_DOING)  # noqa: S608
         try:
