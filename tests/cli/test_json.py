@@ -40,7 +40,18 @@ def test_plan(study, run):
 
 def test_release_and_ledger(study, run):
     made = run("release", study, "table", "--out", "out", "--memory-limit", "500MB", "--json").json
-    assert set(made) == {"bundle", "owner", "report", "sha256", "rows", "epsilon", "left", "warnings", "left_out"}
+    assert set(made) == {
+        "bundle",
+        "data",
+        "owner",
+        "report",
+        "sha256",
+        "rows",
+        "epsilon",
+        "left",
+        "warnings",
+        "left_out",
+    }
     assert (made["epsilon"], made["left"]) == ("0.25", "1.75")
     book = run("ledger", study, "--json").json
     assert set(book) == {
