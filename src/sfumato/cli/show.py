@@ -91,7 +91,13 @@ def warn(text: str) -> None:
 
 @contextmanager
 def progress(*, shown: bool) -> Iterator[Report]:
-    """A progress bar on standard error, if that is a terminal and anybody wants it."""
+    """A progress bar on standard error, if that is a terminal and anybody wants it.
+
+    With SFUMATO_PROGRESS=json, for programs: a line of JSON for each step.
+    """
+    if os.environ.get("SFUMATO_PROGRESS") == "json":
+        yield _progress_line
+        return
     if not (shown and sys.stderr.isatty()):  # rich would take FORCE_COLOR for a terminal
         yield silent
         return
@@ -107,6 +113,13 @@ def progress(*, shown: bool) -> Iterator[Report]:
             bar.update(task, description=what, completed=done, total=total if known else None)
 
         yield report
+
+
+def _progress_line(what: str, done: int, total: int) -> None:
+    """One step as a line of JSON on standard error."""
+    line = json.dumps({"progress": {"doing": what, "done": done, "of": total}}, ensure_ascii=False)
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def place(path: Path) -> str:
