@@ -13,6 +13,7 @@
     const title = event.target.id === "panel" && event.target.querySelector("[data-focus]");
     if (title) title.focus();
   });
+  on("htmx:oobAfterSwap", (event) => draw(event.target));
   on("keydown", (event) => {
     if (event.key === "Escape" && event.target.closest("#panel") && opener && opener.isConnected) opener.focus();
   });
@@ -47,14 +48,62 @@
     if (area && event.target.files && event.target.files.length) upload(area, event.target.files[0]);
   });
 
-  // A figure with a specification in a script of type application/json is drawn by Vega; its table stays beside it.
+  // A figure with a specification, in a script of type application/json or in data-spec where it was swapped in, is drawn
+  // by Vega in the colours of the page; its table stays beside it.
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(name).trim();
+    const axis = { labelColor: of("--ink-2"), titleColor: of("--ink-2"), gridColor: of("--line"), domainColor: of("--edge"), tickColor: of("--edge") };
+    return {
+      background: "transparent", font: getComputedStyle(document.body).fontFamily, axis, view: { stroke: null },
+      legend: { labelColor: of("--ink"), titleColor: of("--ink-2") }, rule: { color: of("--accent") },
+      range: { category: [of("--d1"), of("--d2"), of("--d3"), of("--d4")] },
+    };
+  };
   const draw = (root) => {
     for (const place of root.querySelectorAll("[data-plot]:not([data-drawn])")) {
-      const spec = document.getElementById(place.dataset.plot);
-      if (!spec || !window.sfumatoEmbed) continue;
+      const text = place.dataset.spec || (document.getElementById(place.dataset.plot) || {}).textContent;
+      if (!text || !window.sfumatoEmbed) continue;
       place.dataset.drawn = "";
-      window.sfumatoEmbed(place, JSON.parse(spec.textContent), {}).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
+      window.sfumatoEmbed(place, JSON.parse(text), { renderer: "canvas", defaultStyle: false, tooltip: false, config: colours() }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
     }
   };
   on("DOMContentLoaded", () => draw(document));
+
+  // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
+  const short = (value) => String(Number(value.toPrecision(2)));
+  const spoken = (value) => `ε ${short(value)}: odds change by a factor of at most ${Math.exp(value).toPrecision(3)}`;
+  on("input", (event) => {
+    const slider = event.target.closest("[data-epsilon-slider]");
+    if (slider) {
+      const value = 10 ** Number(slider.value);
+      document.getElementById(slider.dataset.epsilonSlider).value = short(value);
+      slider.setAttribute("aria-valuetext", spoken(value));
+    }
+    const exact = event.target.closest("[data-epsilon]");
+    if (exact) {
+      const parts = exact.value.split("/").map(Number);
+      const value = parts.length === 2 ? parts[0] / parts[1] : parts[0];
+      const other = document.querySelector(`[data-epsilon-slider="${exact.id}"]`);
+      if (other && value > 0) { other.value = Math.log10(value); other.setAttribute("aria-valuetext", spoken(value)); }
+    }
+  });
+  on("click", (event) => {
+    const set = event.target.closest("[data-set]");
+    if (!set) return;
+    const field = document.getElementById(set.dataset.set);
+    field.value = set.dataset.value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+
+  // A button that needs typed confirmations works once they match; the server checks them again.
+  on("input", (event) => {
+    const form = event.target.closest("[data-confirm]");
+    if (!form) return;
+    const fields = [...form.querySelectorAll("[data-matches]")];
+    const same = (field) => field.value.trim() === field.dataset.matches;
+    for (const field of fields) field.setAttribute("aria-invalid", String(field.value !== "" && !same(field)));
+    form.querySelector("[type=submit]").disabled = !fields.every(same);
+  });
 })();
