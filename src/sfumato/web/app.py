@@ -20,7 +20,7 @@ from sfumato.web.rendering import page
 from sfumato.web.settings import Settings
 from sfumato.web.workspace import Workspace
 
-_STATIC = ("sfumato.css", "htmx.min.js", "sse.min.js", "page.js")
+_STATIC = ("sfumato.css", "htmx.min.js", "sse.min.js", "page.js", "taxonomy.js")
 _SCRIPT = "text/javascript; charset=utf-8"
 
 

@@ -12,6 +12,7 @@ from sfumato.errors import SfumatoError
 from sfumato.study.budget import show
 from sfumato.study.study import Study
 from sfumato.web.guard import REQUEST_TOKEN
+from sfumato.web.tour_steps import tour_of
 from sfumato.web.workspace import OpenStudy, Workspace
 from sfumato.wording import sentence
 
@@ -40,6 +41,7 @@ def _environment() -> Environment:
     found.filters["sentence"] = lambda text: f"{sentence(text)}."
     found.globals["icon"] = icon
     found.globals["steps"] = STEPS
+    found.globals["tour_of"] = tour_of
     return found
 
 

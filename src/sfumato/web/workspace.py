@@ -23,6 +23,7 @@ class OpenStudy:
     path: Path
     described: Job | None = None
     cache: dict[str, Any] = field(default_factory=dict)  # what pages computed for one version of the file
+    tour: bool = False  # whether pages say what to do next
 
     def document(self) -> StudyDocument:
         """The file as it is now."""
