@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from math import log10
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -107,20 +109,23 @@ def _error(text: str) -> float | None:
 
 def epsilon_words(epsilon: Fraction) -> dict[str, Any]:
     """What ε means: the factor that odds change by, and how often an adversary at even odds is right."""
-    factor, advantage = float(odds_factor(epsilon)), float(membership_advantage(epsilon))
+    factor, advantage = odds_factor(epsilon), membership_advantage(epsilon)
     right = (1 + advantage) / 2
     return {
         "epsilon": show(epsilon),
-        "factor": f"{factor:,.4g}" if factor < 10_000 else f"{factor:.2e}",  # noqa: PLR2004
-        "right": f"{100 * right:.4g}",
-        "share": right,
+        "factor": _up(factor),
+        "right": _up(100 * right),
+        "share": float(right),
         "slider": _slider(epsilon),
     }
 
 
-def _slider(epsilon: Fraction) -> float:
-    from math import log10  # noqa: PLC0415
+def _up(value: Decimal) -> str:
+    """Three digits, rounded up: these are bounds."""
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(value):f}"
 
+
+def _slider(epsilon: Fraction) -> float:
     return round(min(max(log10(epsilon), -2.0), 1.0), 3)
 
 

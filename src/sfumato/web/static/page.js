@@ -72,7 +72,7 @@
 
   // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
   const short = (value) => String(Number(value.toPrecision(2)));
-  const spoken = (value) => `ε ${short(value)}: odds change by a factor of at most ${Math.exp(value).toPrecision(3)}`;
+  const spoken = (value) => `ε ${short(value)}: odds change by a factor of at most ${Number((Math.exp(value) * 1.0005).toPrecision(3))}`;
   on("input", (event) => {
     const slider = event.target.closest("[data-epsilon-slider]");
     if (slider) {
