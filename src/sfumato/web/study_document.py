@@ -87,6 +87,37 @@ class StudyDocument:
         place = len(self.text) if stop < 0 else stop
         return self._spliced(place, place, f"\n{_indented(entry, indent)}")
 
+    def set_all(self, values: Mapping[tuple[str, ...], Any]) -> "StudyDocument":
+        """The document with other values at many places of mappings that are there; the text is read once."""
+        root = self._node(())
+        changes: dict[tuple[int, int], list[str]] = {}
+        for keys, value in values.items():
+            above: Node | None = root
+            for key in keys[:-1]:
+                found = None if above is None else _pair(above, key)
+                above = None if found is None else found[1]
+            if not isinstance(above, MappingNode) or not above.value:  # there is nothing to add it to: one by one
+                document = self
+                for place, one in values.items():
+                    document = document.set(*place, value=one)
+                return document
+            entry, pair = _rendered(keys[-1], value), _pair(above, keys[-1])
+            if pair is not None:
+                changes[pair[0].start_mark.index, _end(self.text, pair[1])] = [entry]
+                continue
+            place = _end(self.text, above.value[-1][1])
+            if above.flow_style:
+                changes.setdefault((place, place), []).append(f", {entry}")
+            else:
+                stop = self.text.find("\n", place)
+                place = len(self.text) if stop < 0 else stop
+                indent = " " * above.value[-1][0].start_mark.column
+                changes.setdefault((place, place), []).append(f"\n{_indented(entry, indent)}")
+        text = self.text
+        for (start, stop), entries in sorted(changes.items(), reverse=True):
+            text = text[:start] + "".join(entries) + text[stop:]
+        return StudyDocument(self.path, text, stored=self._stored)
+
     def remove(self, *keys: str) -> "StudyDocument":
         """The document without an entry, with its lines; nothing changes where there is none."""
         pair = self._find(keys)
