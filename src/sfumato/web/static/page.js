@@ -65,7 +65,10 @@
       const text = place.dataset.spec || (document.getElementById(place.dataset.plot) || {}).textContent;
       if (!text || !window.sfumatoEmbed) continue;
       place.dataset.drawn = "";
-      window.sfumatoEmbed(place, JSON.parse(text), { renderer: "canvas", defaultStyle: false, tooltip: false, config: colours() }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
+      window.sfumatoEmbed(place, JSON.parse(text), { renderer: "canvas", defaultStyle: false, tooltip: false, config: colours() }).then((drawn) => {
+        const said = document.getElementById(place.dataset.hover || "");
+        if (said) drawn.view.addEventListener("mouseover", (_, item) => { if (item && item.datum && item.datum.words) said.textContent = item.datum.words; });
+      }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
     }
   };
   on("DOMContentLoaded", () => draw(document));
