@@ -487,7 +487,7 @@ def _node(tree: EditableTree, node: int, wanted: Mapping[int, int]) -> dict[str,
         "label": tree.labels[node],
         "leaf": node not in tree.below,
         "root": node == ROOT,
-        "values": tree.leaf_counts[node],
+        "leaves": tree.leaf_counts[node],
         "open": opened,
         "branch": _branch(tree, node, wanted) if opened else None,
     }
