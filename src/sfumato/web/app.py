@@ -52,7 +52,7 @@ async def _static(request: Request) -> Response:
     return Response(_read(name), media_type=kind, headers={"cache-control": "private, max-age=3600"})
 
 
-async def _vega(_: Request) -> Response:
+def _vega(_: Request) -> Response:  # in a thread: the first time it takes seconds
     return Response(_vega_bundle(), media_type=_SCRIPT, headers={"cache-control": "private, max-age=3600"})
 
 
@@ -71,6 +71,7 @@ def _vega_bundle() -> str:
 
 _PLOTS = """
 window.sfumatoEmbed = (place, spec, options) => vegaEmbed(place, spec, { ast: true, actions: false, ...options });
+document.dispatchEvent(new Event("sfumato:plots"));
 """
 
 

@@ -72,6 +72,7 @@
     }
   };
   on("DOMContentLoaded", () => draw(document));
+  on("sfumato:plots", () => draw(document)); // a page may load Vega with `async`, and not wait for it
 
   // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
   const short = (value) => String(Number(value.toPrecision(2)));
