@@ -83,6 +83,9 @@ class _Sink:
     def flush(self) -> None:
         """Nothing is held back."""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def taken(self) -> bytes:
         found, self._parts = b"".join(self._parts), []
         return found

@@ -45,8 +45,7 @@ SUITED: Final[Mapping[str, str]] = {
     "mondrian": "Records, generalised class by class, with low information loss.",
     "tds": "Records, all recoded by the same cuts. Suited to training a classifier.",
     "full-domain": "Records, each attribute at one level of its taxonomy: one recoding for all records.",
-    "bucketization": "Exact quasi-identifiers; sensitive values are shuffled within buckets. Membership in the table is "
-    "disclosed.",
+    "bucketization": "Exact quasi-identifiers; sensitive values are shuffled within buckets. Membership is disclosed.",
     "anatomy": "Exact quasi-identifiers and sensitive values in two tables. Membership in the table is disclosed.",
     "capped-confidence": "A random sample of the records, each generalised as far as it needs.",
 }
@@ -89,11 +88,11 @@ LABELS: Final[Mapping[str, str]] = {
 
 HELP: Final[Mapping[str, str]] = {
     "epsilon": "ε, the total cost of the release: 1, 0.1, 1/3. Stored exactly as typed.",
-    "workload": "The sets of attributes that are expected to be looked at together: pairs, target (all pairs, and every "
-    "pair joined with the target), or a list of sets such as [[age, sex], [age, job, income]].",
+    "workload": "The sets of attributes that are expected to be looked at together: pairs, target (all pairs, and "
+    "every pair joined with the target), or a list of sets such as [[age, sex], [age, job, income]].",
     "groups": "How many groups an attribute may have at most, from 2 to 1,000. More groups mean more noise on each.",
-    "h": "The number of specialisations: a whole number of at least 1, or auto, which spends ε/100 on a noisy number of "
-    "records.",
+    "h": "The number of specialisations: a whole number of at least 1, or auto, which spends ε/100 on a noisy number "
+    "of records.",
     "score": "The score of a specialisation.",
     "threshold": "The smallest noisy count that is published: a whole number of at least 1, or auto.",
     "post": "The post-processing of the noisy counts. class_totals has no expected bias in the number of each class.",
@@ -102,8 +101,8 @@ HELP: Final[Mapping[str, str]] = {
     "k": "The smallest number of records of an equivalence class. One of k and a privacy model is required.",
     "l": "The smallest number of different sensitive values in a bucket.",
     "strict": "With false, records on the median may be assigned to either child, which gives smaller groups.",
-    "choose": "On the attribute in which the group is widest, the split with the highest information gain for the target, "
-    "or the one with the least remaining loss.",
+    "choose": "On the attribute in which the group is widest, the split with the highest information gain for the "
+    "target, or the one with the least remaining loss.",
     "ranges": "The range of the group's values (tight), or its whole part of the space (partition).",
     "ordered": "Categories that are split at the median of their order instead of along the taxonomy: names, or all.",
     "suppress": "From 0 to 1, where that allows a finer partition.",

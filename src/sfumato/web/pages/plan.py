@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from starlette.datastructures import FormData
@@ -22,7 +22,6 @@ from sfumato.study.recipe import Chosen, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.web.handling import go, posted
-from sfumato.web.jobs import Job
 from sfumato.web.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number, read_yaml
 from sfumato.web.planning import (
     GRID,
@@ -37,6 +36,9 @@ from sfumato.web.planning import (
 from sfumato.web.rendering import load, open_study, page, shell, workspace
 from sfumato.web.study_document import StudyDocument
 from sfumato.web.workspace import OpenStudy
+
+if TYPE_CHECKING:
+    from sfumato.web.jobs import Job
 
 _FIRST_EPSILON: Final = "0.5"
 _PACKAGED: Final = "packaged"
@@ -163,9 +165,17 @@ def preview(request: Request, form: FormData) -> Response:
         )  # fmt: skip
     wanted = {"within": str(form.get("within") or "").strip(), "records": str(form.get("records") or "").strip()}
     values = _values(opened, document, declared, draft, wanted)
-    saved = ReleaseForm.from_settings(draft.name, document.get("releases", draft.name) or {}) if draft.name else None
-    changed = saved is None or saved.settings() != draft.settings() if saved and saved.method else True
+    stored = document.get("releases", draft.name) if draft.name else None
+    changed = not isinstance(stored, Mapping) or not _same(ReleaseForm.from_settings(draft.name, stored), draft)
     return page(request, "plan_live.html", **{**values, "switched": shown != draft.method, "changed": changed})
+
+
+def _same(stored: ReleaseForm, draft: ReleaseForm) -> bool:
+    """Whether the study file says what the page says."""
+    try:
+        return bool(stored.method) and stored.settings() == draft.settings()
+    except SfumatoError:
+        return False
 
 
 @posted
