@@ -69,6 +69,15 @@ def test_a_node_is_divided(job):
         job.split([job.find("Retired")], "x")
 
 
+def test_a_node_is_found_by_its_label(job):
+    chain = EditableTree.of(from_csv("a;North;North;Any\nb;North;North;Any\nc;Any\n"))
+    assert chain.move([chain.find("c")], chain.find("North")).leaves == ("a", "b", "c")
+    with raises_code(TaxonomyError, "SF-TAXONOMY-430"):
+        job.find("nobody")
+    with raises_code(TaxonomyError, "SF-TAXONOMY-431"):
+        job.add(ROOT, ["Dancer"]).find("Dancer")
+
+
 def test_names_sort_by_the_numbers_in_them():
     tree = EditableTree.flat(["10th", "9th", "1st-4th", "Bachelors"])
     assert tree.sort(ROOT).leaves == ("1st-4th", "9th", "10th", "Bachelors")

@@ -108,19 +108,19 @@ class EditableTree:
             todo.extend(reversed(self.kids(node)))
 
     def find(self, label: str) -> int:
-        """The one node with a label."""
+        """The one node with a label; of a chain of only children that repeats it, the lowest that is no leaf."""
         found = [node for node in self.walk() if self.labels[node] == label]
         if not found:
             raise TaxonomyError(
                 f"the tree has no node '{label}'", "write the name of one of its nodes", code="SF-TAXONOMY-430"
             )
-        if len(found) > 1:
+        if len(found) > 1 and not _is_chain(self, found):
             raise TaxonomyError(
                 f"'{label}' stands at {len(found)} places",
                 "rename or delete all but one of them",
                 code="SF-TAXONOMY-431",
             )
-        return found[0]
+        return ([node for node in found if node in self.below] or found)[-1]
 
     def rename(self, node: int, label: str) -> "EditableTree":
         """Another label at the same place."""
