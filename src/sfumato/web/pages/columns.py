@@ -162,14 +162,14 @@ def _panel(opened: OpenStudy, row: Row) -> dict[str, Any]:
         "row": row,
         "roles": ROLES,
         "total": len(found.rows),
-        "entry": entry,
+        "entry": {**dict.fromkeys(("step", "taxonomy", "missing", "outside"), ""), **entry},
         "role": row.role if row.entry is not None or row.proposed else "",
         "type": kind if row.entry is not None or "type" in entry else _plain_type(row.kind),
         "lower": bounds[0],
         "upper": bounds[1],
         "values": "\n".join(map(str, entry.get("values") or ())),
         "formats": "\n".join(map(str, form)) if isinstance(form, list) else (form if isinstance(form, str) else ""),
-        "marks": form if isinstance(form, Mapping) else dict.fromkeys(NUMBER_FORMAT, ""),
+        "marks": {**dict.fromkeys(NUMBER_FORMAT, ""), **(form if isinstance(form, Mapping) else {})},
         "several": isinstance(form, list) and any(isinstance(one, Mapping) for one in form),
         "policies": _POLICIES,
         "after": found.get(row.number + 1),
@@ -181,7 +181,11 @@ def _plain_type(kind: str) -> str:
 
 
 def _edited(
-    request: Request, form: FormData, edit: Callable[[StudyDocument, Columns], StudyDocument], row: int | None = None
+    request: Request,
+    form: FormData,
+    edit: Callable[[StudyDocument, Columns], StudyDocument],
+    row: int | None = None,
+    **more: Any,
 ) -> Response:
     """Save an edit, and swap what it changed."""
     opened = open_study(request)
@@ -189,7 +193,7 @@ def _edited(
     after = edit(before, columns_of(opened))
     if after.text != before.text:
         save_checked(after, before)
-    values = _shown(opened, swapped=True, **_filter(form))
+    values = _shown(opened, swapped=True, **_filter(form), **more)
     found: Columns = values["columns"]
     changed = None if row is None else found.get(row)
     single = {} if changed is None else {"changed": changed, "panel": form.get("panel"), **_panel(opened, changed)}
@@ -303,7 +307,7 @@ def study_fields(request: Request, form: FormData) -> Response:
             )
         return document
 
-    return _edited(request, form, edit)
+    return _edited(request, form, edit, study_saved=True)
 
 
 @posted
