@@ -42,8 +42,8 @@ def violations(page):
 
 
 def looked_at(chromium, workbench, width, scheme, steps):
-    """The violations of the start page and of steps of the tour, by page; pages that are not there are left out."""
-    found = {}
+    """The violations of the start page and of steps of the tour, by page, and the steps that have no page."""
+    found, absent = {}, []
     with opened(chromium, workbench, width=width, color_scheme=scheme, bypass_csp=True) as page:
         found["start"] = violations(page)
         study = start_tour(page)
@@ -53,17 +53,28 @@ def looked_at(chromium, workbench, width, scheme, steps):
             if answer.status == 200:
                 expect(page.get_by_role("heading", level=1)).to_have_count(1)
                 found[step] = violations(page)
-    return {step: wrong for step, wrong in found.items() if wrong}
+            else:
+                absent.append(step)
+    return {step: wrong for step, wrong in found.items() if wrong}, absent
 
 
 def test_the_start_page_and_taxonomies_are_accessible(toured, chromium):
-    assert looked_at(chromium, toured, 1280, "light", ("taxonomies", "taxonomies/3")) == {}
+    assert looked_at(chromium, toured, 1280, "light", ("taxonomies", "taxonomies/3")) == ({}, [])
+
+
+def test_violations_are_noticed(toured, chromium):
+    with opened(chromium, toured, bypass_csp=True) as page:
+        page.evaluate("document.querySelector('main').append(document.createElement('input'))")
+        assert [rule for rule, _, _ in violations(page)] == ["label"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), ROOMS)
 def test_every_page_is_accessible(toured, chromium, width, scheme):
-    assert looked_at(chromium, toured, width, scheme, STEPS) == {}
+    wrong, absent = looked_at(chromium, toured, width, scheme, STEPS)
+    assert wrong == {}
+    if absent:
+        pytest.skip(f"the others are accessible; these steps have no page: {', '.join(absent)}")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
