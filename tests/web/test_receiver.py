@@ -4,6 +4,7 @@ import shutil
 import zipfile
 
 import pytest
+
 from tests.web.adult_study import hostile_bundle, make_study
 from tests.web.conftest import opened, serving
 

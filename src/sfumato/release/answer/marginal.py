@@ -43,7 +43,7 @@ def marginal(release: Release, attribute: str) -> Marginal:
     """
     domains = release.declared_domains
     if attribute not in domains:
-        raise UsageError("the release has no such attribute", "name one that it has", code="SF-USAGE-431")
+        raise UsageError("the release has no such attribute", "name one that it has", code="SF-USAGE-461")
     domain = domains[attribute]
     ranges, of = _parts(release, attribute, domain)
     labels = [domain.label(start, stop) for start, stop in ranges]

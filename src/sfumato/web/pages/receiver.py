@@ -75,7 +75,7 @@ def query(request: Request, form: FormData) -> Response:
     path = found.bundle(request.path_params["bundle"])
     text = str(form.get("predicate") or "").strip()
     if not text:
-        raise UsageError("the query is empty", "type a condition such as age >= 40", code="SF-USAGE-432")
+        raise UsageError("the query is empty", "type a condition such as age >= 40", code="SF-USAGE-462")
     with refuse_unexpected():
         estimate = open_cached(path).query(text)
     most = max(estimate.total, estimate.high, 1)
@@ -100,7 +100,7 @@ def verify(request: Request, form: FormData) -> Response:
     sha256 = str(form.get("sha256") or "").strip().lower()
     if sha256 and (len(sha256) != 64 or set(sha256) - set("0123456789abcdef")):  # noqa: PLR2004 - hex digits of SHA-256
         raise UsageError(
-            "this is not a SHA-256 hash", "paste the 64 characters that the publisher gave", code="SF-USAGE-433"
+            "this is not a SHA-256 hash", "paste the 64 characters that the publisher gave", code="SF-USAGE-463"
         )
     return _verification(request, key, _verify(found, key, sha256 or None))
 
