@@ -93,3 +93,17 @@ def test_many_columns():
         found = profile_table(source)
     assert [column.name for column in found.columns] == [f'say "{n}"' for n in range(201)]
     assert all(column.values == ("a", "b") for column in found.columns)
+
+
+def test_distributions(columns):
+    found = {name: column.distribution for name, column in columns.items()}
+    assert found["nothing"] is None
+    assert (found["job"].labels, found["job"].counts) == (("baker", "cook"), (25, 25))
+    assert (found["id"].counts, found["id"].others) == ((1,) * 20, 80)
+    assert found["late"].counts == (99, 1)
+    assert found["age"].labels[0] == "0 to 1"
+    assert found["age"].counts[0] == 6 and sum(found["age"].counts) == 99
+    assert found["real"].counts == (25, *(0,) * 18, 50)  # infinity is in the last bin
+    assert found["seen"].labels[0] == "2024-01-01 to 2024-01-02" and sum(found["seen"].counts) == 100
+    assert found["whole"].counts == (25, 25)
+    assert all(len(one.counts) == len(one.labels) <= 20 for one in found.values() if one)

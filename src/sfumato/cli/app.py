@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, learning, owner, receiver, running
+from sfumato.cli import account, comparing, learning, owner, receiver, running, serving
 from sfumato.cli.evaluate import evaluate_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
@@ -59,6 +59,7 @@ _COMMANDS = {
         running.run,
         learning.learn,
         comparing.frontier,
+        serving.serve,
     ),
     _LEDGER: (account.ledger, account.ask),
     _RECEIVER: (receiver.verify, receiver.query),

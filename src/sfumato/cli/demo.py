@@ -10,6 +10,7 @@ from sfumato.cli import show
 from sfumato.cli.comparing import print_frontier, save_all
 from sfumato.errors import PublishError
 from sfumato.methods import Staged, recipe_of
+from sfumato.release.answer.words import estimate_words
 from sfumato.release.verify import verify_bundle
 from sfumato.study.budget import exact_text
 from sfumato.study.file import load_study
@@ -67,7 +68,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say(
         f"  and it {'verifies' if verified.ok else 'does NOT verify'}. A receiver can query it without spending budget:"
     )
-    show.say(f"  {_QUESTION}\n    {show.estimate(answer)}")
+    show.say(f"  {_QUESTION}\n    {estimate_words(answer)}")
     show.say()
     show.say(f"Accuracy of a decision tree trained on it ({_RUNS} runs; 2/3 of the records released, 1/3 for testing):")
     show.accuracies(compared)

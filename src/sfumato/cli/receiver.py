@@ -139,6 +139,7 @@ def query(
     json: Json = False,
 ) -> None:
     """Estimate how many records satisfy a predicate, from a release alone; spends no privacy budget."""
+    from sfumato.release.answer.words import estimate_words
     from sfumato.release.release import Release
 
     with show.progress(shown=not json) as report:
@@ -148,4 +149,4 @@ def query(
     if json:
         show.as_json(found.as_json())
     else:
-        show.say(show.estimate(found))
+        show.say(estimate_words(found))

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from math import isfinite
@@ -21,7 +21,6 @@ from sfumato.wording import sentence
 if TYPE_CHECKING:  # what `sfumato --help` need not import
     from sfumato.evaluate.learning.accuracy import Comparison
     from sfumato.evaluate.learning.scoring import Spread
-    from sfumato.release.answer.estimate import Estimate
 
 _GAP = 2  # spaces between columns of a table
 _ENOUGH = 30  # columns that text needs to be read beside a table
@@ -91,7 +90,13 @@ def warn(text: str) -> None:
 
 @contextmanager
 def progress(*, shown: bool) -> Iterator[Report]:
-    """A progress bar on standard error, if that is a terminal and anybody wants it."""
+    """A progress bar on standard error, if that is a terminal and anybody wants it.
+
+    With SFUMATO_PROGRESS=json, for programs: a line of JSON for each step.
+    """
+    if os.environ.get("SFUMATO_PROGRESS") == "json":
+        yield _progress_line
+        return
     if not (shown and sys.stderr.isatty()):  # rich would take FORCE_COLOR for a terminal
         yield silent
         return
@@ -109,6 +114,13 @@ def progress(*, shown: bool) -> Iterator[Report]:
         yield report
 
 
+def _progress_line(what: str, done: int, total: int) -> None:
+    """One step as a line of JSON on standard error."""
+    line = json.dumps({"progress": {"doing": what, "done": done, "of": total}}, ensure_ascii=False)
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
 def place(path: Path) -> str:
     """A path relative to the working folder, if it is below it."""
     try:
@@ -123,40 +135,6 @@ def exact(epsilon: Fraction | None) -> str | None:
     from sfumato.study.budget import exact_text
 
     return exact_text(epsilon)
-
-
-def estimate(found: "Estimate") -> str:
-    """An estimate in words: the number, its interval, and what it assumes."""
-    rough = found.sampled is not None or found.confidence < 1  # the total of noisy counts is noisy, too
-    of = f"{'about ' * rough}{found.total:,} records"
-    span = f"{found.low:,.0f} to {found.high:,.0f}"
-    sure = f"{100 * found.confidence:.0f} % interval {span}" if found.confidence < 1 else f"certainly {span}"
-    if found.count is None or found.share is None:
-        words = f"between {found.low:,.0f} and {found.high:,.0f} of {of} ({100 * found.confidence:.0f} % interval)"
-        same = _quoted(found.undecided)
-        words += f"; no single number is given, because the release does not distinguish values of {same}"
-    elif found.low == found.high:
-        words = f"{found.count:,.0f} of {of}, {100 * found.share:.2f} %"
-    else:
-        words = f"about {found.count:,.0f} of {of}, {100 * found.share:.2f} %; {sure}"
-        if found.assumes:
-            words += (
-                f"; the single number assumes that values of {_quoted(found.assumes)} are uniform within their regions"
-            )
-        if found.modelled:
-            words += (
-                f"; no published table has {_quoted(found.modelled)} together, and the single number relates them by "
-                "the model that the tables make"
-            )
-    if found.sampled is not None:
-        words += (
-            f"; the release is a random sample of {found.sampled} of the records, and counts are scaled up accordingly"
-        )
-    return words
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return " and ".join(f"'{name}'" for name in names)
 
 
 def accuracies(found: "Comparison") -> None:

@@ -12,10 +12,11 @@ from ibis.expr.datatypes import DataType
 
 from sfumato.domains.domain import DROP, Grid, is_missing
 from sfumato.domains.number_format import read_number
-from sfumato.study.describe.column_profile import LISTED, ColumnProfile, Kind, Profile, looks
+from sfumato.study.describe.column_profile import LISTED, ColumnProfile, Distribution, Kind, Profile, looks
 from sfumato.study.describe.date_guess import Formats, guess_formats
 from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
 from sfumato.tables import coding
+from sfumato.tables.distribution import Asked, count_distributions
 from sfumato.tables.engine import SourceTable
 
 T = TypeVar("T")
@@ -104,7 +105,26 @@ def profile_table(source: SourceTable) -> Profile:
         derived = _derived(source, batch)
         lists = {f"{c.place}": derived[f"v{c.place}"].collect(distinct=True) for c in batch}
         listed |= _asked(source, derived, lists)
-    return Profile(rows=rows, columns=tuple(_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns))
+    profiled = [_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns]
+    return Profile(rows=rows, columns=_with_distributions(source, columns, profiled))
+
+
+def _with_distributions(
+    source: SourceTable, columns: Sequence[_Column], profiled: Sequence[ColumnProfile]
+) -> tuple[ColumnProfile, ...]:
+    """The profiles with the counts of bins and of frequent values."""
+    counted: dict[int, Distribution] = {}
+    for batch in _batches([(c, p) for c, p in zip(columns, profiled, strict=True) if p.lower is not None or p.values]):
+        asked: list[Asked] = []
+        for column, found in batch:
+            name = "v"
+            if found.kind == "date":
+                name = f"d{column.days.index(found.formats)}_"
+            elif found.kind in ("integer", "number"):
+                name = f"x{column.numbers.index(found.number_formats)}_"
+            asked.append(Asked(column.place, found, f"{name}{column.place}"))
+        counted |= count_distributions(source, asked, _derived(source, [column for column, _ in batch]))
+    return tuple(replace(p, distribution=counted.get(c.place)) for c, p in zip(columns, profiled, strict=True))
 
 
 def _columns(source: SourceTable) -> list[_Column]:

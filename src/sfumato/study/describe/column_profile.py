@@ -7,13 +7,14 @@ nothing of it may go into a release, an error or a log.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sfumato.domains.number_format import NumberFormat
 
 Kind = Literal["integer", "number", "date", "category", "text", "boolean"]
 
 LISTED = 1000  # a column with more distinct values than this has none of them listed
+MOST_BINS = 20  # of a distribution
 
 _LOOKS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
@@ -27,13 +28,37 @@ _LOOKS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """How many records have a value in each of at most `MOST_BINS` bins, or each of the most frequent values.
+
+    ``edges`` are where the bins of numbers (of dates: their ordinals) begin, and where the last one ends; values have
+    none. ``others`` are the records with a value that is not among the most frequent.
+    """
+
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    edges: tuple[float, ...] = ()
+    others: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The distribution as plain values."""
+        return {
+            "labels": list(self.labels),
+            "counts": list(self.counts),
+            "edges": list(self.edges),
+            "others": self.others,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnProfile:
     """One column: how it is stored, how many values it has, and the least and greatest of numbers and dates.
 
     ``lower`` and ``upper`` are numbers or ISO dates as text. ``values`` are all distinct values, or none where there
     are more than `LISTED`. ``looks_like`` says what nearly all values have the form of, see `looks`. ``formats`` are
     those that dates in text are written in, none for the usual ones, and ``number_formats`` those of numbers, none for
-    plain ones; ``ambiguous`` if days and months may be swapped, or thousands and decimals.
+    plain ones; ``ambiguous`` if days and months may be swapped, or thousands and decimals. ``distribution`` is None for
+    text whose values are not listed.
     """
 
     name: str
@@ -49,6 +74,7 @@ class ColumnProfile:
     formats: tuple[str, ...] = ()
     number_formats: tuple[NumberFormat, ...] = ()
     ambiguous: bool = False
+    distribution: Distribution | None = None
 
     def plain(self, value: str) -> str:
         """A value of a column of numbers as programs write it; other values as they are."""

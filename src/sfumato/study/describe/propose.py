@@ -90,6 +90,7 @@ class Proposal:
             "source": self.source,
             "written": dict(self.written),
             "person": self.person,
+            "rows": self.columns[0].column.rows if self.columns else 0,
             "columns": [
                 {
                     "name": p.column.name,
@@ -102,6 +103,8 @@ class Proposal:
                     "upper": p.column.upper,
                     "values": list(p.column.values),
                     "formats": [*p.column.formats, *(form.fields() for form in p.column.number_formats)],
+                    "ambiguous": p.column.ambiguous,
+                    "distribution": None if p.column.distribution is None else p.column.distribution.as_json(),
                 }
                 for p in self.columns
             ],

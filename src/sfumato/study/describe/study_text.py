@@ -119,6 +119,15 @@ def _entry(column: ColumnProfile, role: Role) -> list[str]:
     return lines
 
 
+def entry_text(column: ColumnProfile, role: Role) -> str:
+    """What a proposed study says of a column with this role, as one line of YAML without notes."""
+    fields = (
+        [] if role is Role.IDENTIFIER or (column.kind == "text" and role is not Role.CLASS) else _fields(column, role)
+    )
+    pieces = [f"role: {role.value}", *(", ".join(field.pieces) for field in fields)]
+    return f"{{{', '.join(pieces)}}}"
+
+
 def _open_entry(column: ColumnProfile, reason: str) -> list[str]:
     """A column without a role, commented out: complete once the role is filled in and the `# ` removed.
 

@@ -1,0 +1,65 @@
+"""The command that starts the workbench."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import show
+from sfumato.cli.options import Json
+from sfumato.errors import UsageError
+
+
+def serve(
+    study: Annotated[
+        Path | None, typer.Argument(help="A study file to begin with.", metavar="STUDY", show_default=False)
+    ] = None,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option("--folder", help="A folder with tables and studies; by default the working folder. Repeatable."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", help="The port; by default the first free one from 8765.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Another address to listen at; needs --certificate and --key.")
+    ] = "127.0.0.1",
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", help="With --host: the certificate (PEM).")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="With --host: the key of the certificate (PEM).")] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Open the workbench: pages in a browser on this machine, for the whole way from a table to a verified bundle.
+
+    The address contains a token: whoever has it can use the workbench. Ctrl-C ends it; releases that run go on.
+    """
+    try:
+        from sfumato.web.serving import serve as start
+    except ImportError:
+        raise UsageError(
+            "the workbench needs libraries that are not installed", "pip install 'sfumato[web]'", code="SF-USAGE-420"
+        ) from None
+    folders = [*(folder or []), *([study.resolve().parent] if study is not None else [])] or [Path.cwd()]
+    if host not in {"127.0.0.1", "localhost", "::1"}:
+        show.warn(f"others on the network can reach {host}: give the address with the token to nobody else")
+
+    def ready(address: str) -> None:
+        if json:
+            show.as_json({"address": address})
+        else:
+            show.say(f"the workbench is at {address}")
+            show.say("Ctrl-C ends it")
+        if not (no_browser or json):
+            typer.launch(address)
+
+    start(
+        tuple(path.resolve() for path in folders),
+        host=host,
+        port=port,
+        certificate=certificate,
+        key=key,
+        ready=ready,
+        begin=None if study is None else study.resolve(),
+    )

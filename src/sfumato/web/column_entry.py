@@ -1,0 +1,175 @@
+"""What the study file says of a column: from a proposal of `describe`, or from the form of the panel."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.datastructures import FormData
+
+from sfumato.errors import SfumatoError, UsageError
+from sfumato.study.attribute import Role
+from sfumato.study.describe.study_text import entry_text
+from sfumato.study.file.yaml_lines import parse
+from sfumato.web.column_rows import Row
+from sfumato.web.study_document import StudyDocument
+
+NUMBER_FORMAT: Final = ("decimal", "thousands", "prefix", "suffix", "negative")
+_BARE: Final = ("role", "description")  # what is left of an entry without a domain
+_NO_ATTRIBUTE: Final = "SF-STUDY-142"
+
+
+def proposed_entry(row: Row, role: str) -> dict[str, Any]:
+    """The entry that `describe` writes for a column with this role, its domain marked as observed."""
+    tree, _ = parse(entry_text(row.profile(), Role(role)), "the proposal")
+    assert isinstance(tree, dict), "it is a mapping"
+    return {name: _typed(name, value) for name, value in tree.items()}
+
+
+def with_role(row: Row, role: str) -> dict[str, Any]:
+    """The entry with another role: what was declared stays, as far as the role has it."""
+    if row.entry is None or row.role == role or not any(k in row.entry for k in ("bounds", "values", "taxonomy")):
+        kept = {} if row.entry is None or role == "identifier" else _kept(row.entry, ("description",))
+        return {**proposed_entry(row, role), **kept}
+    if role == "identifier":
+        return {"role": role}
+    if role == "class" and "bounds" in row.entry and "classes" not in row.entry:
+        return proposed_entry(row, role)
+    return {**{k: _typed(k, v) for k, v in row.entry.items()}, "role": role}
+
+
+def _kept(entry: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _typed(name, entry[name]) for name in names if name in entry}
+
+
+def entry_of_form(row: Row, form: FormData) -> dict[str, Any] | None:
+    """The entry that the panel describes; None if the column is left out."""
+    role = _text(form, "role")
+    if not role:
+        return None
+    if role not in set(Role):
+        raise UsageError(f"there is no role '{role[:40]}'", "choose one of the list", code="SF-USAGE-431")
+    old = dict(row.entry or {})
+    entry: dict[str, Any] = {"role": role}
+    if role == Role.IDENTIFIER:
+        return {**entry, **_kept(old, ("description",))}
+    kind = _text(form, "type")
+    if kind == "set" or old.get("type") == "set":  # codes of sets are declared in the file
+        entry = {name: _typed(name, value) for name, value in old.items()} | entry
+    elif kind == "category":
+        listed = [line.strip() for line in str(form.get("values") or "").splitlines() if line.strip()]
+        entry |= {"values": listed} if listed else {}
+        entry |= _kept(old, ("taxonomy",))
+    else:
+        entry |= _number_fields(form, kind, old)
+    entry |= {name: _typed(name, old[name]) for name in ("at_least", "classes", "description") if name in old}
+    for name in ("missing", "outside"):
+        policy = _text(form, name)
+        entry |= {name: policy} if policy else {}
+    if any(name in entry for name in ("bounds", "values", "taxonomy")) and _text(form, "from") != "declared":
+        entry["domain"] = "observed"
+    return entry
+
+
+def _number_fields(form: FormData, kind: str, old: Mapping[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"type": kind}
+    lower, upper = _text(form, "lower"), _text(form, "upper")
+    if bool(lower) != bool(upper):
+        raise UsageError("one of the two bounds is missing", "fill in both", code="SF-USAGE-432")
+    if lower:
+        entry["bounds"] = [_number(lower), _number(upper)]
+    if step := _text(form, "step"):
+        entry["step"] = _number(step)
+    entry |= _kept(old, ("taxonomy",))
+    if kind == "date":
+        forms = [line.strip() for line in str(form.get("format") or "").splitlines() if line.strip()]
+        if forms:
+            entry["format"] = forms if len(forms) > 1 else forms[0]
+    elif isinstance(old.get("format"), list):
+        entry["format"] = old["format"]
+    else:
+        marks = {name: str(form.get(name) or "").strip() for name in NUMBER_FORMAT}
+        marks = {name: mark for name, mark in marks.items() if mark}
+        entry |= {"format": marks} if marks else {}
+    return entry
+
+
+def _text(form: FormData, name: str) -> str:
+    return str(form.get(name) or "").strip()
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A field as it is written: numbers without quotes, where the field has numbers."""
+    if name in ("bounds", "step", "at_least", "classes", "most", "level"):
+        return [_number(v) for v in value] if isinstance(value, list) else _number(value)
+    if name == "taxonomy" and isinstance(value, Mapping) and len(value) == 1:
+        return {k: [_number(v) for v in inner] if k == "prefix" else inner for k, inner in value.items()}
+    return value
+
+
+def _number(text: Any) -> Any:
+    """A number in the text of which nothing is lost; other text as it is."""
+    for kind in (int, float):
+        try:
+            found = kind(text)
+        except (TypeError, ValueError):
+            continue
+        if str(found) == str(text):
+            return found
+    return str(text)
+
+
+def declare(document: StudyDocument, row: Row, entry: Mapping[str, Any] | None) -> StudyDocument:
+    """The document with a new entry of a column; of one that is there only the fields that differ change."""
+    if entry is None:
+        return without(document, row.name)
+    if row.entry is None or not row.entry:
+        return document.set("attributes", row.name, value=dict(entry))
+    old = {name: _typed(name, value) for name, value in row.entry.items()}
+    for name in old:
+        if name not in entry:
+            document = document.remove("attributes", row.name, name)
+    changed: dict[tuple[str, ...], Any] = {
+        ("attributes", row.name, name): value for name, value in entry.items() if old.get(name) != value
+    }
+    return document.set_all(changed) if changed else document
+
+
+def without(document: StudyDocument, name: str) -> StudyDocument:
+    """The document without a column; the mapping of all attributes stays, empty."""
+    declared = document.get("attributes")
+    if isinstance(declared, Mapping) and set(map(str, declared)) == {name}:
+        return document.set("attributes", value={})
+    return document.remove("attributes", name)
+
+
+def save_checked(document: StudyDocument, before: StudyDocument) -> StudyDocument:
+    """Save an edit; one that would break a study that was right is refused with the reason."""
+    problem = _problem(document)
+    if problem is not None and problem.code != _NO_ATTRIBUTE:
+        earlier = _problem(before)
+        if earlier is None or earlier.code == _NO_ATTRIBUTE:
+            raise problem
+    return document.save()
+
+
+def _problem(document: StudyDocument) -> SfumatoError | None:
+    try:
+        document.study()
+    except SfumatoError as error:
+        return error
+    return None
+
+
+def draft_study(fields: Mapping[str, Any], row: Row, entry: Mapping[str, Any], *, base: Path, path: Path) -> Path:
+    """A study file elsewhere with this one column, to check the table against a domain that is not saved yet."""
+    source = fields.get("source")
+    where = source.get("path") if isinstance(source, Mapping) else source
+    absolute = str(where) if "://" in str(where) else str((base / str(where)).absolute())
+    moved = {**source, "path": absolute} if isinstance(source, Mapping) else absolute
+    entry = dict(entry)
+    if isinstance(entry.get("taxonomy"), str):
+        entry["taxonomy"] = str((base / entry["taxonomy"]).absolute())
+    document = StudyDocument(path, "name: draft\n", stored=None)
+    document = document.set("source", value=moved).set("attributes", value={row.name: entry})
+    document.save()
+    return path

@@ -1,0 +1,108 @@
+"""Who may talk to the workbench: requests of its own pages, in a browser that was given the start token.
+
+Every request is held to this before a page sees it. The Host must be one of ours: a foreign name that was made to point
+here (DNS rebinding) is refused. A cookie, which only the start token gives, must come along. What changes anything must
+come from our own origin and carry the request token that stands in our pages; other sites, and pages on other ports of
+this machine, have neither.
+"""
+
+from http.cookies import CookieError, SimpleCookie
+from secrets import compare_digest
+from typing import Final
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sfumato.web.settings import Settings
+
+START: Final = "/start"
+REQUEST_TOKEN: Final = "x-sfumato-token"  # noqa: S105 - the name of a header
+_SAFE: Final = ("GET", "HEAD")
+
+# Nothing from elsewhere, no script or style in a page itself, no page in a frame of another site.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no other kind of connection is used
+            return
+        refused = self._refused(scope)
+        await (refused or self._app)(scope, receive, _with_headers(send))
+
+    def _refused(self, scope: Scope) -> Response | None:  # noqa: PLR0911 - a reason each
+        """The answer to a request that goes no further; None for one that does."""
+        headers, settings = Headers(scope=scope), self._settings
+        if headers.get("host", "").lower() not in settings.hosts:
+            return _forbidden("this address is not that of the workbench")
+        if scope["path"] == START:
+            return self._start(scope)
+        if not compare_digest(_cookie(headers, settings.cookie).encode(), settings.session.encode()):
+            return _forbidden("open the workbench by the address that `sfumato serve` printed")
+        if scope["method"] in _SAFE:
+            return None
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in {f"{settings.scheme}://{host}" for host in settings.hosts}:
+            return _forbidden("the request came from another site")
+        if not compare_digest(headers.get(REQUEST_TOKEN, "").encode(), settings.request_token.encode()):
+            return _forbidden("the page is not of this workbench: reload it")
+        return None
+
+    def _start(self, scope: Scope) -> Response:
+        """Exchange the start token for the cookie; the address with the token does not stay in the browser's bar."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["method"] not in _SAFE or not compare_digest(given.encode(), self._settings.token.encode()):
+            return _forbidden("open the workbench by the address that `sfumato serve` printed")
+        answer = RedirectResponse("/", status_code=303)
+        answer.set_cookie(
+            self._settings.cookie, self._settings.session, httponly=True, samesite="strict", secure=self._settings.tls
+        )
+        return answer
+
+
+def _forbidden(why: str) -> Response:
+    return PlainTextResponse(f"Refused: {why}.\n", status_code=403)
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sent

@@ -1,0 +1,27 @@
+"""How pages answer: in a thread, since studies, ledgers and tables are files, and nothing may hold up the others."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+_MOST_FIELDS = 20_000  # of a form: a grid of thousands of columns
+
+
+def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """A page that takes a form. Pages without one are plain functions, which Starlette runs in a thread itself."""
+
+    async def handle(request: Request) -> Response:
+        form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+        return await run_in_threadpool(handler, request, form)
+
+    handle.__name__ = handler.__name__
+    handle.__doc__ = handler.__doc__
+    return handle
+
+
+def go(address: str) -> Response:
+    """Send the browser to another page, from a request of htmx."""
+    return Response(status_code=204, headers={"hx-redirect": address})

@@ -1,0 +1,186 @@
+"""Long work: each job is a command of the command line in a process of its own, and the page reads what it writes.
+
+A crash, a cancelled job, a closed tab or a killed workbench therefore takes nothing along: the command goes on, or ends
+as it would in a terminal, and the ledger is its own. What a job writes goes to files in a folder that only the owner
+may open, since it may hold what was computed from raw records. The title and the address of a job hold no value.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final, Literal
+
+from sfumato.errors import InternalError, UsageError
+from sfumato.progress import time_left
+
+State = Literal["running", "done", "failed", "cancelled"]
+
+_LOOK: Final = 0.25  # seconds between two looks at what a job has written
+_PATIENCE: Final = 20.0  # seconds that a cancelled job may take to clean up
+_MOST: Final = 8  # jobs at a time
+PROGRESS: Final = "SFUMATO_PROGRESS"
+
+
+@dataclass(eq=False)
+class Job:
+    """One command that runs, or has run."""
+
+    id: str
+    kind: str  # what a page does with its result: "describe", "release", …
+    study: str | None  # the key of the study that it belongs to
+    command: tuple[str, ...]  # as a person would type it
+    folder: Path
+    process: subprocess.Popen[bytes] = field(repr=False)
+    started: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    cancelled: bool = False
+
+    @property
+    def state(self) -> State:
+        """How it is."""
+        code = self.process.poll()
+        if code is None:
+            return "running"
+        if self.ended is None:
+            self.ended = time.monotonic()
+        if self.cancelled and code != 0:
+            return "cancelled"
+        return "done" if code == 0 else "failed"
+
+    @property
+    def seconds(self) -> float:
+        """How long it runs, or ran."""
+        return (self.ended or time.monotonic()) - self.started
+
+    @property
+    def result(self) -> Any:
+        """The JSON document that it printed; None if there is none."""
+        try:
+            return json.loads((self.folder / "out").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        """What is wrong and what to do, of a job that failed."""
+        for line in reversed(self.lines()):
+            found = _parsed(line)
+            if "problem" in found:
+                return found
+        return InternalError(f"the command ended with exit code {self.process.poll()}").as_json()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What it warned of."""
+        return [line.removeprefix("warning: ") for line in self.lines() if line.startswith("warning: ")]
+
+    def lines(self) -> list[str]:
+        """What it wrote to standard error."""
+        with suppress(OSError):
+            return (self.folder / "err").read_text(encoding="utf-8", errors="replace").splitlines()
+        return []
+
+    def progress(self) -> dict[str, Any]:
+        """What it does now, how far that is from 0 to 1 (None: it cannot tell), and how long it may still take."""
+        for line in reversed(self.lines()):
+            found = _parsed(line).get("progress")
+            if found is not None:
+                done, of = int(found["done"]), int(found["of"])
+                known = of > 1
+                left = time_left(done, of, self.seconds) if known else ""
+                return {"doing": found["doing"], "share": done / of if known else None, "left": left.removeprefix(", ")}
+        return {"doing": "starting", "share": None, "left": ""}
+
+    def steps(self) -> list[str]:
+        """The different things that it said it does, in order."""
+        said = (_parsed(line).get("progress") for line in self.lines())
+        return list(dict.fromkeys(found["doing"] for found in said if found is not None))
+
+    def cancel(self) -> None:
+        """Ask it to stop, as Ctrl-C does; what was reserved in the ledger stays spent."""
+        if self.process.poll() is None:
+            self.cancelled = True
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGINT)
+
+    async def events(self) -> AsyncIterator[dict[str, Any]]:
+        """Each new state of its progress, and in the end the state that it ended in."""
+        before: dict[str, Any] | None = None
+        while self.state == "running":
+            now = self.progress()
+            if now != before:
+                yield {"state": "running", **now}
+                before = now
+            await asyncio.sleep(_LOOK)
+        yield {"state": self.state, **self.progress()}
+
+
+class Jobs:
+    """The jobs of one workbench."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._jobs: dict[str, Job] = {}
+
+    def start(self, kind: str, arguments: Sequence[str], *, cwd: Path, study: str | None = None) -> Job:
+        """Run `sfumato ARGUMENTS --json` in a folder."""
+        if sum(job.state == "running" for job in self._jobs.values()) >= _MOST:
+            raise UsageError(
+                f"{_MOST} jobs are running already", "wait until one of them ends, or cancel one", code="SF-USAGE-410"
+            )
+        name = token_hex(8)
+        folder = self._folder / name
+        folder.mkdir(mode=0o700)
+        asked = [*arguments, "--json"]
+        with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+            process = subprocess.Popen(  # noqa: S603 - our own command, without a shell
+                [sys.executable, "-m", "sfumato", *asked],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=cwd,
+                env={**os.environ, PROGRESS: "json", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+                start_new_session=True,  # Ctrl-C in the terminal of the workbench is not for its jobs
+            )
+        job = Job(id=name, kind=kind, study=study, command=("sfumato", *arguments), folder=folder, process=process)
+        self._jobs[name] = job
+        return job
+
+    def get(self, name: str) -> Job:
+        """A job by its id."""
+        if name not in self._jobs:
+            raise UsageError("there is no such job", "go back to the study", code="SF-USAGE-411")
+        return self._jobs[name]
+
+    def of(self, study: str, kind: str | None = None) -> list[Job]:
+        """The jobs of a study, the newest first."""
+        found = [job for job in self._jobs.values() if job.study == study and kind in (None, job.kind)]
+        return found[::-1]
+
+    async def close(self) -> None:
+        """Wait a moment for jobs to end after they were asked to; those that publish are never killed."""
+        for job in self._jobs.values():
+            if job.kind not in {"release", "ask", "learn"}:
+                job.cancel()
+        waited = time.monotonic()
+        while any(job.cancelled and job.state == "running" for job in self._jobs.values()):
+            if time.monotonic() - waited > _PATIENCE:
+                return
+            await asyncio.sleep(_LOOK)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,293 @@
+"""The frontier: many drafts, measured and compared, and the choice among them."""
+
+import time
+from collections.abc import Mapping
+from json import dumps
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final
+
+from starlette.datastructures import FormData, QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from sfumato.errors import SfumatoError, UsageError
+from sfumato.evaluate.measures import MEASURES
+from sfumato.file_names import checked_file_name, file_stem
+from sfumato.frontier import Point, default_sweep, sweep_from_settings
+from sfumato.methods import METHODS
+from sfumato.study.study import Study
+from sfumato.web.handling import go, posted
+from sfumato.web.jobs import Job
+from sfumato.web.method_forms import read_yaml
+from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
+from sfumato.web.sweep_points import BASELINE, Candidate, candidates, finished, plot, series_of, stored
+from sfumato.web.workspace import OpenStudy
+from sfumato.workflow.sweeping.stored_points import digest
+
+_X, _Y = "ploss", "uloss"
+_DEFAULT: Final = "default"  # the sweep that follows from the roles
+_REPEATS: Final = 5
+_MOST_SHOWN: Final = 500
+_NEW: Final = "page"
+
+
+def show(request: Request) -> Response:
+    """Choose a sweep, start it, and look at its points."""
+    opened = open_study(request)
+    declared, problem = load(opened)
+    if declared is None or not declared.attributes:
+        return page(request, "frontier_empty.html", **shell(opened, "frontier"), error=problem)
+    job = _job(request, opened)
+    asked = _asked(opened)
+    named = request.query_params.get("sweep") or asked["sweep"] or next(iter(declared.sweeps), _DEFAULT)
+    return page(
+        request,
+        "frontier.html",
+        **shell(opened, "frontier", command=_command(opened, asked if job else {**asked, "sweep": named})),
+        sweeps=[*declared.sweeps] or [_DEFAULT],
+        sweep=named,
+        grids=_grids(opened, declared, named, asked["purpose"] or None),
+        methods=[name for name in METHODS if not name.startswith("_")],
+        purposes=list(declared.purposes),
+        measures=[(name, MEASURES[name].title, MEASURES[name].kind) for name in MEASURES],
+        asked=asked,
+        job=job,
+        editable=named if named != _DEFAULT else _NEW,
+        **_shown(opened, job, request.query_params),
+    )
+
+
+def points(request: Request) -> Response:
+    """The plot and the table, as far as the sweep is."""
+    opened = open_study(request)
+    job = _job(request, opened)
+    return HTMLResponse(
+        fragment("frontier_points.html", study=opened, job=job, **_shown(opened, job, request.query_params))
+    )
+
+
+@posted
+def save_sweep(request: Request, form: FormData) -> Response:
+    """Write a sweep into the study file: a method and its grid a line."""
+    opened = open_study(request)
+    document = opened.document()
+    name = checked_file_name("the sweep", str(form.get("name") or "").strip() or _NEW)
+    settings: list[dict[str, Any]] = []
+    for method, grid in zip(form.getlist("method"), form.getlist("grid"), strict=False):
+        text = str(grid).strip()
+        if not str(method):
+            continue
+        found = read_yaml("{" + text.strip().removeprefix("{").removesuffix("}") + "}", f"the grid of '{method}'") or {}
+        if not isinstance(found, Mapping):
+            raise UsageError(
+                f"the grid of '{method}' is not a list of parameters",
+                "write such as k: [2, 5, 10]",
+                code="SF-USAGE-464",
+            )
+        settings.append({"method": str(method), **found})
+    if not settings:
+        raise UsageError("the sweep has no method", "choose at least one", code="SF-USAGE-465")
+    sweep_from_settings(settings)  # refuses before anything is written
+    new = document.set("sweeps", name, value=settings)
+    new.study()
+    new.save()
+    return go(f"/s/{opened.key}/frontier?sweep={name}")
+
+
+@posted
+def start(request: Request, form: FormData) -> Response:
+    """Start a sweep; points that are stored already are not made again."""
+    opened = open_study(request)
+    declared, problem = load(opened)
+    if declared is None:
+        raise problem or UsageError("the study is not complete", "correct it", code="SF-USAGE-466")
+    job = _job(request, opened)
+    if job is not None and job.state == "running":
+        raise UsageError("a sweep is running already", "wait for it, or cancel it", code="SF-USAGE-467")
+    asked = {
+        "sweep": _text(form, "sweep"),
+        "purpose": _text(form, "purpose"),
+        "x": _known(_text(form, "x") or _X),
+        "y": _known(_text(form, "y") or _Y),
+        "measures": [_known(str(name)) for name in form.getlist("measure")],
+        "repeats": _whole(_text(form, "repeats") or str(_REPEATS)),
+    }
+    opened.cache["frontier"] = asked
+    opened.cache["frontier since"] = time.time()
+    workspace(request).jobs.start("frontier", _arguments(opened, asked), cwd=opened.path.parent, study=opened.key)
+    return go(f"/s/{opened.key}/frontier")
+
+
+@posted
+def compare(request: Request, form: FormData) -> Response:
+    """Two candidates side by side."""
+    opened = open_study(request)
+    every = {one.label: one for one in _points(opened, _job(request, opened))}
+    chosen = [every[str(name)] for name in form.getlist("candidate") if str(name) in every]
+    if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
+        raise UsageError(f"{len(chosen)} candidates are chosen", "choose two of them", code="SF-USAGE-468")
+    pair = [Candidate(point, efficient=False, number=n) for n, point in enumerate(chosen)]
+    raw = every.get("everything published")
+    names = list(dict.fromkeys(name for point in chosen for name in (*point.numbers, *point.refused)))
+    return HTMLResponse(
+        fragment(
+            "frontier_compare.html",
+            study=opened,
+            pair=pair,
+            raw=None if raw is None else Candidate(raw, efficient=False, number=0),
+            names=names,
+            measures=MEASURES,
+            facts=list(dict.fromkeys(name for point in chosen for name in point.facts)),
+            settings=[dumps(one.settings, ensure_ascii=False) for one in pair],
+        )
+    )
+
+
+@posted
+def release(request: Request, form: FormData) -> Response:
+    """Declare a candidate as a release of the study, chosen on the raw table, and go to its plan."""
+    opened = open_study(request)
+    every = {one.label: one for one in _points(opened, _job(request, opened))}
+    point = every.get(_text(form, "candidate"))
+    if point is None or point.recipe is None:
+        raise UsageError("there is no such candidate", "choose one of the table", code="SF-USAGE-469")
+    document = opened.document()
+    taken = set(document.get("releases") or {})
+    settings = Candidate(point, efficient=False, number=0).settings
+    stem = file_stem(_text(form, "name") or point.label) or point.recipe.method
+    name = next(n for n in (stem, *(f"{stem}-{k}" for k in range(2, 10_000))) if n not in taken)
+    new = document.set("releases", name, value=settings)
+    new.study()
+    new.save()
+    return go(f"/s/{opened.key}/plan?release={name}")
+
+
+def _job(request: Request, opened: OpenStudy) -> Job | None:
+    return next(iter(workspace(request).jobs.of(opened.key, "frontier")), None)
+
+
+def _asked(opened: OpenStudy) -> dict[str, Any]:
+    first = {"sweep": "", "purpose": "", "x": _X, "y": _Y, "measures": [], "repeats": _REPEATS}
+    return {**first, **opened.cache.get("frontier", {})}
+
+
+def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
+    named = [] if asked["sweep"] in ("", _DEFAULT) else ["--sweep", asked["sweep"]]
+    purpose = ["--purpose", asked["purpose"]] if asked["purpose"] else []
+    axes = [*(["--x", asked["x"]] * (asked["x"] != _X)), *(["--y", asked["y"]] * (asked["y"] != _Y))]
+    more = [part for name in asked["measures"] for part in ("--measure", name)]
+    repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
+    return ["frontier", opened.path.name, *purpose, *named, *axes, *more, *repeats]
+
+
+def _command(opened: OpenStudy, asked: Mapping[str, Any]) -> str:
+    return " ".join(["sfumato", *map(quote, _arguments(opened, asked))])
+
+
+def _folder(opened: OpenStudy, asked: Mapping[str, Any]) -> Path:
+    parts = [asked["sweep"] or _DEFAULT, *([asked["purpose"]] if asked["purpose"] else [])]
+    return opened.path.parent / "frontier" / "-".join(parts) / "points"
+
+
+def _points(opened: OpenStudy, job: Job | None) -> list[Point]:
+    """What the sweep gave in the end; while it runs, or if it was stopped, what it has stored since it began."""
+    if job is None:
+        return []
+    if job.state == "done" and job.result is not None:
+        return finished(job.result)
+    return stored(_folder(opened, _asked(opened)), opened.cache.get("frontier since", time.time()) - 1)
+
+
+def _shown(opened: OpenStudy, job: Job | None, query: QueryParams) -> dict[str, Any]:
+    """The plot and the table by what the page asks for: axes, scales, methods."""
+    asked = _asked(opened)
+    found = _points(opened, job)
+    every = series_of(found)
+    names = list(dict.fromkeys(name for point in found for name in point.numbers))
+    x, y = (one if (one := query.get(name, "")) in names else str(asked[name]) for name in ("x", "y"))
+    keys = {series: digest(series)[:8] for series in every}
+    hidden = set(query.getlist("offered")) - set(query.getlist("series"))  # a method that came since is shown
+    shown = [series for series in every if keys[series] not in hidden]
+    log = "log" in query
+    rows = candidates(found, x, y, shown)
+    chosen = job.result["chosen"] if job is not None and job.state == "done" and job.result else None
+    return {
+        "rows": rows[:_MOST_SHOWN],
+        "there": sum(row.point.series != BASELINE and row.point.has(x, y) for row in rows),
+        "best": sum(row.efficient for row in rows),
+        "x": x,
+        "y": y,
+        "log": log,
+        "names": names or [x, y],
+        "series": [(keys[series], series) for series in every],
+        "shown_series": shown,
+        "plot": plot(rows, x, y, log=log, series=every) if any(row.point.has(x, y) for row in rows) else "",
+        "chosen": chosen,
+        "baseline": BASELINE,
+    }
+
+
+def _grids(opened: OpenStudy, declared: Study, named: str, purpose: str | None) -> list[tuple[str, str]]:
+    """The methods of a sweep with their grids as the study file writes them."""
+    settings = opened.document().get("sweeps", named)
+    if not isinstance(settings, list):
+        try:
+            settings = _grouped(default_sweep(declared, purpose).candidates)
+        except SfumatoError:
+            settings = []
+    return [
+        (str(one.get("method", "")), ", ".join(f"{k}: {_flow(v)}" for k, v in one.items() if k != "method"))
+        for one in settings
+        if isinstance(one, Mapping)
+    ]
+
+
+def _grouped(found: Any) -> list[dict[str, Any]]:
+    """Candidates of one method and one parameter that varies, as a grid."""
+    grids: dict[tuple[str, tuple[str, ...]], dict[str, list[Any]]] = {}
+    for method, parameters in found:
+        held = grids.setdefault((method, (*parameters, *map(str, _models(parameters)))), {})
+        for name, value in parameters.items():
+            if value not in held.setdefault(name, []):
+                held[name].append(value)
+    return [
+        {"method": key[0], **{n: v[0] if len(v) == 1 else v for n, v in grid.items()}} for key, grid in grids.items()
+    ]
+
+
+def _models(parameters: Mapping[str, Any]) -> list[str]:
+    found = parameters.get("privacy")
+    return list(found) if isinstance(found, Mapping) else []
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML writes it in one line; JSON is YAML."""
+    return dumps(value, ensure_ascii=False, default=str)
+
+
+def _text(form: FormData, name: str) -> str:
+    return str(form.get(name) or "").strip()
+
+
+def _known(name: str) -> str:
+    if name not in MEASURES:
+        raise UsageError("there is no such measure", "choose one of the list", code="SF-USAGE-491")
+    return name
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 1_000:  # noqa: PLR2004 - as the command line has it
+        raise UsageError("the number of draws is not from 1 to 1,000", "type such a number", code="SF-USAGE-492")
+    return int(text)
+
+
+ROUTES: Final[list[Route]] = [
+    Route("/s/{study}/frontier", show),
+    Route("/s/{study}/frontier/points", points),
+    Route("/s/{study}/frontier/sweep", save_sweep, methods=["POST"]),
+    Route("/s/{study}/frontier/start", start, methods=["POST"]),
+    Route("/s/{study}/frontier/compare", compare, methods=["POST"]),
+    Route("/s/{study}/frontier/release", release, methods=["POST"]),
+]

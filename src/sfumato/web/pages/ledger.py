@@ -1,0 +1,213 @@
+"""Ledger: what is spent and left, who spent it, and whether the chain is whole."""
+
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato.errors import SfumatoError, UsageError
+from sfumato.ledger import Entry, LedgerSummary
+from sfumato.ledger.ledger import QUESTION
+from sfumato.ledger.spending import RECORD, entries_over
+from sfumato.study.budget import show as exact
+from sfumato.study.study import Study
+from sfumato.web.handling import posted
+from sfumato.web.made_releases import folder_of
+from sfumato.web.rendering import load, open_study, page, shell, workspace
+from sfumato.web.workspace import OpenStudy
+
+_PATIENCE: Final = 120.0  # seconds for an export
+_FORMS: Final = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
+
+
+def show(request: Request) -> Response:
+    """Every entry of the study, and what they add up to."""
+    opened = open_study(request)
+    declared, problem = load(opened)
+    around = shell(opened, "ledger", command=f"sfumato ledger {opened.path.name}")
+    if declared is None:
+        return page(request, "ledger_empty.html", **around, error=problem)
+    try:
+        summary = _summary(declared)
+    except SfumatoError as error:
+        return page(request, "ledger_empty.html", **around, error=error)
+    return page(
+        request,
+        "ledger.html",
+        **around,
+        **_values(opened, declared, summary),
+        **_verification(request, opened),
+    )
+
+
+def _summary(declared: Study) -> LedgerSummary:
+    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
+    from sfumato.workflow import lost_entries  # noqa: PLC0415 - it imports the engines
+
+    book = Studied(declared).ledger
+    return LedgerSummary(
+        study=declared.name,
+        entries=tuple(book.entries(declared.name)),
+        budget=declared.budget,
+        lost=lost_entries(declared, book),
+    )
+
+
+def _values(opened: OpenStudy, declared: Study, summary: LedgerSummary) -> dict[str, Any]:
+    entries = summary.entries
+    spent, budget = summary.spent, summary.budget
+    planned = _planned(declared)
+    return {
+        "summary": summary,
+        "rows": [_row(opened, declared, entry) for entry in reversed(entries)],
+        "kinds": _kinds(entries),
+        "by_purpose": _sums(entries, lambda entry: entry.purpose),
+        "by_person": _sums(entries, lambda entry: entry.who),
+        "unfinished": [entry for entry in entries if entry.state == "opened"],
+        "bar": None if spent is None or budget is None else _bar(spent, budget, planned),
+        "planned": planned,
+        "pieces": [_piece(declared, summary, piece) for piece in summary.atoms],
+    }
+
+
+def _row(opened: OpenStudy, declared: Study, entry: Entry) -> dict[str, Any]:
+    found = entry.bundle is not None and folder_of(opened, declared, entry.bundle) is not None
+    kind = "query" if entry.method == QUESTION else "release" if entry.bundle or entry.release else "other"
+    return {"entry": entry, "bundle": found, "kind": kind}
+
+
+def _kinds(entries: Sequence[Entry]) -> dict[str, int]:
+    return {
+        "all": len(entries),
+        "spending": sum(entry.epsilon is not None for entry in entries),
+        "unfinished": sum(entry.state == "opened" for entry in entries),
+    }
+
+
+def _sums(entries: Sequence[Entry], name: Callable[[Entry], str]) -> list[dict[str, Any]]:
+    """Entries and their ε by a name. Sums are of ε as entered, without the discount of disjoint spans."""
+    grouped: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        grouped[name(entry)].append(entry)
+    return [
+        {
+            "name": key,
+            "entries": len(found),
+            "epsilon": exact(sum((entry.epsilon for entry in found if entry.epsilon is not None), Fraction(0))),
+            "columns": ", ".join(sorted({entry.method for entry in found})),
+        }
+        for key, found in sorted(grouped.items())
+    ]
+
+
+def _planned(declared: Study) -> list[dict[str, Any]]:
+    """The releases that the study declares, with their ε: what they would cost if each were made once more."""
+    from sfumato.methods import build  # noqa: PLC0415 - it imports the engines
+    from sfumato.study.recipe import recipe_from_study  # noqa: PLC0415
+
+    found = []
+    for name in declared.releases:
+        try:
+            spends = build(recipe_from_study(declared, name)).spends
+        except SfumatoError:
+            continue
+        if spends is not None:
+            found.append({"name": name, "epsilon": spends})
+    return found
+
+
+def _bar(spent: Fraction, budget: Fraction, planned: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Spent, declared but not made, and left, as lengths of a bar."""
+    wanted = sum((one["epsilon"] for one in planned), Fraction(0))
+    scale = 320 / max(budget, spent)
+    width = float(spent * scale)
+    return {
+        "total": exact(budget),
+        "spent": exact(spent),
+        "left": exact(budget - spent),
+        "wanted": exact(wanted),
+        "spent_width": round(width, 1),
+        "this_width": round(min(float(wanted * scale), 320 - width), 1),
+    }
+
+
+def _piece(declared: Study, summary: LedgerSummary, piece: Any) -> dict[str, Any]:
+    span = piece.span
+    over = entries_over(summary.entries, span)
+    covering = [entry.id for entry in over if span is not None or entry.span is None or entry.unit != RECORD]
+    budget = declared.budget
+    return {
+        "name": str(span)
+        if span is not None
+        else "other days, or no date"
+        if len(summary.atoms) > 1
+        else "all records",
+        "spent": exact(piece.spent),
+        "left": None if budget is None else exact(budget - piece.spent),
+        "share": 0.0 if not budget else min(1.0, float(piece.spent / budget)),
+        "entries": ", ".join(map(str, covering)),
+    }
+
+
+@posted
+def verify(request: Request, form: FormData) -> Response:  # noqa: ARG001 - it has no field
+    """Check the chain of hashes, the head file and the bundles on disk, as a job."""
+    opened = open_study(request)
+    job = workspace(request).jobs.start(
+        "ledger", ["ledger", opened.path.name, "verify"], cwd=opened.path.parent, study=opened.key
+    )
+    opened.cache["ledger"] = job.id
+    return page(request, "ledger_verify.html", study=opened, **_verification(request, opened))
+
+
+def verified(request: Request) -> Response:
+    """What the last verification found."""
+    opened = open_study(request)
+    return page(request, "ledger_verify.html", study=opened, **_verification(request, opened))
+
+
+def _verification(request: Request, opened: OpenStudy) -> dict[str, Any]:
+    name = opened.cache.get("ledger")
+    job = None if name is None else workspace(request).jobs.get(name)
+    found = None if job is None or job.state == "running" else job.result
+    return {"verifying": job, "verification": found}
+
+
+def export(request: Request) -> Response:
+    """The ledger as a file: what `sfumato ledger STUDY export` writes."""
+    opened = open_study(request)
+    form = request.path_params["form"]
+    if form not in _FORMS:
+        raise UsageError("the ledger is exported as JSON or CSV", "choose one of them", code="SF-USAGE-450")
+    job = workspace(request).jobs.start(
+        "export", ["ledger", opened.path.name, "export", "--format", form], cwd=opened.path.parent, study=opened.key
+    )
+    try:
+        job.process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        job.cancel()
+        raise UsageError(
+            "the export takes too long for a page", "use the command `sfumato ledger STUDY export`", code="SF-USAGE-451"
+        ) from None
+    if job.state != "done":
+        said = job.error
+        raise SfumatoError(str(said["problem"]), str(said["fix"]), code=str(said["code"]))
+    return Response(
+        (job.folder / "out").read_bytes(),
+        media_type=_FORMS[form],
+        headers={"content-disposition": f'attachment; filename="ledger.{form}"'},
+    )
+
+
+ROUTES: Final[list[Route]] = [
+    Route("/s/{study}/ledger", show),
+    Route("/s/{study}/ledger/verify", verify, methods=["POST"]),
+    Route("/s/{study}/ledger/verified", verified),
+    Route("/s/{study}/ledger/export.{form}", export),
+]

@@ -1,0 +1,7 @@
+"""Attacks and risk, for the owner."""
+
+from typing import Final
+
+from starlette.routing import Route
+
+ROUTES: Final[list[Route]] = []

@@ -1,0 +1,94 @@
+"""The start page: open a table, a study or a bundle."""
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato.web.handling import go, posted
+from sfumato.web.rendering import load, page, workspace
+from sfumato.web.workspace import OpenStudy
+
+_MOST_LISTED: Final = 20
+
+
+def show(request: Request) -> Response:
+    """What can be opened, and what is open."""
+    found = workspace(request)
+    rows = [_row(study) for study in found.studies]
+    known = {study.path for study in found.studies}
+    near = [path for path in sorted(found.home.glob("*.yaml"))[:_MOST_LISTED] if path.resolve() not in known]
+    return page(request, "start.html", rows=rows, near=near, home=found.home, most=found.settings.most_uploaded)
+
+
+def _row(study: OpenStudy) -> dict[str, object]:
+    declared, problem = load(study)
+    return {
+        "key": study.key,
+        "name": study.path.stem if declared is None else declared.name,
+        "file": study.path.name,
+        "attributes": 0 if declared is None else len(declared.attributes),
+        "releases": 0 if declared is None else len(declared.releases),
+        "problem": problem,
+    }
+
+
+@posted
+def open_table(request: Request, form: FormData) -> Response:
+    """A table by its path or address: make a study for it, and look at its columns."""
+    found = workspace(request)
+    named = str(form.get("address") or form.get("path") or "").strip()
+    if "://" in named:
+        source, name = named, "study"
+    else:
+        path = found.resolve(named)
+        source, name = os.path.relpath(path, found.home), path.name.split(".")[0].replace("*", "")
+    study = found.new_study(Path(source).as_posix() if "://" not in source else source, name=name or "study")
+    found.describe(study, source)
+    return go(f"/s/{study.key}/columns")
+
+
+async def upload(request: Request) -> Response:
+    """A table that was dropped on the page: its bytes are the body, so that too many are noticed on the way."""
+    found = workspace(request)
+    path = await found.store_upload(unquote(request.headers.get("x-file-name", "table.csv")), request.stream())
+    study = found.new_study(str(path), name=path.name.split(".")[0])
+    found.describe(study, str(path))
+    return Response(status_code=201, headers={"location": f"/s/{study.key}/columns"})
+
+
+@posted
+def open_file(request: Request, form: FormData) -> Response:
+    """A study that exists."""
+    found = workspace(request)
+    study = found.open_study(found.resolve(str(form.get("study") or "")))
+    source = study.document().get("source")
+    named = source.get("path") if isinstance(source, dict) else source
+    if study.described is None and isinstance(named, str):
+        found.describe(study, named)
+    return go(f"/s/{study.key}/columns")
+
+
+def study_file(request: Request) -> Response:
+    """The study file as it is."""
+    study = workspace(request).study(request.path_params["study"])
+    named = study.path.name.encode("ascii", "replace").decode().replace('"', "")
+    return Response(
+        study.document().text,
+        media_type="application/yaml; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{named}"'},
+    )
+
+
+ROUTES: Final = [
+    Route("/", show),
+    Route("/open/table", open_table, methods=["POST"]),
+    Route("/open/upload", upload, methods=["POST"]),
+    Route("/open/study", open_file, methods=["POST"]),
+    Route("/s/{study}/study.yaml", study_file),
+]

@@ -1,0 +1,130 @@
+"""Pages from templates: everything that is not marked as safe by us is escaped, whoever wrote it."""
+
+from fractions import Fraction
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from sfumato.errors import SfumatoError
+from sfumato.study.budget import show
+from sfumato.study.study import Study
+from sfumato.web.guard import REQUEST_TOKEN
+from sfumato.web.tour_steps import tour_of
+from sfumato.web.workspace import OpenStudy, Workspace
+from sfumato.wording import sentence
+
+STEPS: Final = (
+    ("columns", "Table & columns"),
+    ("taxonomies", "Taxonomies"),
+    ("plan", "Plan & ε"),
+    ("frontier", "Frontier"),
+    ("release", "Release"),
+    ("ledger", "Ledger"),
+    ("risk", "Risk"),
+)
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("sfumato.web", "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["thousands"] = lambda number: f"{number:,}"
+    found.filters["percent"] = _percent
+    found.filters["exact"] = lambda number: "" if number is None else show(number)
+    found.filters["sentence"] = lambda text: f"{sentence(text)}."
+    found.globals["icon"] = icon
+    found.globals["steps"] = STEPS
+    found.globals["tour_of"] = tour_of
+    return found
+
+
+def icon(name: str, label: str = "") -> Markup:
+    """One of the symbols of the shell; with a label for those who do not see it."""
+    said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
+    return Markup('<svg class="icon" {}><use href="#i-{}"/></svg>').format(said, name)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.001 or share == 0 else "< 0.1 %"  # noqa: PLR2004
+
+
+_ENVIRONMENT: Final = _environment()
+
+
+def workspace(request: Request) -> Workspace:
+    """What pages share."""
+    found: Workspace = request.app.state.workspace
+    return found
+
+
+def open_study(request: Request) -> OpenStudy:
+    """The study that the address names."""
+    return workspace(request).study(request.path_params["study"])
+
+
+def fragment(name: str, **values: Any) -> Markup:
+    """A part of a page."""
+    return Markup(_ENVIRONMENT.get_template(name).render(**values))  # noqa: S704 - the template has escaped it
+
+
+def page(request: Request, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page, or what htmx swaps."""
+    settings = workspace(request).settings
+    shared = {"request_token": settings.request_token, "token_header": REQUEST_TOKEN, "study": None, "budget": None}
+    return HTMLResponse(_ENVIRONMENT.get_template(name).render({**shared, **values}), status_code=status)
+
+
+def study_page(request: Request, name: str, step: str, **values: Any) -> HTMLResponse:
+    """A page of a study, with its steps, the budget and the study file in the drawer."""
+    opened = open_study(request)
+    return page(request, name, **shell(opened, step), **values)
+
+
+def shell(opened: OpenStudy, step: str, command: str | None = None) -> dict[str, Any]:
+    """What every page of a study shows around its content."""
+    document = opened.document()
+    declared, problem = load(opened)
+    return {
+        "study": opened,
+        "step": step,
+        "document": document,
+        "declared": declared,
+        "problem": problem,
+        "budget": None if declared is None else budget_of(declared),
+        "command": command or f"sfumato check {opened.path.name}",
+    }
+
+
+def load(opened: OpenStudy) -> tuple[Study | None, SfumatoError | None]:
+    """The study as declared so far, or why it is none yet."""
+    document = opened.document()
+    try:
+        return document.study(), None
+    except SfumatoError as error:
+        return None, error
+
+
+def budget_of(declared: Study) -> dict[str, Any] | None:
+    """What is spent of the budget and what is left; None where the study declares none, or its ledger is lost."""
+    if declared.budget is None:
+        return None
+    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
+
+    try:
+        spent = Studied(declared).ledger.spent(declared.name, None)
+    except SfumatoError:
+        return None
+    left = declared.budget - spent
+    return {
+        "total": show(declared.budget),
+        "left": show(left),
+        "spent": show(spent),
+        "share": float(min(max(spent / declared.budget, Fraction(0)), Fraction(1))),
+    }

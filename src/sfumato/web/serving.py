@@ -1,0 +1,77 @@
+"""Running the workbench: on this machine alone, unless the owner says otherwise and gives the files for TLS."""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from sfumato.errors import UsageError
+from sfumato.web.app import make_app
+from sfumato.web.settings import Settings
+
+FIRST_PORT: Final = 8765
+
+
+def serve(
+    folders: tuple[Path, ...],
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    begin: Path | None = None,
+    ready: Callable[[str], None],
+) -> None:
+    """Serve until interrupted; ``ready`` gets the address with the start token. ``begin`` is a study to open."""
+    tls = certificate is not None and key is not None
+    if not _is_loopback(host) and not tls:
+        raise UsageError(
+            f"'{host}' is not this machine alone, and pages there would travel unencrypted",
+            "leave out --host, or give --certificate and --key",
+            code="SF-USAGE-418",
+        )
+    listening = _listen(host, port)
+    settings = Settings(folders=folders, begin=begin, host=host, port=listening.getsockname()[1], tls=tls)
+    config = uvicorn.Config(
+        make_app(settings),
+        log_level="critical",  # an access log would say which columns were looked at
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="on",
+        limit_concurrency=500,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=None if certificate is None else str(certificate),
+        ssl_keyfile=None if key is None else str(key),
+    )
+    ready(settings.address)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the wanted port, or on the first free one."""
+    wanted = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + 20), 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for one in wanted:
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, one))
+            found.listen(128)
+        except OSError:
+            found.close()
+        else:
+            return found
+    raise UsageError(
+        f"port {port} of '{host}' cannot be used", "choose another with --port, or leave it out", code="SF-USAGE-419"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,113 @@
+// What htmx does not do: focus after a swap, keys, copying, plots, dropped files. No state: that is the server's.
+(() => {
+  "use strict";
+  const on = (type, handler) => document.addEventListener(type, handler);
+
+  // A panel that was swapped in gets the focus on its title; Escape goes back to where it was opened from.
+  let opener = null;
+  on("htmx:beforeRequest", (event) => {
+    if (event.target.closest("[data-opens]")) opener = event.target.closest("[data-opens]");
+  });
+  on("htmx:afterSwap", (event) => {
+    draw(event.target);
+    const title = event.target.id === "panel" && event.target.querySelector("[data-focus]");
+    if (title) title.focus();
+  });
+  on("htmx:oobAfterSwap", (event) => draw(event.target));
+  on("keydown", (event) => {
+    if (event.key === "Escape" && event.target.closest("#panel") && opener && opener.isConnected) opener.focus();
+  });
+
+  on("click", (event) => {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(() => { copy.textContent = "Copied"; });
+    const all = event.target.closest("[data-pick-all]");
+    if (all) for (const box of document.querySelectorAll(all.dataset.pickAll)) box.checked = all.checked;
+  });
+
+  // A file that is dropped on the page, or chosen, is sent as it is; the answer says where its study is.
+  const upload = (area, file) => {
+    const said = area.querySelector("[data-said]");
+    said.textContent = `Copying ${file.name} to a private folder of this computer …`;
+    const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "X-File-Name": encodeURIComponent(file.name), "HX-Request": "true" };
+    fetch("/open/upload", { method: "POST", headers, body: file }).then(async (answer) => {
+      if (answer.ok) { location.href = answer.headers.get("location"); return; }
+      said.textContent = "";
+      document.getElementById("notices").innerHTML = await answer.text();
+    }).catch(() => { said.textContent = "The workbench did not take the file: it may be too large. Open it by its path."; });
+  };
+  on("dragover", (event) => { if (event.target.closest("[data-drop]")) event.preventDefault(); });
+  on("drop", (event) => {
+    const area = event.target.closest("[data-drop]");
+    if (!area || !event.dataTransfer.files.length) return;
+    event.preventDefault();
+    upload(area, event.dataTransfer.files[0]);
+  });
+  on("change", (event) => {
+    const area = event.target.closest("[data-drop]");
+    if (area && event.target.files && event.target.files.length) upload(area, event.target.files[0]);
+  });
+
+  // A figure with a specification, in a script of type application/json or in data-spec where it was swapped in, is drawn
+  // by Vega in the colours of the page; its table stays beside it.
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(name).trim();
+    const axis = { labelColor: of("--ink-2"), titleColor: of("--ink-2"), gridColor: of("--line"), domainColor: of("--edge"), tickColor: of("--edge") };
+    return {
+      background: "transparent", font: getComputedStyle(document.body).fontFamily, axis, view: { stroke: null },
+      legend: { labelColor: of("--ink"), titleColor: of("--ink-2") }, rule: { color: of("--accent") },
+      range: { category: [of("--d1"), of("--d2"), of("--d3"), of("--d4")] },
+    };
+  };
+  const draw = (root) => {
+    for (const place of root.querySelectorAll("[data-plot]:not([data-drawn])")) {
+      const text = place.dataset.spec || (document.getElementById(place.dataset.plot) || {}).textContent;
+      if (!text || !window.sfumatoEmbed) continue;
+      place.dataset.drawn = "";
+      window.sfumatoEmbed(place, JSON.parse(text), { renderer: "canvas", defaultStyle: false, tooltip: false, config: colours() }).then((drawn) => {
+        const said = document.getElementById(place.dataset.hover || "");
+        if (said) drawn.view.addEventListener("mouseover", (_, item) => { if (item && item.datum && item.datum.words) said.textContent = item.datum.words; });
+      }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
+    }
+  };
+  on("DOMContentLoaded", () => draw(document));
+  on("sfumato:plots", () => draw(document)); // a page may load Vega with `async`, and not wait for it
+
+  // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
+  const short = (value) => String(Number(value.toPrecision(2)));
+  const spoken = (value) => `ε ${short(value)}: odds change by a factor of at most ${Number((Math.exp(value) * 1.0005).toPrecision(3))}`;
+  on("input", (event) => {
+    const slider = event.target.closest("[data-epsilon-slider]");
+    if (slider) {
+      const value = 10 ** Number(slider.value);
+      document.getElementById(slider.dataset.epsilonSlider).value = short(value);
+      slider.setAttribute("aria-valuetext", spoken(value));
+    }
+    const exact = event.target.closest("[data-epsilon]");
+    if (exact) {
+      const parts = exact.value.split("/").map(Number);
+      const value = parts.length === 2 ? parts[0] / parts[1] : parts[0];
+      const other = document.querySelector(`[data-epsilon-slider="${exact.id}"]`);
+      if (other && value > 0) { other.value = Math.log10(value); other.setAttribute("aria-valuetext", spoken(value)); }
+    }
+  });
+  on("click", (event) => {
+    const set = event.target.closest("[data-set]");
+    if (!set) return;
+    const field = document.getElementById(set.dataset.set);
+    field.value = set.dataset.value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+
+  // A button that needs typed confirmations works once they match; the server checks them again.
+  on("input", (event) => {
+    const form = event.target.closest("[data-confirm]");
+    if (!form) return;
+    const fields = [...form.querySelectorAll("[data-matches]")];
+    const same = (field) => field.value.trim() === field.dataset.matches;
+    for (const field of fields) field.setAttribute("aria-invalid", String(field.value !== "" && !same(field)));
+    form.querySelector("[type=submit]").disabled = !fields.every(same);
+  });
+})();

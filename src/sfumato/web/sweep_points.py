@@ -1,0 +1,203 @@
+"""Candidates of a sweep as a page shows them: as they are stored while it runs, and as it gave them in the end."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from sfumato.evaluate.measures import MEASURES
+from sfumato.frontier import Axis, Point, Spread, average_draws, efficient, label
+from sfumato.frontier.choose import Choice
+from sfumato.study.recipe import Chosen, Recipe
+from sfumato.workflow.sweeping.stored_points import digest
+
+BASELINE: Final = "baseline"
+SHAPES: Final = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point, and whether it is efficient among those that are shown."""
+
+    point: Point
+    efficient: bool
+    number: int
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.point.label
+
+    @property
+    def key(self) -> str:
+        """A name for its box that stays the same while other points arrive."""
+        return digest(self.name)[:12]
+
+    def value(self, measure: str) -> str:
+        """A number as text, with how far its draws lie apart."""
+        found, spread = self.point.numbers.get(measure), self.point.spread.get(measure)
+        if found is None or not math.isfinite(found):
+            return "–"
+        return f"{found:.4g}" if spread is None else f"{found:.4g} ± {spread.deviation:.2g}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a study declares below `releases` to publish it, as `sfumato frontier` says it."""
+        return Choice(point=self.point, rule="", sentence="").settings
+
+
+def axis_of(name: str) -> Axis:
+    """A measure as an axis; its parameters may stand behind its name."""
+    plain = name.split(" ", maxsplit=1)[0]
+    if plain not in MEASURES:
+        return Axis(name=name, title=name, better="lower")
+    found = MEASURES[plain]()
+    return Axis(name=name, title=found.title, better=found.better, unit=found.unit)
+
+
+def stored(folder: Path, since: float) -> list[Point]:
+    """The points that were written to a folder since a time; the draws of a candidate together."""
+    draws: dict[str, list[Point]] = {}
+    for file in sorted(folder.glob("*.json")):
+        try:
+            if file.stat().st_mtime < since:
+                continue
+            one = json.loads(file.read_text(encoding="utf-8"))
+            key = digest({name: one.get(name) for name in ("baseline", "method", "parameters")})
+            draws.setdefault(key, []).append(_stored_point(one))
+        except (OSError, ValueError, KeyError, TypeError):  # half of an older version's file is no point
+            continue
+    return [average_draws(found) for found in draws.values()]
+
+
+def finished(result: Mapping[str, Any]) -> list[Point]:
+    """The points that a sweep printed, failures and baselines among them."""
+    found = [_printed_point(one) for one in (*result["points"], *result["baselines"])]
+    failed = [
+        Point(label=str(one.get("label", "")), series="failed", family="", failure=str(one["why"]))
+        for one in result["failures"]
+        if isinstance(one, Mapping)
+    ]
+    known = {point.label for point in found}
+    return [*found, *(point for point in failed if point.label not in known)]
+
+
+def candidates(points: Iterable[Point], x: str, y: str, shown: Sequence[str] | None = None) -> list[Candidate]:
+    """The points by privacy loss, the efficient ones marked; only series that are ``shown``, and all without it."""
+    every = [point for point in points if shown is None or point.series in shown or point.series == BASELINE]
+    there = [point for point in every if point.has(x, y) and point.series != BASELINE]
+    best = {id(point) for point in efficient(there, axis_of(x), axis_of(y))}
+    order = sorted(every, key=lambda p: (not p.has(x, y), p.series == BASELINE, p.numbers.get(x, 0.0), p.label))
+    return [Candidate(point, id(point) in best, n) for n, point in enumerate(order)]
+
+
+def series_of(points: Iterable[Point]) -> list[str]:
+    """The methods with their privacy models, each once."""
+    return list(dict.fromkeys(point.series for point in points if point.series not in {BASELINE, "failed"}))
+
+
+def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Sequence[str]) -> str:
+    """The points as a Vega-Lite specification: shapes by method, efficient ones filled and joined."""
+    rows = [
+        {
+            "x": one.point.numbers[x],
+            "y": one.point.numbers[y],
+            "series": one.point.series,
+            "kind": "baseline" if one.point.series == BASELINE else "efficient" if one.efficient else "other",
+            "words": f"{one.name}: {x} {one.value(x)}, {y} {one.value(y)}",
+            "low": _end(one.point, y, "least"),
+            "high": _end(one.point, y, "most"),
+        }
+        for one in found
+        if one.point.has(x, y)
+    ]
+    along, up = axis_of(x), axis_of(y)
+    encoding = {
+        "x": {"field": "x", "type": "quantitative", "title": _title(along), "scale": _scale(rows, "x", log=log)},
+        "y": {"field": "y", "type": "quantitative", "title": _title(up), "scale": _scale(rows, "y", log=log)},
+    }
+    domain = [*series, BASELINE]
+    shapes = [SHAPES[n % len(SHAPES)] for n in range(len(series))] + ["stroke"]
+    legend = {"orient": "bottom", "columns": 1, "labelLimit": 320}
+    plain = {"field": "series", "type": "nominal", "title": None, "legend": legend}
+    by_series = {
+        "shape": {**plain, "scale": {"domain": domain, "range": shapes}},
+        "color": {**plain, "scale": {"domain": domain}},
+    }
+    return json.dumps(
+        {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "width": "container",
+            "height": 380,
+            "data": {"values": rows},
+            "layer": [
+                {
+                    "transform": [{"filter": "datum.kind == 'efficient'"}],
+                    "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "opacity": 0.5},
+                    "encoding": {**encoding, "order": {"field": "x", "type": "quantitative"}},
+                },
+                {
+                    "transform": [{"filter": "datum.high > datum.low"}],
+                    "mark": {"type": "rule", "strokeWidth": 1},
+                    "encoding": {"x": encoding["x"], "y": {**encoding["y"], "field": "low"}, "y2": {"field": "high"}},
+                },
+                {
+                    "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
+                    "mark": {"type": "point", "size": 110, "strokeWidth": 2, "filled": False},
+                    "encoding": {**encoding, **by_series},
+                },
+                {
+                    "transform": [{"filter": "datum.kind == 'efficient'"}],
+                    "mark": {"type": "point", "size": 130, "filled": True, "opacity": 1},
+                    "encoding": {**encoding, **by_series},
+                },
+            ],
+        }
+    )  # fmt: skip
+
+
+def _title(axis: Axis) -> str:
+    return f"{axis.title}{f' ({axis.unit})' if axis.unit else ''}, {axis.better} is better"
+
+
+def _scale(rows: Sequence[Mapping[str, Any]], which: str, *, log: bool) -> dict[str, Any]:
+    if not log:
+        return {"zero": False}
+    positive = [row[which] for row in rows if row[which] > 0]
+    if positive and len(positive) == len(rows):
+        return {"type": "log"}
+    return {"type": "symlog", "constant": min(positive, default=1.0)}
+
+
+def _end(point: Point, measure: str, which: str) -> float:
+    spread = point.spread.get(measure)
+    return point.numbers[measure] if spread is None else float(getattr(spread, which))
+
+
+def _stored_point(one: Mapping[str, Any]) -> Point:
+    numbers = {str(name): float(value) for name, value in one["numbers"].items()}
+    plain = Point(
+        label=str(one["label"]), series=BASELINE, family="", numbers=numbers, refused=dict(one.get("refused") or {}),
+        facts=dict(one.get("facts") or {}), seconds=float(one.get("seconds") or 0), failure=one.get("failure"),
+    )  # fmt: skip
+    if "baseline" in one:
+        return plain
+    recipe = _recipe(one["method"], one["parameters"], one.get("purpose"))
+    return replace(plain, label=label(recipe), series=str(one["method"]), recipe=recipe)
+
+
+def _printed_point(one: Mapping[str, Any]) -> Point:
+    stated = one["recipe"]
+    recipe = None if stated is None else _recipe(stated["method"], stated["parameters"], stated["purpose"])
+    return Point(
+        label=str(one["label"]), series=str(one["series"]), family=str(one["family"]), recipe=recipe,
+        numbers=dict(one["numbers"]), refused=dict(one["refused"]), facts=dict(one["facts"]),
+        seconds=float(one["seconds"]), failure=one["failure"], draws=int(one["draws"]),
+        spread={name: Spread(**found) for name, found in one["spread"].items()}, foreign=bool(one["foreign"]),
+    )  # fmt: skip
+
+
+def _recipe(method: str, parameters: Mapping[str, Any], purpose: str | None) -> Recipe:
+    return Recipe(name=method, method=method, purpose=purpose, parameters=dict(parameters), chosen=Chosen.ON_RAW)

@@ -1,0 +1,73 @@
+"""A bundle in a ZIP file from anybody: only the files of one folder are unpacked, counted byte by byte."""
+
+import stat
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Final
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from sfumato.errors import VerifyError
+from sfumato.release.bundle.atomic_files import MANIFEST
+
+_MOST_FILES: Final = 10_000
+_CHUNK: Final = 1 << 20
+_AGAIN: Final = "do not use it, and get the bundle again from who published it"
+
+
+def unpack_bundle(archive: Path, into: Path, *, most: int) -> Path:
+    """Unpack the folder of a ZIP file that holds manifest.json into a new folder, and return that.
+
+    ``most`` bounds the bytes that are written, whatever sizes the archive states. Names that are not those of a plain
+    file in that one folder are not unpacked; links, and encrypted files, are refused.
+    """
+    into.mkdir(mode=0o700, exist_ok=True, parents=True)
+    target = Path(tempfile.mkdtemp(dir=into))
+    try:
+        with ZipFile(archive) as opened:
+            wanted = _wanted(opened)
+            left = most
+            for name, info in wanted.items():
+                left = _write(opened, info, target / name, left)
+    except (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError):
+        raise VerifyError("the ZIP file cannot be read", _AGAIN, code="SF-VERIFY-431") from None
+    return target
+
+
+def _wanted(opened: ZipFile) -> dict[str, ZipInfo]:
+    """The files of the one folder with manifest.json, by their names in it."""
+    every = opened.infolist()
+    if len(every) > _MOST_FILES:
+        raise VerifyError(f"the ZIP file has more than {_MOST_FILES:,} files", _AGAIN, code="SF-VERIFY-432")
+    homes = sorted({str(PurePosixPath(info.filename).parent) for info in every if _name(info) == MANIFEST})
+    if len(homes) != 1:
+        found = "no" if not homes else "more than one"
+        raise VerifyError(
+            f"the ZIP file holds {found} {MANIFEST}", "give one bundle in a ZIP file", code="SF-VERIFY-433"
+        )
+    inside = {_name(info): info for info in every if str(PurePosixPath(info.filename).parent) == homes[0]}
+    for name, info in inside.items():
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG) and not info.is_dir():
+            raise VerifyError("the ZIP file holds a link or a device", _AGAIN, code="SF-VERIFY-434")
+        assert "/" not in name, "the last part of a path"
+    return {name: info for name, info in inside.items() if not info.is_dir() and _plain(name)}
+
+
+def _name(info: ZipInfo) -> str:
+    return PurePosixPath(info.filename).name
+
+
+def _plain(name: str) -> bool:
+    """Whether a name is that of a file in a folder, on every system."""
+    return bool(name) and name not in {".", ".."} and not any(c in name for c in '/\\:\0<>|"?*')
+
+
+def _write(opened: ZipFile, info: ZipInfo, place: Path, left: int) -> int:
+    """Unpack one file; an error once more bytes come out than may."""
+    with opened.open(info) as source, place.open("xb") as out:
+        while chunk := source.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise VerifyError("the ZIP file unpacks to too many bytes", _AGAIN, code="SF-VERIFY-435")
+            out.write(chunk)
+    return left

@@ -1,0 +1,160 @@
+"""What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import SourceError, UsageError
+from sfumato.file_names import file_stem
+from sfumato.web.jobs import Job, Jobs
+from sfumato.web.settings import Settings
+from sfumato.web.study_document import StudyDocument
+
+
+@dataclass(eq=False)
+class OpenStudy:
+    """A study file that is open on the page, and the job that described its table."""
+
+    key: str
+    path: Path
+    described: Job | None = None
+    cache: dict[str, Any] = field(default_factory=dict)  # what pages computed for one version of the file
+    tour: bool = False  # whether pages say what to do next
+
+    def document(self) -> StudyDocument:
+        """The file as it is now."""
+        return StudyDocument.read(self.path)
+
+    @property
+    def profile(self) -> dict[str, Any] | None:
+        """What `describe` found in the table, for the owner's eyes; None while it runs, or if it failed."""
+        return self.described.result if self.described is not None and self.described.state == "done" else None
+
+
+class Workspace:
+    """Everything that pages share. Paths come from pages, so each is held to the folders that were opened."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.private = Path(tempfile.mkdtemp(prefix="sfumato-page-"))  # only its owner may open it
+        self.jobs = Jobs(self.private)
+        self._studies: dict[str, OpenStudy] = {}
+        self._bundles: dict[str, Path] = {}
+        if settings.begin is not None:
+            self.open_study(settings.begin)
+
+    @property
+    def home(self) -> Path:
+        """The folder that relative paths start at, and that new studies are written to."""
+        return self.settings.folders[0]
+
+    def resolve(self, named: str) -> Path:
+        """A path that a page names, below an opened folder; links that lead out of it are refused."""
+        if not named.strip() or "\0" in named:
+            raise UsageError("no path is named", "type a path", code="SF-USAGE-412")
+        path = (self.home / Path(named.strip()).expanduser()).resolve()
+        if not any(path.is_relative_to(folder.resolve()) for folder in self.settings.folders):
+            raise UsageError(
+                "the path is not below a folder that the workbench was started for",
+                "start it with `sfumato serve --folder FOLDER`, or choose another file",
+                code="SF-USAGE-413",
+            )
+        return path
+
+    def open_study(self, path: Path) -> OpenStudy:
+        """A study file by its path."""
+        if not path.is_file():
+            raise UsageError(f"there is no file '{path.name}' there", "check the path", code="SF-USAGE-414")
+        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        if key not in self._studies:
+            self._studies[key] = OpenStudy(key, path)
+        return self._studies[key]
+
+    def study(self, key: str) -> OpenStudy:
+        """An open study by its key."""
+        if key not in self._studies:
+            raise UsageError("this study is not open", "open it on the start page", code="SF-USAGE-415")
+        return self._studies[key]
+
+    @property
+    def studies(self) -> list[OpenStudy]:
+        """All open studies, the newest first."""
+        return list(self._studies.values())[::-1]
+
+    def describe(self, study: OpenStudy, source: str) -> Job:
+        """Start to describe the table of a study; the result is for the owner's eyes."""
+        study.described = self.jobs.start("describe", ["describe", source], cwd=study.path.parent, study=study.key)
+        return study.described
+
+    def new_study(self, source: str, *, name: str) -> OpenStudy:
+        """A new study file for a table, with nothing declared yet."""
+        stem = file_stem(name) or "study"
+        path = next(p for p in _numbered(self.home, stem) if not p.exists())
+        text = (
+            "# Made on the workbench. A column is released only with a role that you confirmed.\n"
+            f"name: {path.stem}\nsource: {_quoted(source)}\nprivacy: {{unit: record}}\nattributes: {{}}\n"
+        )
+        StudyDocument(path, text, stored=None).save()
+        return self.open_study(path)
+
+    def open_bundle(self, path: Path) -> str:
+        """The key of a bundle by its folder."""
+        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        self._bundles[key] = path
+        return key
+
+    def bundle(self, key: str) -> Path:
+        """The folder of an open bundle."""
+        if key not in self._bundles:
+            raise UsageError("this bundle is not open", "open it on the start page", code="SF-USAGE-416")
+        return self._bundles[key]
+
+    async def store_upload(self, name: str, chunks: AsyncIterator[bytes]) -> Path:
+        """Keep a table that was dropped on the page until the workbench ends; one that is too large is refused."""
+        folder = self.private / "uploads"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        safe = file_stem(Path(name).stem) or "table"
+        ending = "".join(
+            s for s in Path(name).suffixes[-2:] if s.lower() in {".csv", ".tsv", ".txt", ".gz", ".parquet"}
+        )
+        path = Path(tempfile.mkdtemp(dir=folder)) / f"{safe}{ending.lower() or '.csv'}"
+        size = 0
+        try:
+            with path.open("xb") as out:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    self._refuse_large(size)
+                    out.write(chunk)
+        except BaseException:
+            shutil.rmtree(path.parent, ignore_errors=True)
+            raise
+        return path
+
+    def _refuse_large(self, size: int) -> None:
+        if size > self.settings.most_uploaded:
+            raise SourceError(
+                f"the file is larger than {self.settings.most_uploaded // 2**20:,} MiB",
+                "open it by its path in place of dropping it here",
+                code="SF-SOURCE-420",
+            )
+
+    async def close(self) -> None:
+        """End jobs that publish nothing, and remove what was uploaded."""
+        await self.jobs.close()
+        shutil.rmtree(self.private, ignore_errors=True)
+
+
+def _numbered(folder: Path, stem: str) -> Any:
+    yield folder / f"{stem}.yaml"
+    number = 2
+    while True:
+        yield folder / f"{stem}-{number}.yaml"
+        number += 1
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,85 @@
+"""The frontier page: a sweep with points that arrive, a plot and a table, a comparison, and the choice."""
+
+import re
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.web.adult_study import make_study
+from tests.web.conftest import opened, serving
+
+expect = pytest.importorskip("playwright.sync_api").expect
+pytestmark = pytest.mark.error_rate(0, reason="the noise decides where points lie, and no test looks at that")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("frontier")
+    make_study(folder, rows=500)
+    with serving(folder, "study.yaml") as found:
+        yield found
+
+
+@pytest.fixture
+def page(chromium, bench):
+    with opened(chromium, bench) as found:
+        found.get_by_role("link", name="adult").first.click()
+        found.get_by_role("link", name="Frontier").click()
+        yield found
+
+
+def test_a_sweep_is_saved_run_compared_and_released(page, bench):
+    """One way through the page: each step needs what the one before it made."""
+    expect(page.get_by_text("No candidates yet")).to_be_visible()
+    expect(page.get_by_text("is not covered by ε either")).to_be_visible()
+    page.get_by_label("Name of the sweep").fill("small")
+    for place in page.get_by_label("Method", exact=True).all()[1:]:
+        place.select_option("")
+    page.get_by_label("Parameters").first.fill("k: [5, 50]")
+    page.get_by_label("Method to add").select_option("diffgen")
+    page.get_by_label("Parameters").last.fill("epsilon: [1], h: 2")
+    page.get_by_role("button", name="Save sweep").click()
+    expect(page.get_by_label("Sweep of the study")).to_have_value("small")
+    declared = YAML(typ="safe").load((bench.folder / "study.yaml").read_text())["sweeps"]["small"]
+    assert declared == [{"method": "mondrian", "k": [5, 50]}, {"method": "diffgen", "epsilon": [1], "h": 2}]
+
+    page.get_by_label("Purpose").select_option("survey")
+    page.get_by_label("Draws of a random release").fill("2")
+    page.get_by_role("button", name="Start sweep").click()
+    expect(page.get_by_role("heading", name="Sweep running")).to_be_visible()
+    expect(page.locator("#points tr").filter(has_text="mondrian, k = 50")).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("heading", name="Sweep running")).to_have_count(0, timeout=90_000)
+    expect(page.locator("#points tr").filter(has_text="diffgen, ε = 1, h = 2")).to_contain_text("±")
+    expect(page.locator("#plot canvas")).to_be_visible()
+    expect(page.locator("#drawer summary")).to_contain_text("frontier study.yaml --purpose survey --sweep small")
+
+    page.get_by_label("Log scale").check()
+    expect(page.get_by_label("Log scale")).to_be_checked()
+    page.get_by_label("diffgen: ε-DP").uncheck()
+    expect(page.locator("#points tr").filter(has_text="diffgen")).to_have_count(0)
+    expect(page.locator("#plot canvas")).to_be_visible()
+
+    page.get_by_label("Compare mondrian, k = 50").check()
+    page.get_by_role("button", name="Compare two").click()
+    expect(page.locator("#notices")).to_contain_text("choose two of them")
+    page.get_by_label("diffgen: ε-DP").check()
+    page.get_by_label("Compare diffgen, ε = 1, h = 2").check()
+    page.get_by_label("Compare mondrian, k = 50").check()
+    page.get_by_role("button", name="Compare two").click()
+    compared = page.locator("#compared")
+    expect(compared).to_contain_text("uloss")
+    expect(compared).to_contain_text("chosen on the raw table")
+    page.get_by_role("button", name="Release this: mondrian, k = 50").click()
+    page.wait_for_url(re.compile(r"/plan\?release="))
+    declared = YAML(typ="safe").load((bench.folder / "study.yaml").read_text())["releases"]
+    made = next(one for one in declared.values() if one.get("k") == 50)
+    assert made == {"purpose": "survey", "method": "mondrian", "k": 50, "chosen": "chosen on the raw table"}
+
+
+def test_a_wrong_grid_is_refused_before_anything_is_written(page, bench):
+    before = (bench.folder / "study.yaml").read_text()
+    page.get_by_label("Name of the sweep").fill("wrong")
+    page.get_by_label("Parameters").first.fill("k: [")
+    page.get_by_role("button", name="Save sweep").click()
+    expect(page.locator("#notices .is-bad")).to_be_visible()
+    assert (bench.folder / "study.yaml").read_text() == before

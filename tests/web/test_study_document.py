@@ -1,0 +1,117 @@
+"""An edit of a page changes the lines of one entry, and nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import StudyError
+from sfumato.web.study_document import StudyDocument
+from tests.raising import raises_code
+
+TEXT = """\
+# mine
+name: clinic   # a name
+source: a.csv
+privacy: {unit: record}
+
+attributes:
+  # how old
+  age: {role: quasi_identifier, type: integer, bounds: [0, 120]}   # years
+  town:
+    role: quasi_identifier
+    values:
+      - Ulm
+      - Bonn     # a town
+
+  "yes": {role: sensitive, values: [a, b]}
+
+releases: {one: {method: mondrian, k: 5}}   # the first
+"""
+
+
+def document(tmp_path, text=TEXT):
+    path = tmp_path / "study.yaml"
+    path.write_text(text, encoding="utf-8")
+    return StudyDocument.read(path)
+
+
+def changed(before, after):
+    old, new = before.splitlines(), after.splitlines()
+    return [line for line in new if line not in old], [line for line in old if line not in new]
+
+
+def test_an_entry_is_replaced_on_its_line(tmp_path):
+    found = document(tmp_path).set(
+        "attributes", "age", value={"role": "sensitive", "type": "integer", "bounds": [0, 99]}
+    )
+    assert changed(TEXT, found.text) == (
+        ["  age: {role: sensitive, type: integer, bounds: [0, 99]}   # years"],
+        ["  age: {role: quasi_identifier, type: integer, bounds: [0, 120]}   # years"],
+    )
+
+
+def test_a_block_is_replaced_and_what_follows_stays(tmp_path):
+    found = document(tmp_path).set("attributes", "town", value={"role": "insensitive", "values": ["Ulm", "no"]})
+    assert "  town: {role: insensitive, values: [Ulm, no]}" in found.text
+    assert (
+        '  "yes": {role: sensitive, values: [a, b]}' in found.text
+        and "Bonn" not in found.get("attributes", "town")["values"]
+    )
+    assert found.get("attributes", "town") == {"role": "insensitive", "values": ["Ulm", "no"]}
+
+
+def test_new_entries_go_to_the_end_of_their_mapping(tmp_path):
+    found = document(tmp_path).set("attributes", "job: it's", value={"role": "identifier"})
+    added, lost = changed(TEXT, found.text)
+    assert lost == [] and added == ["""  "job: it's": {role: identifier}"""]
+    assert found.set("releases", "two", value={"method": "tds", "k": 3}).get("releases", "two") == {
+        "method": "tds",
+        "k": 3,
+    }
+    assert found.set("purposes", "p", value={"attributes": ["age"]}).get("purposes", "p") == {"attributes": ["age"]}
+    assert found.set("privacy", "budget", value=4).get("privacy") == {"unit": "record", "budget": 4}
+
+
+def test_entries_are_removed_with_their_lines(tmp_path):
+    found = document(tmp_path).remove("attributes", "town")
+    assert found.get("attributes", "town") is None and "# how old" in found.text
+    assert list(found.get("attributes")) == ["age", "yes"]
+    assert document(tmp_path).remove("attributes", "nobody").text == TEXT
+    assert document(tmp_path).remove("releases", "one").get("releases") is None
+
+
+def test_an_empty_mapping_takes_entries(tmp_path):
+    found = document(tmp_path, "name: a\nsource: b.csv\nattributes: {}\n").set(
+        "attributes", "age", value={"role": "time"}
+    )
+    assert found.get("attributes") == {"age": {"role": "time"}}
+    assert found.set("attributes", "b", value={"role": "identifier"}).get("attributes", "b") == {"role": "identifier"}
+
+
+@given(
+    name=st.text(min_size=1).filter(lambda t: t.isprintable()),
+    values=st.lists(st.text(max_size=20).filter(str.isprintable), max_size=4),
+)
+def test_whatever_is_written_reads_back(tmp_path_factory, name, values):
+    tmp_path = tmp_path_factory.mktemp("study")
+    value = {"role": "sensitive", "values": values, "nested": {name: [1, True, None, 0.5]}}
+    found = document(tmp_path).set("attributes", name, value=value)
+    assert found.get("attributes", name) == value
+    again = found.set("attributes", name, value={"role": "time"})
+    assert again.get("attributes", name) == {"role": "time"}
+    if name not in ("age", "town", "yes"):
+        assert again.remove("attributes", name).get("attributes") == document(tmp_path).get("attributes")
+
+
+def test_a_file_that_somebody_changed_is_not_overwritten(tmp_path):
+    mine, theirs = document(tmp_path), StudyDocument.read(tmp_path / "study.yaml")
+    theirs.set("name", value="theirs").save()
+    with raises_code(StudyError, "SF-STUDY-231"):
+        mine.set("name", value="mine").save()
+    assert StudyDocument.read(tmp_path / "study.yaml").get("name") == "theirs"
+    assert not list(tmp_path.glob(".study*"))
+
+
+def test_what_is_no_yaml_is_said(tmp_path):
+    with pytest.raises(StudyError):
+        document(tmp_path, "name: [").set("name", value="x")
