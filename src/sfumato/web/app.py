@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from sfumato.errors import InternalError, SfumatoError
+from sfumato.errors import InternalError, SfumatoError, UsageError
 from sfumato.web.guard import Guard
 from sfumato.web.pages import ROUTES
 from sfumato.web.rendering import page
@@ -91,7 +91,7 @@ async def _told(request: Request, error: Exception) -> Response:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    told = SfumatoError("there is no such page", "go back to the start page", code="SF-USAGE-417")
+    told = UsageError("there is no such page", "go back to the start page", code="SF-USAGE-417")
     return _shown(request, told, status=status)
 
 

@@ -98,8 +98,8 @@ class StudyDocument:
                 above = None if found is None else found[1]
             if not isinstance(above, MappingNode) or not above.value:  # there is nothing to add it to: one by one
                 document = self
-                for place, one in values.items():
-                    document = document.set(*place, value=one)
+                for where, one in values.items():
+                    document = document.set(*where, value=one)
                 return document
             entry, pair = _rendered(keys[-1], value), _pair(above, keys[-1])
             if pair is not None:

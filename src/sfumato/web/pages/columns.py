@@ -295,7 +295,9 @@ def study_fields(request: Request, form: FormData) -> Response:
         if person and (person, at_most) != (old["person"], old["at_most"]):
             if not at_most.isdecimal() or int(at_most) < 1:
                 raise UsageError(
-                    "the most records of a person is no whole number above 0", "write one, such as 3", "SF-USAGE-436"
+                    "the most records of a person is no whole number above 0",
+                    "write one, such as 3",
+                    code="SF-USAGE-436",
                 )
             document = document.set("privacy", "unit", value={"person": person, "at_most": int(at_most)})
         elif not person and old["person"]:
