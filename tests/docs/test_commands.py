@@ -53,6 +53,7 @@ def test_the_commands_are_those_of_the_interface():
         "ask",
         "learn",
         "frontier",
+        "serve",
         "evaluate measures",
         "evaluate accuracy",
         "evaluate link",
