@@ -31,6 +31,8 @@ def row(page, name):
 
 def test_a_messy_table_from_opening_to_a_checked_study(workbench, page):
     write_messy(workbench.folder / "messy.csv")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
     open_table(page, "messy.csv")
     expect(page.locator("#column-rows tr")).to_have_count(8, timeout=WAIT)  # they appear without a reload
     study = workbench.folder / "messy.yaml"
@@ -75,6 +77,7 @@ def test_a_messy_table_from_opening_to_a_checked_study(workbench, page):
     expect(page.locator("#messages")).to_contain_text("values are missing", timeout=WAIT)
     page.locator("#messages").get_by_role("link", name="naïve").click()
     expect(panel.get_by_role("heading", name="naïve")).to_be_visible()
+    assert not [address for address in asked if "?" in address.removeprefix(workbench.address)]  # names stay in bodies
 
 
 def test_columns_in_bulk_filters_and_the_privacy_unit(workbench, page):

@@ -338,9 +338,11 @@ def check(request: Request, form: FormData) -> Response:
     return page(request, "column_messages.html", **_shown(opened, **_filter(form)))
 
 
-def messages(request: Request) -> Response:
+@posted
+def messages(request: Request, form: FormData) -> Response:
     """What the last check found, with the rows and the summary that it changes."""
-    return page(request, "columns_changed.html", changed=None, swapped=True, **_shown(open_study(request)))
+    shown = _shown(open_study(request), **_filter(form))
+    return page(request, "columns_changed.html", changed=None, swapped=True, **shown)
 
 
 def _last_check(opened: OpenStudy) -> Job | None:
@@ -365,7 +367,8 @@ def outside(request: Request, form: FormData) -> Response:
     opened = open_study(request)
     found = columns_of(opened)
     row = _row(found, request)
-    entry = entry_of_form(row, form)
+    # The domain is what counts: a column that no role was chosen for yet has one, too.
+    entry = entry_of_form(row, form if form.get("role") else FormData([*form.multi_items(), ("role", "insensitive")]))
     if entry is None or entry["role"] == "identifier":
         raise UsageError("without a domain nothing is outside of it", "choose another role", code="SF-USAGE-437")
     folder = workspace(request).private / "drafts"
@@ -410,7 +413,7 @@ ROUTES: Final = [
     Route(f"{_HERE}/study", study_fields, methods=["POST"]),
     Route(f"{_HERE}/format", confirm_format, methods=["POST"]),
     Route(f"{_HERE}/check", check, methods=["POST"]),
-    Route(f"{_HERE}/messages", messages),
+    Route(f"{_HERE}/messages", messages, methods=["POST"]),
     Route(f"{_HERE}/{{number:int}}", panel),
     Route(f"{_HERE}/{{number:int}}", save, methods=["POST"]),
     Route(f"{_HERE}/{{number:int}}/role", confirm, methods=["POST"]),

@@ -72,6 +72,9 @@
     }
   };
   on("DOMContentLoaded", () => draw(document));
+  // Vega is large: a page that loads it with `async` works before it is there, and draws when it is.
+  const vega = document.querySelector('script[src="/static/vega/vega.js"]');
+  if (vega) vega.addEventListener("load", () => draw(document));
   on("sfumato:plots", () => draw(document)); // a page may load Vega with `async`, and not wait for it
 
   // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
