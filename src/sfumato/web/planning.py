@@ -217,7 +217,8 @@ def _against_epsilon(
 def linked(sentence: str, study: Study | None, columns: str) -> Markup:
     """A sentence in which the names of attributes lead to their columns. Names may hold anything, so all is escaped."""
     names = sorted(study.attributes, key=len, reverse=True) if study is not None else []
-    said = sentence[:1].upper() + sentence[1:]
+    symbol = sentence[1:2] == " " and sentence[:1] != "a"  # `h is chosen …`: a parameter keeps its case
+    said = sentence if symbol else sentence[:1].upper() + sentence[1:]
     if not names or said.startswith("Read as odds"):
         return Markup("{}").format(said)
     pattern = re.compile(r"(?<![\w'-])('?)(" + "|".join(re.escape(name) for name in names) + r")\1(?![\w'-])")
