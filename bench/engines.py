@@ -157,9 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="1000000,20000000")
     parser.add_argument("--engines", default=",".join(_ENGINES))
-    parser.add_argument(
-        "--only", default="", help="releases whose names begin so; several with commas, or 'mondrian, 14'"
-    )
+    parser.add_argument("--only", action="append", help="releases whose names begin so; may be given several times")
     parser.add_argument("--postgres", help="a database that may be written to; otherwise one is started")
     parser.add_argument("--spark", help="a cluster that reads files of this machine; otherwise one is started")
     parser.add_argument("--tables", type=Path, help="a folder where blown-up tables are kept")
@@ -168,7 +166,7 @@ def main() -> None:
     engines = asked.engines.split(",")
     if unknown := set(engines) - set(_ENGINES):
         parser.error(f"no engine is called {', '.join(sorted(unknown))}")
-    names = [name for name in _RELEASES if name.startswith(asked.only)]
+    names = [name for name in _RELEASES if name.startswith(tuple(asked.only or [""]))]
     print(f"{machine()}\n\n{'; '.join(settings(asked, engines))}\n\n{_HEAD}", flush=True)
     times: dict[tuple[str, str], dict[int, Watched]] = {}
     with tempfile.TemporaryDirectory(prefix="sfumato-bench-") as made:

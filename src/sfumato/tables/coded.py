@@ -42,6 +42,7 @@ from sfumato.tables.engine import SourceTable
 from sfumato.tables.folding import Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
+from sfumato.tables.marginal_query import marginal_query
 
 _TOGETHER = 32  # attributes counted by one query; more would make its plan slow
 EVERYWHERE: Final[Within] = MappingProxyType({})
@@ -198,7 +199,7 @@ class CodedTable:
             return self.full_cells(in_parts=in_parts), self.all_rows()
         table = self.records.marked()
         coded = table.select(*(f"c{place}" for place in range(width)))
-        columns, counts = self._counted(coded, limited=width if many else 0)
+        columns, counts = self._counted(coded, limited=width, possible=possible)
         fits = np.ones(len(counts), dtype=bool)
         for column in columns:
             fits &= column >= 0
@@ -310,6 +311,7 @@ class CodedTable:
         keys, counts = self._counted(
             kept.select(**{f"g{place}": packed(columns, sizes, places) for place, places in enumerate(packs)}),
             limited=limited,
+            possible=prod(sizes),
             in_parts=in_parts,
         )
         return unpacked(keys, sizes, packs), counts
@@ -321,17 +323,18 @@ class CodedTable:
         return None if memory is None else most_cells(memory, attributes)
 
     def _counted(
-        self, table: ir.Table, *, limited: int, in_parts: bool = False
+        self, table: ir.Table, *, limited: int, possible: int, in_parts: bool = False
     ) -> tuple[list[Narrow], NDArray[np.int64]]:
         """The distinct rows of a table, by column, and how often each occurs.
 
-        Cells of ``limited`` attributes are refused where there are more than fit here. 0: never. A private release
-        takes none of the limited counts: how many cells there are is nothing that ε covers, and it may not fail by it.
-        They are kept, so that they are counted once, except where too many are no end: parts need the room.
+        Cells of ``limited`` attributes are refused where there are more than fit here. 0: never. They are not counted
+        where all that are ``possible`` fit. A private release takes none of the limited counts: how many cells there
+        are is nothing that ε covers, and it may not fail by it. They are kept, so that they are counted once, except
+        where too many are no end: parts need the room.
         """
         grouped = table.group_by(list(table.columns)).aggregate(n=table.count())
         most = self._most_cells(limited, in_parts=in_parts) if limited else None
-        if most is not None:
+        if most is not None and possible > most:
             if not in_parts:
                 kept = self.source.session.keep(self.source.compile(grouped), doing=f"counting {self.source.name}")
                 grouped = ibis.table(grouped.schema(), name=kept)
@@ -345,21 +348,13 @@ class CodedTable:
         return [len(sets[name]) if name in sets else self._domain(name).size for name in names]
 
     def _marginals(self, attributes: Sequence[str], by: str) -> dict[str, Marginal]:
-        """One query with a grouping set an attribute; Ibis has none, so its words are wrapped around Ibis's SQL.
-
-        A code is never null, so in each row of the result the one column that is not says which set the row is of.
-        """
+        """One query for all; codes are never null."""
         others = [name for name in attributes if name != by]
         columns = [f"c{self._place(name)}" for name in others]
-        named = f"c{self._place(by)}"
-        which = " ".join(f"WHEN {column} IS NOT NULL THEN {place}" for place, column in enumerate(columns))
-        code = f"COALESCE({', '.join([*columns, '-1'])})"
-        sets = ", ".join([*(f"({column}, {named})" for column in columns), f"({named})"])
-        chosen = f"{f'CASE {which} ELSE -1 END' if columns else '-1'} AS which, {code} AS code, {named} AS class"
         coded = self.source.compile(self._table([*others, by]))
-        grouped = f"FROM ({coded}) AS coded GROUP BY GROUPING SETS ({sets})"
-        found = self.source.session.fetch(
-            f"SELECT {chosen}, COUNT(*) AS n {grouped}",
+        session = self.source.session
+        found = session.fetch(
+            marginal_query(coded, columns, f"c{self._place(by)}", dialect=session.dialect),
             doing=f"counting {self.source.name}",
         )
         sets_of, codes, classes, counts = (_numbers(found, name) for name in ("which", "code", "class", "n"))
