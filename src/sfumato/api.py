@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 from sfumato import workflow
 from sfumato.errors import PublishError, UsageError, VerifyError
 from sfumato.evaluate.audit import Finding
+from sfumato.evaluate.carried_risk import CarriedRisk
 from sfumato.evaluate.foreign import ReadTable
 from sfumato.evaluate.intersection import Intersection
 from sfumato.evaluate.learning.accuracy import Comparison
@@ -400,6 +401,21 @@ class Study:
             progress=progress,
             memory_limit=memory_limit,
         )
+
+    def attack_attributes(
+        self,
+        release: str | Path | Published | Release,
+        *,
+        was: str | None = None,
+        progress: Progress = silent,
+        memory_limit: str | None = None,
+    ) -> CarriedRisk:
+        """For the owner: which quasi-identifiers carry the risk of linkage. Uses raw data, covered by no guarantee.
+
+        Everybody is looked up by all quasi-identifiers of a release of records, and by all but one. ``was``: see
+        `measure`.
+        """
+        return workflow.attack_attributes(self.declared, release, was=was, progress=progress, memory_limit=memory_limit)
 
     def attack_intersect(
         self,

@@ -121,8 +121,13 @@ def test_an_edit_of_the_same_release_elsewhere_is_noticed(studied):
 @pytest.mark.slow
 @pytest.mark.error_rate(0, reason="whether numbers appear is looked at, and not what they are")
 def test_accuracy_is_measured_on_a_public_stand_in(studied):
-    _, page, _ = studied
-    page.get_by_label("Public table with the study’s columns").fill("adult.parquet")
+    workbench, page, _ = studied
+    field = page.get_by_label("Public table with the study’s columns")
+    field.fill("adult.parquet")
+    page.get_by_role("button", name="Measure").click()
+    expect(page.locator("#notices")).to_contain_text("SF-USAGE-452")  # the table of the study is not public
+    (workbench.folder / "survey.parquet").write_bytes((workbench.folder / "adult.parquet").read_bytes())
+    field.fill("survey.parquet")
     page.get_by_role("button", name="Measure").click()
     expect(page.locator("#measured-table")).to_be_visible(timeout=180_000)
     expect(page.locator("#measured")).to_contain_text("Your table was not read")

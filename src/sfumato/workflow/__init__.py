@@ -6,7 +6,7 @@ in the order of trust, whatever the method is.
 
 from sfumato.workflow.accuracy import accuracies, accuracy
 from sfumato.workflow.ask_table import Answer, Question, ask
-from sfumato.workflow.attack import attack_intersect, attack_link, attack_table
+from sfumato.workflow.attack import attack_attributes, attack_intersect, attack_link, attack_table
 from sfumato.workflow.audit_release import audit_recipe
 from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
@@ -45,6 +45,7 @@ __all__ = [
     "accuracy",
     "adopt_releases",
     "ask",
+    "attack_attributes",
     "attack_intersect",
     "attack_link",
     "attack_table",

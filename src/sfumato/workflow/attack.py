@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, UsageError
+from sfumato.evaluate.carried_risk import CarriedRisk, carried_risk
 from sfumato.evaluate.evidence import Evidence, protected
 from sfumato.evaluate.foreign import foreign_table
 from sfumato.evaluate.intersection import Intersection, intersect
@@ -39,6 +40,20 @@ def attack_link(
     people = None if known is None else _known(evidence, known, progress, memory_limit)
     progress("looking people up", 0, 1)
     return link(evidence) if people is None else link(evidence, people.cells, people.sets)
+
+
+def attack_attributes(
+    study: Study,
+    release: Given,
+    *,
+    was: str | None = None,
+    progress: Progress = silent,
+    memory_limit: str | None = None,
+) -> CarriedRisk:
+    """Look up everybody of the study's table in a bundle, by all quasi-identifiers and by all but one."""
+    evidence = evidence_of_bundle(study, release, was=was, progress=progress, memory_limit=memory_limit)
+    progress("looking people up without each quasi-identifier", 0, 1)
+    return carried_risk(evidence)
 
 
 def attack_table(

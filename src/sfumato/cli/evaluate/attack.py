@@ -29,6 +29,9 @@ def link(
     table: Table = None,
     hierarchy: Hierarchies = None,
     was: Was = None,
+    attributes: Annotated[
+        bool, typer.Option("--attributes", help="Show which quasi-identifiers carry the risk, and the smallest groups.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Linkage attack: look up people in a release by their quasi-identifiers.
@@ -39,6 +42,13 @@ def link(
     from sfumato.api import Study
 
     refuse_without_table(table, hierarchy=hierarchy)
+    if attributes and (table is not None or known is not None):
+        raise UsageError(
+            "--attributes looks up everybody of the study's table in a bundle",
+            "leave out --table and --with",
+            code="SF-USAGE-481",
+        )
+    carried = None
     if table is not None:
         study = Study.load(study_of_table(bundle, against))
         given = one_foreign_table(table, hierarchies=hierarchy)
@@ -52,11 +62,14 @@ def link(
         )
     else:
         with show.progress(shown=not json) as report:
-            found = Study.load(against).attack_link(bundle, known=known, was=was, progress=report)
+            study = Study.load(against)
+            found = study.attack_link(bundle, known=known, was=was, progress=report)
+            carried = study.attack_attributes(bundle, was=was, progress=report) if attributes else None
     if json:
-        show.as_json({"owner_only": _OWNER, **found.as_json()})
+        more = {} if carried is None else {"carried": carried.as_json()}
+        show.as_json({"owner_only": _OWNER, **found.as_json(), **more})
         return
-    show.bullets(found.sentences())
+    show.bullets([*found.sentences(), *([] if carried is None else carried.sentences())])
     show.warn(_OWNER)
 
 

@@ -4,7 +4,9 @@ import hashlib
 import os
 from collections.abc import Mapping
 from fractions import Fraction
+from glob import glob
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -273,7 +275,9 @@ def measure(request: Request, form: FormData) -> Response:
     elif "://" in named:
         table = named
     else:
-        table = os.path.relpath(found.resolve(named), opened.path.parent)
+        path = found.resolve(named)
+        _refuse_own_table(opened, path)
+        table = os.path.relpath(path, opened.path.parent)
     epsilons = sorted({*("0.1", "0.5", "1", "2"), str(form.get("p.epsilon") or "1").strip()})
     asked = ["plan", opened.path.name, name, "--epsilons", ",".join(epsilons), "--stand-in", table]
     records = str(form.get("records") or "").strip()
@@ -283,6 +287,17 @@ def measure(request: Request, form: FormData) -> Response:
     where = "the packaged census table" if named in {_PACKAGED, ""} else named
     opened.cache[f"measured {name}"] = (job, where)
     return page(request, "plan_measured.html", study=opened, selected=name, measured=_measured(opened, name))
+
+
+def _refuse_own_table(opened: OpenStudy, path: Path) -> None:
+    """A stand-in is public: the table of the study is not, and an ε that is chosen on it is covered by nothing."""
+    source = opened.document().get("source")
+    own = str(source.get("path") if isinstance(source, Mapping) else source)
+    pattern = str(opened.path.parent / own)
+    if path in {Path(one).resolve() for one in (pattern, *glob(pattern))}:  # noqa: PTH207 - the pattern may be absolute
+        raise UsageError(
+            "the stand-in is the table of this study", "name another table, which is public", code="SF-USAGE-452"
+        )
 
 
 def measured(request: Request) -> Response:
