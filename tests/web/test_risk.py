@@ -33,7 +33,9 @@ def page(chromium, bench):
 def test_risk_is_measured_for_three_adversaries(page):
     page.get_by_role("button", name="Measure risk").click()
     part = page.locator("#risk-measures")
-    expect(part.get_by_role("row").filter(has_text="Prosecutor risk, highest")).to_contain_text("20.0 %", timeout=60_000)
+    expect(part.get_by_role("row").filter(has_text="Prosecutor risk, highest")).to_contain_text(
+        "20.0 %", timeout=60_000
+    )
     for name in ("Journalist risk, highest", "Marketer risk", "Records at risk"):
         expect(part.get_by_role("row").filter(has_text=name)).to_be_visible()
     expect(page.get_by_text("Never publish it")).to_be_visible()
