@@ -18,6 +18,8 @@ from sfumato.tables.engine import SourceTable, refuse_twins
 _FLOATS: Final = ("FLOAT", "DOUBLE")
 _NUMBER: Final = r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)"
 _TIMES: Final = r"DATE|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?"
+_MICROSECONDS: Final = ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+_FAR: Final = 6 * 10**18  # microseconds
 _REFUSED: Final = r"BLOB|(STRUCT|MAP)\(.*\)"  # Ibis knows these; an attribute that is declared on one is refused
 _AS_IT_IS: Final = re.compile(rf"BOOLEAN|VARCHAR|\"NULL\"|(VARCHAR|{_NUMBER})(\[\])?|{_TIMES}|{_REFUSED}")
 
@@ -29,13 +31,19 @@ def describe_source(
     doing = f"reading {name}"
     kinds = _kinds(session, sql, doing=doing)
     refuse_twins([column for column, _ in kinds], where=name)
-    texts = {c: f"CAST({identifier(c)} AS VARCHAR)" for c, kind in kinds if not _AS_IT_IS.fullmatch(kind)}
-    view = session.look(_replacing(sql, texts), doing=doing)
+    read = {c: f"CAST({identifier(c)} AS VARCHAR)" for c, kind in kinds if not _AS_IT_IS.fullmatch(kind)}
+    read |= {c: _near(identifier(c)) for c, kind in kinds if kind in _MICROSECONDS}
+    view = session.look(_replacing(sql, read), doing=doing)
     first = session.fetch(f"FROM {identifier(view)} LIMIT 1", doing=doing)
     if first.num_rows == 0:
         raise SourceError(f"{name} holds no records", "point to a table with at least one record", code="SF-SOURCE-009")
     schema = ibis.Schema.from_pyarrow(first.schema)
     return SourceTable(ibis.table(schema, name=view), session, name, dict(read_as or {}))
+
+
+def _near(column: str) -> str:
+    """A time that is more than some 200,000 years away is no value: the engine fails on it where it needs its day."""
+    return f"CASE WHEN epoch_us({column}) BETWEEN -{_FAR} AND {_FAR} THEN {column} END"
 
 
 def hide_statistics(session: DuckSession, sql: str, *, doing: str) -> str:
