@@ -121,6 +121,10 @@ def test_questions_and_trees_bring_counts_alone(address, spy, tmp_path):
 def test_describing_brings_values_of_columns_that_no_record_can_be_put_together_from(address, spy):
     sf.describe(address)
     for found in spy:
+        if found.column_names == ["code", "n"]:  # counts over bins, and of values of columns with few of them
+            assert found.num_rows <= CELLS
+            assert "secret" not in str(found.to_pydict())
+            continue
         assert found.num_rows <= 1  # aggregates alone
         columns = found.to_pylist()[0] if found.num_rows else {}
         lists = [value for value in columns.values() if isinstance(value, list) and len(value) > 1]

@@ -29,7 +29,7 @@ def count_distributions(source: SourceTable, asked: Sequence[Asked], table: ir.T
     records, and expressions that do not grow with the number of bins.
     """
     binned = [one for one in asked if _edges(one.profile)]
-    listed = [one for one in asked if not _edges(one.profile) and one.profile.values]
+    listed = [one for one in asked if not _edges(one.profile) and _all_listed(one.profile)]
     bins = _count(source, table, [_bin(one, table[one.name]) for one in binned])
     texts = _count(source, table, [f"{one.place}:" + table[one.name] for one in listed])
     found: dict[int, Distribution] = {}
@@ -47,6 +47,11 @@ def count_distributions(source: SourceTable, asked: Sequence[Asked], table: ir.T
             others=sum(count for count, _ in ranked[MOST_BINS:]),
         )
     return found
+
+
+def _all_listed(profile: ColumnProfile) -> bool:
+    """Whether every value is in the profile already: counting then brings nothing that describing does not bring."""
+    return 0 < profile.distinct <= len(profile.values)
 
 
 def _count(source: SourceTable, table: ir.Table, codes: Sequence[Any]) -> dict[Any, int]:
