@@ -451,10 +451,10 @@ def check(package: Package) -> list[Fault]:
     return faults
 
 
-def assign(package: Package) -> dict[str, str]:
+def assign(package: Package, above: int = 0) -> dict[str, str]:
     """Write codes where they lack; the new codes by their places. Sites with the same message share one."""
     used = {site.code for site in package.sites if site.code} | {*listed(package.root)}
-    highest: defaultdict[str, int] = defaultdict(int)
+    highest: defaultdict[str, int] = defaultdict(lambda: above)
     for code in used:
         prefix, _, number = code.rpartition("-")
         highest[prefix] = max(highest[prefix], int(number))
@@ -577,13 +577,16 @@ def main() -> None:
     """Do what the flags say."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--assign", action="store_true", help="give a code to messages that have none")
+    parser.add_argument(
+        "--above", type=int, default=0, help="new numbers are above this one: branches take no same ones"
+    )
     parser.add_argument("--docs", action="store_true", help="write docs/errors.md")
     parser.add_argument("--check", action="store_true", help="list what is wrong, and exit with 1 if anything is")
     asked = parser.parse_args()
     if not (asked.assign or asked.docs or asked.check):
         parser.error("give --assign, --docs or --check")
     if asked.assign:
-        for place, code in assign(Package(ROOT)).items():
+        for place, code in assign(Package(ROOT), asked.above).items():
             print(f"{place}: {code}")
     package = Package(ROOT)
     if asked.docs:

@@ -110,7 +110,8 @@ class Release(ABC):
     def to_pandas(self) -> "pd.DataFrame":
         """The published table as a pandas table."""
         _need("pandas")
-        return self.to_arrow().to_pandas()
+        table: pd.DataFrame = self.to_arrow().to_pandas()
+        return table
 
     def to_polars(self) -> "pl.DataFrame":
         """The published table as a polars table."""
