@@ -1,1 +1,1 @@
-"""Benchmarks: programs that print the numbers of docs/benchmarks.md, run from the repository: python -m bench.run."""
+"""Benchmarks: programs that print the numbers of docs/explanation/benchmarks.md: python -m bench.run, and others."""

@@ -3,8 +3,8 @@
     python -m bench.losses [--min-sup 0.05]
 
 The packaged census table with the paper's seven attributes: six quasi-identifiers, and the occupation as the sensitive
-attribute. Prints the tables of docs/measures.md: the releases, and what k = 5,000 comes to under every combination of
-settings that the paper leaves open and we tried (all of them are printed).
+attribute. Prints the tables of docs/reference/measures.md: the releases, and what k = 5,000 comes to under every
+combination of settings that the paper leaves open and we tried (all of them are printed).
 """
 
 import argparse

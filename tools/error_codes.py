@@ -1,7 +1,7 @@
-"""Give every error message of Sfumato its code, check the codes, and list them in docs/errors.md.
+"""Give every error message of Sfumato its code, check the codes, and list them in docs/reference/errors.md.
 
     python tools/error_codes.py --assign   # new messages get the next free number of their kind
-    python tools/error_codes.py --docs     # write docs/errors.md
+    python tools/error_codes.py --docs     # write docs/reference/errors.md
     python tools/error_codes.py --check    # what is wrong with the codes; exit code 1 if anything is
 
 The flags can be combined, and run in this order. Run `make fix` after `--assign`: it breaks lines that became too long.
@@ -536,15 +536,15 @@ BUG = Message("an invariant of Sfumato does not hold: …", "report it with the 
 
 
 def listed(root: Path) -> dict[str, Message]:
-    """The codes that docs/errors.md lists, with what it says of them, as it is written there."""
-    page = root / "docs" / "errors.md"
+    """The codes that docs/reference/errors.md lists, with what it says of them, as it is written there."""
+    page = root / "docs" / "reference" / "errors.md"
     rows = page.read_text(encoding="utf-8").splitlines() if page.is_file() else []
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows if row.startswith("| SF-")]
     return {row[0]: Message(*row[1:3]) for row in cells}
 
 
 def page_of(package: Package) -> str:
-    """The text of docs/errors.md: the codes in the source, and those that were listed before and are gone."""
+    """The text of docs/reference/errors.md: the codes in the source, and those that were listed before and are gone."""
     rows = {code: Message(_retired(old.problem), old.fix) for code, old in listed(package.root).items()}
     for site in package.sites:
         if site.code is not None and not site.hands_on:
@@ -580,7 +580,7 @@ def main() -> None:
     parser.add_argument(
         "--above", type=int, default=0, help="new numbers are above this one: branches take no same ones"
     )
-    parser.add_argument("--docs", action="store_true", help="write docs/errors.md")
+    parser.add_argument("--docs", action="store_true", help="write docs/reference/errors.md")
     parser.add_argument("--check", action="store_true", help="list what is wrong, and exit with 1 if anything is")
     asked = parser.parse_args()
     if not (asked.assign or asked.docs or asked.check):
@@ -590,11 +590,11 @@ def main() -> None:
             print(f"{place}: {code}")
     package = Package(ROOT)
     if asked.docs:
-        (ROOT / "docs" / "errors.md").write_text(page_of(package), encoding="utf-8", newline="\n")
+        (ROOT / "docs" / "reference" / "errors.md").write_text(page_of(package), encoding="utf-8", newline="\n")
     if asked.check:
         faults = check(package)
-        if listed(ROOT) and page_of(package) != (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"):
-            faults.append(Fault("docs/errors.md", "the page is not up to date: run tools/error_codes.py --docs"))
+        if listed(ROOT) and page_of(package) != (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8"):
+            faults.append(Fault("docs/reference/errors.md", "it is not up to date: run tools/error_codes.py --docs"))
         for fault in faults:
             print(fault)
         sys.exit(bool(faults))

@@ -44,7 +44,7 @@ TREES: Mapping[str, DiffPTree] = {
 PAPERS_TREE = next(iter(TREES))  # categories split into all their values at once, as its authors do
 _WHY = (
     "the paper took DiffP-C4.5's numbers from its authors' experiment of 2010; ours is another program on other "
-    "splits, and spends its ε differently (docs/interactive.md)"
+    "splits, and spends its ε differently (docs/reference/interactive.md)"
 )
 _PANEL = "10-fold cross-validation on Adult"
 _SURE = 2  # standard errors by which a difference must stand out to be called one

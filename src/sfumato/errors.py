@@ -12,8 +12,8 @@
     └── InternalError       70  SF-INTERNAL-001  a broken invariant: our bug
 
 Every message has a code of its own, which never changes its meaning. `tools/error_codes.py --assign` gives new messages
-theirs, and docs/errors.md lists all of them. An error that is raised again, with the place of what is wrong or as
-another kind, keeps the code of the first: ``code=error.code``.
+theirs, and docs/reference/errors.md lists all of them. An error that is raised again, with the place of what is wrong
+or as another kind, keeps the code of the first: ``code=error.code``.
 
 A message never carries a value taken from a record. Names of columns, values the owner declared, and numbers
 from the study are fine. Only the owner's guard (`workflow.steps.left_out_guard`) says how many records are left out,

@@ -1,4 +1,4 @@
-"""Every error message has a code of its own, of its kind, listed in docs/errors.md, and keeps it in every form."""
+"""Every error message has a code of its own, listed in docs/reference/errors.md, and keeps it in every form."""
 
 import pickle
 import re
@@ -37,11 +37,11 @@ def test_the_sites_are_all_found(package):
 
 
 def test_the_page_is_up_to_date(package):
-    assert page_of(package) == (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    assert page_of(package) == (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
 
 
 def test_codes_that_the_docs_mention_are_listed():
-    for page in (ROOT / "docs").glob("*.md"):
+    for page in (ROOT / "docs").rglob("*.md"):
         assert set(CODE.findall(page.read_text(encoding="utf-8"))) <= set(listed(ROOT)), page.name
 
 
@@ -94,7 +94,7 @@ def kitchen(folder, text):
     """A package of two modules: errors, and ``text``, which raises some."""
     home = folder / "src" / "sfumato"
     home.mkdir(parents=True, exist_ok=True)
-    (folder / "docs").mkdir(exist_ok=True)
+    (folder / "docs" / "reference").mkdir(parents=True, exist_ok=True)
     (home / "errors.py").write_text(KITCHEN, encoding="utf-8")
     (home / "soup.py").write_text(f"from sfumato.errors import StudyError, VerifyError\n{text}", encoding="utf-8")
     return Package(folder)
@@ -160,7 +160,7 @@ def test_codes_are_assigned_beside_the_last_argument_and_once(tmp_path):
 
 
 def test_a_code_that_was_listed_is_never_given_again(tmp_path):
-    page = tmp_path / "docs" / "errors.md"
+    page = tmp_path / "docs" / "reference" / "errors.md"
     package = kitchen(tmp_path, "raise StudyError(f'{1} is | cold', 'warm it', code='SF-STUDY-007')")
     page.write_text(page_of(package), encoding="utf-8")
     assert "| SF-STUDY-007 | … is \\| cold | warm it |" in page.read_text(encoding="utf-8")

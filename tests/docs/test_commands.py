@@ -14,7 +14,7 @@ from sfumato.methods import METHODS, SCORES
 from sfumato.methods.noise.post_processing import POSTS
 from sfumato.study.recipe import Chosen
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def text(name):

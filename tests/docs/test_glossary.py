@@ -7,7 +7,7 @@ from typing import get_args
 from sfumato.evaluate.measures.measure import Kind
 from sfumato.study.attribute import Role
 
-PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
 ENTRIES = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", PAGE, re.MULTILINE)[1:])
 TERMS = {
     "equivalence class", "privacy model", "guarantee", "generalise", "taxonomy", "suppress", "marginal",

@@ -1,4 +1,4 @@
-"""docs/measures.md tells of every measure what the registry tells of it, and of every parameter."""
+"""docs/reference/measures.md tells of every measure what the registry tells of it, and of every parameter."""
 
 import re
 from dataclasses import fields
@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.evaluate.measures import MEASURES, range_words
 
-PAGE = (Path(__file__).parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", PAGE, re.MULTILINE))
 
 

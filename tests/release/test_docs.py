@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs" / "bundle.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "bundle.md"
 
 
 def fields(value, above=""):

@@ -137,7 +137,7 @@ def test_the_process_is_killed(tmp_path, folder, clinic, moment):
         assert not (run.out / "bundle").exists()
         states = [entry.state for entry in run.entries()]
         assert states in ([], ["opened"])
-        assert run.left("desk") and run.left("temporary"), "docs/scale.md says that these stay"
+        assert run.left("desk") and run.left("temporary"), "docs/reference/scale.md says that these stay"
         before = run.left("desk")
         again = Run(folder, cluster, clinic, "dp", out="again")
         assert again.process.wait(300) == 0, again.told()

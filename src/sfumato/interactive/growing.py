@@ -58,9 +58,10 @@ class DiffPTree:
     shares that depend on them compose like fixed ones (see `Accountant`). Inner counts are sums of the leaves', and
     pruning looks at these alone. For persons with at most m records everything runs at ε/m (group privacy).
 
-    The authors' (checked against their program; docs/interactive.md has the sources): ε', what its shares buy, a split
-    point drawn anew in every node for every number, the scores `max` and `gini`, the rule that stops, numbers that stay
-    and categories that are split into all their values (``branch: values``), C4.5's pruning on noisy counts.
+    The authors' (checked against their program; docs/reference/interactive.md has the sources): ε', what its shares
+    buy, a split point drawn anew in every node for every number, the scores `max` and `gini`, the rule that stops,
+    numbers that stay and categories that are split into all their values (``branch: values``), C4.5's pruning on noisy
+    counts.
 
     Ours, within the same ε: choices are by noisy max with exponential noise, which is never worse than the exponential
     mechanism; monotone scores use their halved cost; split points are drawn exactly from the public grid; the default

@@ -1,6 +1,7 @@
 """Engines: whoever reads a table where it lies, and counts.
 
-Ibis writes the queries in the engine's own dialect; the engine runs them. DuckDB is built in, see ``docs/sources.md``.
+Ibis writes the queries in the engine's own dialect; the engine runs them. DuckDB is built in: see
+``docs/reference/sources.md``.
 """
 
 from sfumato.tables.cell_limit import ManyCellsError

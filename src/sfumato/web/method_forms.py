@@ -115,7 +115,7 @@ HELP: Final[Mapping[str, str]] = {
     "population": "Public statistics: {attribute: {value: share}}, or a file with the columns attribute, value, share.",
     "rules": "Known correlations, such as [{where: {age: '[40, 60)'}, value: cancer, confidence: 0.02}].",
 }
-"""What a parameter means, in the words of docs/methods.md."""
+"""What a parameter means, in the words of docs/reference/methods.md."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ def test_without_quasi_identifiers_it_is_what_the_paper_prints_and_the_original_
 
 
 def test_five_thousand_anonymity_is_near_the_paper():
-    # Section 5.1 prints (0.086, 0.0288); docs/measures.md says how far what the paper leaves open moves both.
+    # Section 5.1 prints (0.086, 0.0288); docs/reference/measures.md says how far what the paper leaves open moves both.
     view, cells = adult.table()
     evidence = census(Mondrian(k=5000).draft(view, cells))
     assert WorstPrivacyLoss().read(evidence).value == pytest.approx(0.086, abs=0.03)

@@ -11,7 +11,7 @@ from papers.li_2009 import losses
 from papers.li_2009.losses import requirements, techniques
 from papers.tables.adult import occupations
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "explanation"
 
 
 def test_every_figure_is_documented_and_says_what_it_is():

@@ -9,7 +9,7 @@ import pytest
 from sfumato.privacy.groups.distances import DISTANCES
 from sfumato.privacy.models import MODELS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "models.md").read_text(encoding="utf-8")
 ROWS = {
     cells[1].strip(" `"): [cell.strip() for cell in cells[1:-1]]
     for line in PAGE.splitlines()

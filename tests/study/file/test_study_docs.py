@@ -10,7 +10,7 @@ from sfumato.study.attribute import Role
 from sfumato.study.file import parse_taxonomy, study_from_text, study_schema
 from sfumato.study.file.taxonomy_field import RULES
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "reference"
 STUDY = (DOCS / "study.md").read_text(encoding="utf-8")
 TAXONOMIES = (DOCS / "taxonomies.md").read_text(encoding="utf-8")
 

@@ -294,7 +294,7 @@ def test_a_message_does_not_follow_a_value(spark, capfd):
     assert SECRET not in "".join(capfd.readouterr())
 
 
-# --- declared gaps: docs/scale.md, "Where engines differ" ---
+# --- declared gaps: docs/reference/scale.md, "Where engines differ" ---
 
 LONG = "x" * 1_000_001
 GAPS = {  # a column, the texts that stand for its values on DuckDB, and those on Spark
@@ -312,7 +312,7 @@ GAPS = {  # a column, the texts that stand for its values on DuckDB, and those o
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 def test_texts_that_differ_between_engines_are_those_that_the_documentation_names(tables, engine):
-    """If this fails because a gap is closed, take it out of docs/scale.md."""
+    """If this fails because a gap is closed, take it out of docs/reference/scale.md."""
     columns = {name: column for name, (column, _, _) in GAPS.items()}
     known = {name: list(dict.fromkeys(filter(None, [*here, *there]))) for name, (_, here, there) in GAPS.items()}
     table = pa.table({**columns, "place": range(3)})

@@ -227,7 +227,7 @@ POSTS.add(Post("scale", "counts scaled to a noisy total", "size", _scale))
 POSTS.add(Post("least_squares", "the nearest non-negative counts that sum to a noisy total", "size", _least_squares))
 
 DEFAULT_POST = "class_totals"
-"""Unbiased in the number of records and of each class; docs/benchmarks.md compares it with the others."""
+"""Unbiased in the number of records and of each class; docs/explanation/benchmarks.md compares it with the others."""
 
 
 def post_process(
