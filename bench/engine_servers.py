@@ -57,7 +57,7 @@ def postgres_table(parquet: Path, address: str) -> Iterator[str]:
         connection.execute(f"CREATE UNLOGGED TABLE {TABLE} ({', '.join(kinds)})")
         with tempfile.TemporaryDirectory() as place:
             csv = Path(place) / "table.csv"
-            with duckdb.connect(config={"memory_limit": "1GB"}) as writer:
+            with duckdb.connect(config={"memory_limit": "2GB", "preserve_insertion_order": False}) as writer:
                 writer.execute(f"COPY (FROM '{parquet}') TO '{csv}' (FORMAT csv, HEADER false)")
             with (
                 csv.open("rb") as file,
