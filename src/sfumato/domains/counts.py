@@ -132,6 +132,24 @@ class PartTree:
     branches: tuple[tuple[int, "PartTree"], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSizes:
+    """The occupied combinations of regions of some cuts (classes, for short) by how many records each has."""
+
+    sizes: NDArray[np.int64]  # increasing
+    classes: NDArray[np.int64]  # how many classes have each size
+    spans: NDArray[np.float64]  # (cuts, sizes): the codes beyond one of the regions of these classes, added up; whole
+
+    def __len__(self) -> int:
+        """How many classes there are."""
+        return int(self.classes.sum())
+
+    @property
+    def smallest(self) -> int:
+        """The records of the smallest class."""
+        return int(self.sizes[0])
+
+
 PartWork = Callable[[int, "Cells"], NDArray[np.int64]]
 """What is to be made of the cells of a part, by its number: a table of whole numbers."""
 
@@ -149,6 +167,18 @@ class PartCounter(Protocol):
 
     def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
         """How many records have each combination of codes, in the order of codes."""
+        ...
+
+    def regions_within(self, cuts: Sequence[Cut], within: Within) -> Cells:
+        """How many records have each combination of regions, in the order of regions."""
+        ...
+
+    def distinct_regions_within(self, cuts: Sequence[Cut], within: Within, *, by: Cut | None = None) -> Cells:
+        """How many combinations of regions there are in each region of ``by``, or in one row of no attribute."""
+        ...
+
+    def class_sizes_within(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:
+        """The combinations of regions by how many records each has."""
         ...
 
     def map_parts(
@@ -182,6 +212,22 @@ class TableParts:
     def cells(self, attributes: Sequence[str], within: Within) -> Cells:
         """The cells of a part."""
         return self.counter.cells_within(attributes, within)
+
+    def regions(self, cuts: Sequence[Cut], within: Within) -> Cells:
+        """The occupied combinations of regions of a part, with how many records each has."""
+        return self.counter.regions_within(cuts, within)
+
+    def count_regions(self, cuts: Sequence[Cut], within: Within) -> int:
+        """How many combinations of regions a part has."""
+        return int(self.counter.distinct_regions_within(cuts, within).counts.sum())
+
+    def count_regions_by(self, cuts: Sequence[Cut], by: Cut, within: Within) -> Cells:
+        """The same for each region of one of the cuts."""
+        return self.counter.distinct_regions_within(cuts, within, by=by)
+
+    def class_sizes(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:
+        """The combinations of regions of a part by how many records each has."""
+        return self.counter.class_sizes_within(cuts, within)
 
     def map_parts(
         self, attributes: Sequence[str], parts: Sequence[Within], tree: PartTree, work: PartWork, *, width: int

@@ -12,7 +12,7 @@ from sfumato.methods.method import METHODS, Context, Forecast, Method
 from sfumato.methods.mondrian.algorithm import Mondrian
 from sfumato.methods.specialization.scores import SCORES
 from sfumato.methods.staged.algorithm import Staged
-from sfumato.methods.tds import Tds
+from sfumato.methods.tds.algorithm import Tds
 
 __all__ = [
     "METHODS",

@@ -55,8 +55,8 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
         error = ManyCellsError(
             f"{where} has more than {limit:,} distinct combinations of the {attributes} requested attributes, and more "
             "do not fit the memory limit",
-            "raise --memory-limit, or release fewer attributes or coarser values; `mondrian` with `choose: widest` and "
-            "without `suppress` works in parts",
+            "raise --memory-limit, or release fewer attributes or coarser values; `full-domain`, `tds` and "
+            "`mondrian` (strict, without `suppress`) work in parts",
             code="SF-SOURCE-397",
         )
         error.limit, error.cells = limit, found

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import (
     CellColumns,
     Cells,
+    ClassSizes,
     Marginal,
     PartTree,
     PartWork,
@@ -37,16 +38,16 @@ from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.cell_limit import most_cells, refuse_many_cells
+from sfumato.tables.class_counts import RegionColumns, count_class_sizes, count_distinct_regions, count_regions
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.folding import Narrow, fold, pack, packed, region, sort_cells, unpacked
+from sfumato.tables.folding import COARSE, Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.invalid_values import DomainViolations, count_violations
 from sfumato.tables.left_out_counts import count_left_out
 from sfumato.tables.marginal_query import marginal_query
 
 _TOGETHER = 32  # attributes counted by one query; more would make its plan slow
 EVERYWHERE: Final[Within] = MappingProxyType({})
-_COARSE = 512  # regions of a cut that the engine finds by comparisons; those of a finer cut are found here
 
 
 class CodedTable:
@@ -95,7 +96,7 @@ class CodedTable:
         """The same in narrow columns, in any order; not of sets."""
         self._refuse_other_cuts(cuts)
         names = tuple(cut.attribute for cut in cuts)
-        fine = [place for place, cut in enumerate(cuts) if _COARSE < len(cut) < cut.size]
+        fine = [place for place, cut in enumerate(cuts) if COARSE < len(cut) < cut.size]
         columns, counts = self._group(names, [None if place in fine else cut for place, cut in enumerate(cuts)])
         if fine:
             for place in fine:
@@ -139,6 +140,18 @@ class CodedTable:
         """How many records of a part of the table have each combination of codes, in the order of codes."""
         columns, counts = self._group(attributes, [None] * len(attributes), within=within)
         return Cells(tuple(attributes), *sort_cells(columns, counts, self._sizes(attributes)))
+
+    def regions_within(self, cuts: Sequence[Cut], within: Within) -> Cells:
+        """How many records of a part of the table have each combination of regions, in the order of regions."""
+        return count_regions(self.source, self._regions(cuts, within), cuts)
+
+    def distinct_regions_within(self, cuts: Sequence[Cut], within: Within, *, by: Cut | None = None) -> Cells:
+        """How many combinations of regions a part has, by the regions of one of the cuts if asked for."""
+        return count_distinct_regions(self.source, self._regions(cuts, within), cuts, by)
+
+    def class_sizes_within(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:
+        """The combinations of regions of a part by how many records each has."""
+        return count_class_sizes(self.source, self._regions(cuts, within), cuts)
 
     def map_parts(
         self, attributes: Sequence[str], parts: Sequence[Within], tree: PartTree, work: PartWork, *, width: int
@@ -215,7 +228,7 @@ class CodedTable:
 
     def _cells_of_sets(self, names: tuple[str, ...], cuts: Sequence[Cut]) -> Cells:
         """The same with cuts of sets, whose regions are found here, by their dictionaries."""
-        here = [isinstance(cut, SetCut) or _COARSE < len(cut) < cut.size for cut in cuts]
+        here = [isinstance(cut, SetCut) or COARSE < len(cut) < cut.size for cut in cuts]
         columns, counts = self._group(names, [None if fine else cut for cut, fine in zip(cuts, here, strict=True)])
         for place, cut in enumerate(cuts):
             codes = columns[place].astype(np.int64)
@@ -277,6 +290,17 @@ class CodedTable:
             column = table[f"c{self._place(name)}"]
             table = table.filter((column >= start) & (column < stop))
         return table
+
+    def _regions(self, cuts: Sequence[Cut], within: Within) -> ir.Table:
+        """The records of a part with their regions; not of sets."""
+        self._refuse_other_cuts(cuts)
+        names = [cut.attribute for cut in cuts]
+        columns = [f"c{self._place(name)}" for name in names]
+        return self._region_columns.of(self._part(names, within), columns, cuts)
+
+    @cached_property
+    def _region_columns(self) -> RegionColumns:
+        return RegionColumns(self.source, lambda name: self.cells_within([name], EVERYWHERE).codes[:, 0].copy())
 
     def _domain(self, name: str) -> Domain:
         domain = self.attributes[self._place(name)].domain

@@ -15,6 +15,7 @@ Narrow = NDArray[np.signedinteger]
 
 _WORD = 2**62
 _TOGETHER = 16  # columns in one number: each is nested in the SQL, and compilers go down by recursion
+COARSE = 512  # regions of a cut that the engine finds by comparisons; those of a finer cut are looked up
 
 
 def region(code: ir.IntegerColumn, cut: Cut) -> ir.IntegerColumn:
@@ -29,6 +30,19 @@ def region(code: ir.IntegerColumn, cut: Cut) -> ir.IntegerColumn:
         return (code < cut.starts[middle]).ifelse(among(first, middle - 1), among(middle, last))
 
     return among(0, len(cut) - 1)
+
+
+def span(number: ir.IntegerColumn, spans: Sequence[int]) -> ir.IntegerValue:
+    """What stands in a list at the number of a region: comparisons between neighbours that differ."""
+    first = [place for place, one in enumerate(spans) if place == 0 or one != spans[place - 1]]
+
+    def among(low: int, high: int) -> ir.IntegerValue:
+        if low == high:
+            return ibis.literal(spans[first[low]], "int64")
+        middle = (low + high + 1) // 2
+        return (number < first[middle]).ifelse(among(low, middle - 1), among(middle, high))
+
+    return among(0, len(first) - 1)
 
 
 def pack(sizes: Sequence[int]) -> list[range]:

@@ -197,8 +197,8 @@ def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run)
         return CountedTable(asked, counter, method, guard(study, counter, anyway=run.anyway))
     run.progress("counting the records", 0, 1)
     whole = count_whole_table(study, asked, counter, anyway=run.anyway, in_parts=method.in_parts)
-    if isinstance(whole.cells, TableParts):
-        return CountedTable(asked, whole.cells, method, whole.left_out)
+    if isinstance(whole.cells, TableParts):  # without sets
+        return CountedTable(with_people(method.models, study, asked), whole.cells, method, whole.left_out)
     view, cells = recode_sets(asked, whole.cells, counter.sets)
     view = with_people(method.models, study, view)
     known = with_population(method, study, view)

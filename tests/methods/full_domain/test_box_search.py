@@ -8,6 +8,7 @@ import pytest
 from sfumato.methods.full_domain.box_search import Search
 from sfumato.methods.full_domain.lattice import lattice_of
 from sfumato.methods.full_domain.rollup import Tables
+from sfumato.methods.full_domain.worths import TableWorths
 from tests.methods.small_views import CHAIN, UNEVEN, cells_of, view_of
 from tests.small_domains import JOB
 
@@ -22,14 +23,13 @@ def search(seed, *, share, least=3, judge=None):
     cells = cells_of(view, np.stack(codes, axis=1).tolist())
     lattice = lattice_of(view.quasi, {})
     tables = Tables(lattice, [cells.codes[:, place] for place in range(len(shapes))], cells.counts)
-    return Search(
-        lattice=lattice, tables=tables, least=least, allowed=int(share * 250), judge=judge, monotone=judge is None
-    )
+    allowed = int(share * 250)
+    return Search(lattice, TableWorths(tables, least, allowed, judge), allowed, monotone=judge is None)
 
 
 def every(found):
     nodes = product(*(range(len(ladder)) for ladder in found.lattice.ladders))
-    return [found.worth(node) for node in nodes]
+    return [found.worths.of(node, node) for node in nodes]
 
 
 def publishable(found, worths):

@@ -1,20 +1,20 @@
 """Full-domain recoding: one level of generalisation for each attribute, the best there is."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.domains.counts import Cells
+from sfumato.domains.counts import Cells, TableParts
 from sfumato.domains.cut import Cut
 from sfumato.errors import InfeasibleError, InternalError, StudyError
-from sfumato.methods.full_domain.box_search import Found, Judge, Search
-from sfumato.methods.full_domain.lattice import Bounds, Lattice, Levels, lattice_of
-from sfumato.methods.full_domain.rollup import Table, Tables, join_keys, number_rows
+from sfumato.methods.full_domain.box_search import Found, Search
+from sfumato.methods.full_domain.engine_worths import EngineWorths
+from sfumato.methods.full_domain.lattice import Bounds, lattice_of
+from sfumato.methods.full_domain.rollup import join_keys, number_rows
+from sfumato.methods.full_domain.worths import worths_of_cells
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
     GivenModels,
@@ -28,9 +28,9 @@ from sfumato.methods.grouping.partitioning import (
     sort_cells,
     suppress_violations,
 )
+from sfumato.methods.grouping.slices import published_partition, refuse_unsatisfiable_table
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
-from sfumato.privacy.groups.statistics import Integers
 from sfumato.privacy.models import title
 from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
@@ -83,6 +83,11 @@ class FullDomain(ModelMethod):
             raise StudyError("levels is not a mapping", "write `levels: {age: [1, 3]}`", code="SF-STUDY-047")
         return {str(name): _bounds(str(name), given) for name, given in self.levels.items()}
 
+    @property
+    def in_parts(self) -> bool:
+        """It asks for the classes of nodes, and for no cell."""
+        return True
+
     def check(self, view: View) -> None:
         """Refuse attributes without levels, bounds for what is none of them, and models that do not fit."""
         check_view(view, self.models, people=True)
@@ -116,23 +121,29 @@ class FullDomain(ModelMethod):
     def draft(
         self,
         view: View,
-        counts: Cells,
+        counts: Cells | TableParts,
         context: Context | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> Draft:
         """Search, then recode. The clock is only asked if there is a time limit."""
         self.check(view)
-        if not len(counts):
-            refuse_unsatisfiable(view, counts, self.models)
-        cells = sort_cells(view, counts)
         lattice, checks = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
-        search = _search(lattice, checks, cells, parse_share(self.suppress, "suppress"))
+        share = parse_share(self.suppress, "suppress")
+        if isinstance(counts, TableParts):
+            allowed = int(share * counts.records)
+            search = Search(lattice, EngineWorths(lattice, checks, counts, allowed), allowed, checks.monotone)
+        else:
+            if not len(counts):
+                refuse_unsatisfiable(view, counts, self.models)
+            counts = sort_cells(view, counts)
+            allowed = int(share * int(counts.counts.sum()))
+            search = Search(lattice, worths_of_cells(lattice, checks, counts, allowed), allowed, checks.monotone)
         ends = None if self.seconds is None else clock() + self.seconds
         found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=(context or Context()).progress)
         if found.best is None:
-            raise _infeasible(search, checks, cells, found)
-        partition = _partition_at(view, cells, lattice.cuts(found.best.node))
+            raise _infeasible(search, checks, counts, found)
+        partition = _partition_at(view, counts, lattice.cuts(found.best.node))
         left = suppress_violations(view, partition, self.models, limit=search.allowed)
         if left is None or left.suppressed != found.best.suppressed:
             raise InternalError("the search and the recoding do not agree on what is suppressed")
@@ -153,58 +164,10 @@ class FullDomain(ModelMethod):
         )
 
 
-def _search(lattice: Lattice, checks: ModelChecks, cells: Cells, share: Fraction) -> Search:
-    """Rows are told apart by the quasi-identifiers, and by the sensitive attributes that a model looks at."""
-    kind, kinds = _kinds(checks.columns(cells), {name: domain.size for name, domain in checks.domains.items()})
-    codes = [cell_codes(cells, ladder.attribute) for ladder in lattice.ladders]
-    tables = Tables(lattice, codes, cells.counts, kind)
-    return Search(
-        lattice=lattice,
-        tables=tables,
-        least=checks.least,
-        allowed=int(share * int(cells.counts.sum())),
-        judge=None if checks.sizes_alone else _judge(checks, kinds, lattice, tables),
-        monotone=checks.monotone,
-    )
-
-
-def _kinds(columns: Mapping[str, Integers], sizes: Mapping[str, int]) -> tuple[Integers | None, dict[str, Integers]]:
-    """Combinations of sensitive values, numbered through: the number of each row, and the codes of each number."""
-    if not columns:
-        return None, {}
-    key, size = np.zeros(len(next(iter(columns.values()))), dtype=np.int64), 1
-    for name, codes in columns.items():
-        key, size = join_keys(key, size, codes, sizes[name])
-    kind, rows = number_rows(key, size)
-    return kind, {name: codes[rows] for name, codes in columns.items()}
-
-
-def _judge(checks: ModelChecks, kinds: Mapping[str, Integers], lattice: Lattice, tables: Tables) -> Judge:
-    def judge(table: Table, node: Levels) -> NDArray[np.bool_]:
-        sensitive = {} if table.kind is None else {name: codes[table.kind] for name, codes in kinds.items()}
-        people = checks.view.people
-        living = None if people is None else _count_people(lattice.cuts(node), tables.codes(table.heads()), people)
-        return checks.published(table.owner(), table.sizes.astype(np.int64), sensitive, table.groups, people=living)
-
-    return judge
-
-
-def _count_people(cuts: tuple[Cut, ...], heads: Sequence[Integers], people: Cells) -> Integers:
-    """How many people live in the region of each group, which ``heads`` has one row of codes of."""
-    groups = len(heads[0])
-    key, size = np.zeros(groups + len(people), dtype=np.int64), 1
-    for cut, codes in zip(cuts, heads, strict=True):
-        if len(cut) > 1:
-            both = np.concatenate([codes, cell_codes(people, cut.attribute)])
-            key, size = join_keys(key, size, cut.regions(both), len(cut))
-    home, rows = number_rows(key, size)
-    there = np.bincount(home[groups:], weights=people.counts, minlength=len(rows)).astype(np.int64)
-    found: Integers = there[home[:groups]]
-    return found
-
-
-def _partition_at(view: View, cells: Cells, cuts: tuple[Cut, ...]) -> Partition:
+def _partition_at(view: View, cells: Cells | TableParts, cuts: tuple[Cut, ...]) -> Partition:
     """The partition of a node: cells in the same regions are a group."""
+    if isinstance(cells, TableParts):
+        return published_partition(view, cells, cuts)
     regions = [cut.regions(cell_codes(cells, cut.attribute)) for cut in cuts]
     key, size = np.zeros(len(cells), dtype=np.int64), 1
     for cut, region in zip(cuts, regions, strict=True):
@@ -234,7 +197,7 @@ def _bounds(name: str, given: Any) -> Bounds:
     return low or 0, high
 
 
-def _infeasible(search: Search, checks: ModelChecks, cells: Cells, found: Found) -> InfeasibleError:
+def _infeasible(search: Search, checks: ModelChecks, counts: Cells | TableParts, found: Found) -> InfeasibleError:
     """Why nothing was found, and the largest parameter for which something would be."""
     if not found.complete:
         return InfeasibleError(
@@ -242,18 +205,18 @@ def _infeasible(search: Search, checks: ModelChecks, cells: Cells, found: Found)
             "raise `time_limit`, or leave it out",
             code="SF-INFEASIBLE-009",
         )
-    sizes = np.sort(search.tables.table(search.lattice.top).totals)
-    smaller = np.cumsum(sizes) - sizes  # records in smaller groups: right at the first of several equal ones
+    sizes, groups = search.worths.sizes(search.lattice.top)
+    smaller = np.cumsum(sizes * groups) - sizes * groups  # records in smaller groups
     largest = int(sizes[smaller <= search.allowed].max())
     if largest >= checks.least:
-        refuse_unsatisfiable(checks.view, cells, checks.models)
+        refuse_unsatisfiable_table(checks.view, counts, checks.models)
     way_out = f"set k to {largest} or less" if largest < checks.least else "relax the privacy model"
-    more = [] if search.allowed == search.tables.records else ["raise `suppress`"]
+    more = [] if search.allowed == search.worths.records else ["raise `suppress`"]
     if any(len(ladder.cuts[-1]) > 1 for ladder in search.lattice.ladders):
         more.append("allow higher `levels`")
     return InfeasibleError(
         f"no level of generalisation satisfies {' and '.join(title(model) for model in checks.models)} "
-        f"with {search.allowed:,} of {search.tables.records:,} records suppressed",
+        f"with {search.allowed:,} of {search.worths.records:,} records suppressed",
         ", or ".join([way_out, *more]),
         code="SF-INFEASIBLE-010",
     )

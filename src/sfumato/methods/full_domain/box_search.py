@@ -21,39 +21,14 @@ does not follow: a group that violates a model as a whole may have parts that sa
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.methods.full_domain.lattice import Lattice, Levels
-from sfumato.methods.full_domain.rollup import Table, Tables
+from sfumato.methods.full_domain.worths import TIE, Worth, Worths, generalised_loss
 from sfumato.progress import Progress, silent
-
-TIE = 1e-12  # losses closer than this are equal: their sums are rounded
-_SMALL = 2_000  # rows; counting from a table of so few is not worth a smaller one
-
-Judge = Callable[[Table, Levels], NDArray[np.bool_]]
-"""Whether each group of a node's table is published. A group below the least size never is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """A node that was counted."""
-
-    node: Levels
-    loss: float
-    suppressed: int
-    groups: int  # published ones
-    too_small: int  # records in groups below the least size
-    extra: float  # the loss that suppressing those adds
-
-    def better_than(self, other: "Worth") -> bool:
-        """Less loss, or the same in more groups, or the same in order: fixed, whichever was found first."""
-        if abs(self.loss - other.loss) > TIE:
-            return self.loss < other.loss
-        return (-self.groups, self.node) < (-other.groups, other.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +41,19 @@ class Found:
     bound: float  # no node has a lower loss
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Search:
     """What is searched, and by which rules."""
 
     lattice: Lattice
-    tables: Tables
-    least: int  # no smaller group satisfies the models
+    worths: Worths
     allowed: int  # records that may be suppressed
-    judge: Judge | None  # None: the least size is all that the models ask for
     monotone: bool
 
     def run(self, *, stop: Callable[[], bool] = lambda: False, progress: Progress = silent) -> Found:
         """Find the best node, or the best so far when ``stop`` says so."""
         bottom, top = self.lattice.bottom, self.lattice.top
-        seen = {top: self.worth(top)}
+        seen = {top: self.worths.of(top, bottom)}
         best = seen[top] if self._fits(seen[top]) else None
         used: Counter[Levels] = Counter()
         heap = [] if self._hopeless(seen[top]) else [(self._generalised(bottom) + seen[top].extra, 0, bottom, top)]
@@ -98,9 +71,9 @@ class Search:
             made += 2
             heapq.heappush(heap, (self._generalised(above) + seen[high].extra, made, above, high))
             used[low] += 1
-            if used[low] == 2 and self.tables.rows_for(below) > _SMALL:  # noqa: PLR2004 - asked again, so once more likely
-                self.tables.table(low)  # from now on the box is counted from here, if it is smaller
-            found = seen[below] = self.worth(below)
+            if used[low] == 2:  # noqa: PLR2004 - asked again, so once more likely
+                self.worths.prepare(low, below)
+            found = seen[below] = self.worths.of(below, low)
             progress("searching the lattice", len(seen), self.lattice.size)
             if self._fits(found) and (best is None or found.better_than(best)):
                 best = found
@@ -108,49 +81,21 @@ class Search:
                 heapq.heappush(heap, (self._generalised(low) + found.extra, made + 1, low, below))
         return Found(best, len(seen), complete=True, bound=1.0 if best is None else best.loss)
 
-    def worth(self, node: Levels) -> Worth:
-        """Count the groups of a node, and what publishing it would cost."""
-        table = self.tables.table(node)
-        totals, heads = table.totals, table.heads()
-        small = totals < self.least
-        too_small, extra = self._lost(node, totals, heads, small)
-        gone, more = small, extra
-        if self.judge is not None and too_small <= self.allowed:
-            gone = ~self.judge(table, node)
-            _, more = self._lost(node, totals, heads, gone)
-        return Worth(
-            node,
-            self._generalised(node) + more,
-            int(totals[gone].sum()),
-            int(len(totals) - gone.sum()),
-            too_small,
-            extra,
-        )
-
-    def _lost(
-        self, node: Levels, totals: NDArray[np.float64], heads: Sequence[NDArray[np.int64]], gone: NDArray[np.bool_]
-    ) -> tuple[int, float]:
-        """How many records are lost, and what that adds to the loss."""
-        rows = np.flatnonzero(gone)
-        sizes = totals[rows]
-        losses = self.tables.losses(node, [head[rows] for head in heads])
-        return int(sizes.sum()), float(np.sum(sizes * (1 - losses))) / self.tables.records
-
     def _fits(self, found: Worth) -> bool:
         return found.suppressed <= self.allowed and found.groups > 0
 
     def _hopeless(self, high: Worth) -> bool:
         """Whether no node below can be published; see the top of this file."""
-        if high.too_small > self.allowed or high.too_small == self.tables.records:
+        if high.too_small > self.allowed or high.too_small == self.worths.records:
             return True
         return self.allowed == 0 and self.monotone and high.suppressed > 0
 
     def _generalised(self, node: Levels) -> float:
-        return float(sum(losses[step] for losses, step in zip(self.tables.generalised, node, strict=True)))
+        return generalised_loss(self.worths.generalised, node)
 
     def _cut(self, low: Levels, high: Levels) -> tuple[int, int]:
         """The attribute whose levels differ most in loss, and the last level on the lower side of half of that."""
-        costs = self.tables.generalised
+        costs = self.worths.generalised
         place = max(
             (place for place in range(len(low)) if low[place] < high[place]),
             key=lambda place: costs[place][high[place]] - costs[place][low[place]],

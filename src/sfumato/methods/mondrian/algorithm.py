@@ -27,7 +27,7 @@ from sfumato.methods.grouping.partitioning import (
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.mondrian.axes import Axes
 from sfumato.methods.mondrian.cell_table import Table
-from sfumato.methods.mondrian.choices import ByGain, ByLoss, Impurity
+from sfumato.methods.mondrian.choices import NEAR, ByGain, ByLoss, Impurity
 from sfumato.methods.mondrian.cuts import Integers
 from sfumato.methods.mondrian.depth_levels import Chooser, Rules, split_groups
 from sfumato.methods.mondrian.parts import Part, PartCutter
@@ -122,8 +122,11 @@ class Mondrian(ModelMethod):
 
     @property
     def in_parts(self) -> bool:
-        """Whether its first cuts can be made by an engine's counts: those at medians that lose no record."""
-        plain = self.strict and self.choose == "widest" and not parse_share(self.suppress)
+        """Whether its first cuts can be made by an engine's counts: those at medians that lose no record.
+
+        With ``choose="loss"`` large groups are cut at medians, too; groups in which it looks at more are brought.
+        """
+        plain = self.strict and self.choose in {"widest", "loss"} and not parse_share(self.suppress)
         return plain and not counts_people(self.models)
 
     def draft(self, view: View, counts: Cells | TableParts, context: Context | None = None) -> Draft:
@@ -170,6 +173,7 @@ class Mondrian(ModelMethod):
         cutter = PartCutter(
             view=view, counts=counts, models=self.models, axes=Axes.of(view.quasi, ordered), least=self._least,
             ordered=ordered, finish=finish, progress=progress,
+            near=NEAR * self._least if self.choose == "loss" else 0,
         )  # fmt: skip
         return cutter.partition(tight=self.ranges == "tight")
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 _SMALLEST = 64  # a part is no less than 1/64 of its group, so that a group is not peeled record by record
 _STILL = 0.6  # how much a group that can still be cut is expected to lose; found on Adult, good from 0.3 to 0.8
-_NEAR = 2000  # in groups of so many times the least size cuts are chosen by loss; above it the choice hardly matters
+NEAR = 2000  # in groups of so many times the least size cuts are chosen by loss; above it the choice hardly matters
 _WORD = 2**62  # far enough from the end of a 64-bit word for one more group
 _LESS = 1 - 1e-9  # a cut that lowers the cost by nothing but rounding gains nothing
 
@@ -207,7 +207,7 @@ class ByLoss:
 
     def __call__(self, level: Level, spans: Spans, groups: Integers) -> Choice:
         """The cuts of groups that are not too large, best first."""
-        near = groups[level.sizes[groups] <= _NEAR * self.least]
+        near = groups[level.sizes[groups] <= NEAR * self.least]
         smallest = np.full(len(level), self.least)
         costs, at = best_cuts(level, spans, self.axes, near, Breadth(self.axes, self.least), smallest)
         return Choice(np.argsort(costs, axis=0, kind="stable"), np.isfinite(costs), at)

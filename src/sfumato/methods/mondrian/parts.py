@@ -76,6 +76,7 @@ class PartCutter:
     ordered: tuple[str, ...]
     finish: Finish
     progress: Progress
+    near: int = 0  # groups of so many records are brought, however many cells they have: medians do not decide there
 
     def partition(self, *, tight: bool) -> Partition:
         """The groups of the whole table, with regions in place of the cells' codes.
@@ -109,7 +110,10 @@ class PartCutter:
             self.progress("cutting the table into parts", done, whole.records)
             node = todo.pop()
             node.part = self._with_cells(node.part)
-            if min(node.part.records, node.part.cells) <= self.counts.most_cells:  # so many records have no more cells
+            few = (
+                min(node.part.records, node.part.cells) <= self.counts.most_cells
+            )  # so many records have no more cells
+            if few or node.part.records <= self.near:
                 node.number = len(fitting)
                 fitting.append(node.part)
             elif children := self._cut(node.part, against):
@@ -127,7 +131,8 @@ class PartCutter:
         Of a part that is expected to have twice as many they are not: it is cut, and at worst once more than needed,
         with the same groups.
         """
-        if part.records <= self.counts.most_cells or part.cells > 2 * self.counts.most_cells:
+        most = self.counts.most_cells
+        if part.records <= max(most, self.near) or part.cells > 2 * most:
             return part
         names = [a.name for a in self.view.attributes]
         return replace(part, cells=self.counts.distinct(names, self._box(part)))

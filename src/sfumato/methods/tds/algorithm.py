@@ -1,12 +1,12 @@
 """TDS: top-down specialization for classification under privacy models (Fung, Wang & Yu, ICDE 2005)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from sfumato.domains.counts import Cells, Marginal
+from sfumato.domains.counts import Cells, Marginal, TableParts
 from sfumato.domains.cut import Cut, Range
 from sfumato.errors import StudyError
 from sfumato.methods.full_domain.lattice import narrowest
@@ -19,14 +19,14 @@ from sfumato.methods.grouping.partitioning import (
     class_attribute,
     finish_partition,
     model_sentences,
-    refuse_unsatisfiable,
     sort_cells,
     value_totals,
 )
+from sfumato.methods.grouping.slices import published_partition, refuse_unsatisfiable_table
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
-from sfumato.methods.specialization.regrouping import Regrouping
 from sfumato.methods.specialization.scores import InfoGain
+from sfumato.methods.tds.groups import CellGroups, EngineGroups, Groups, whole_totals
 from sfumato.privacy.groups.statistics import Integers
 from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
@@ -85,15 +85,28 @@ class Tds(ModelMethod):
             sentences.append(f"{quote_names(free)} are split where the information gain about the class is largest")
         return Forecast(sentences=(*sentences, *model_sentences(self.models)), numbers={})
 
-    def draft(self, view: View, counts: Cells, context: Context | None = None) -> Draft:
+    @property
+    def in_parts(self) -> bool:
+        """It asks for the groups of its cuts, and for no cell."""
+        return True
+
+    def draft(self, view: View, counts: Cells | TableParts, context: Context | None = None) -> Draft:
         """Specialize until nothing valid and beneficial is left."""
         self.check(view)
-        refuse_unsatisfiable(view, counts, self.models)
-        cells, progress = sort_cells(view, counts), (context or Context()).progress
-        descent = _Descent(view, cells, ModelChecks(self.models, view))
+        progress, checks = (context or Context()).progress, ModelChecks(self.models, view)
+        refuse_unsatisfiable_table(view, counts, self.models)
+        if isinstance(counts, TableParts):
+            descent = _descent_in_parts(view, counts, checks)
+        else:
+            counts = sort_cells(view, counts)
+            descent = _descent_of_cells(view, counts, checks)
         while descent.specialize():
             progress("specializing", len(descent.history), len(descent.history) + descent.left)
-        partition = finish_partition(view, _partition(view, cells, descent), self.models)
+        if isinstance(counts, TableParts):
+            found = published_partition(view, counts, tuple(descent.cuts.values()))
+        else:
+            found = _partition(view, counts, descent)
+        partition = finish_partition(view, found, self.models)
         facts = {"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history}
         return self.make_draft(view, partition, facts=facts)
 
@@ -128,24 +141,14 @@ class _Open:
 class _Descent:
     """The cuts on their way down."""
 
-    def __init__(self, view: View, cells: Cells, checks: ModelChecks) -> None:
-        self._checks = checks
+    def __init__(self, view: View, marginals: Mapping[str, Marginal], groups: Groups, checks: ModelChecks) -> None:
+        self._checks, self._marginals, self.groups = checks, marginals, groups
         self._attributes = {attribute.name: attribute for attribute in view.quasi}
         self._place = {name: place for place, name in enumerate(self._attributes)}
-        target = target_of(view)
-        classes = cell_codes(cells, target.name)
-        codes = {name: cell_codes(cells, name) for name in self._attributes}
-        self._marginals = {
-            name: _marginal(codes[name], domain_of(attribute).size, classes, domain_of(target).size, cells.counts)
-            for name, attribute in self._attributes.items()
-        }
-        self._counts = cells.counts
-        self._sensitive = checks.columns(cells)
-        self._table = value_totals(view, cells, checks.domains)
-        self.rows = Regrouping(codes, cells.counts)
         self.cuts = {name: Cut(name, (0,), domain_of(a).size) for name, a in self._attributes.items()}
         self.history: list[str] = []
         self._done = dict.fromkeys(self._attributes, 0)
+        self._looked: dict[tuple[str, Range], tuple[Candidate, int] | None] = {}
         self._open: list[_Open] = []
         for name, cut in self.cuts.items():
             self._enter(name, cut.ranges)
@@ -162,7 +165,7 @@ class _Descent:
             return False
         name, region, children = chosen.candidate.attribute, chosen.candidate.region, chosen.candidate.children
         self._open.remove(chosen)
-        self.rows.specialize(name, children)
+        self.groups.specialize(name, region, children)
         self.cuts[name] = self.cuts[name].specialize(region, children)
         self.history.append(f"{name}: {domain_of(self._attributes[name]).label(*region)}")
         self._done[name] += 1
@@ -170,7 +173,7 @@ class _Descent:
         return True
 
     def _best(self) -> _Open | None:
-        anonymity = self.rows.smallest
+        anonymity = self.groups.smallest
         best: tuple[float, tuple[int, Range], _Open] | None = None
         for bound, key, one in sorted((-one.most(anonymity), self._key(one), one) for one in self._open):
             if best is not None and (bound, key) > best[:2]:
@@ -190,29 +193,43 @@ class _Descent:
 
     def _valid(self, one: _Open) -> bool:
         """Count the groups it would make, unless no specialization has touched its records since."""
-        name, children = one.candidate.attribute, one.candidate.children
+        name, region, children = one.candidate.attribute, one.candidate.region, one.candidate.children
         elsewhere = len(self.history) - self._done[name]
         if one.counted_at != elsewhere:
-            one.smallest, one.counted_at = self.rows.smallest_after(name, children), elsewhere
+            one.smallest, one.counted_at = self.groups.smallest_after(name, region, children), elsewhere
         assert one.smallest is not None, "counted"
         if one.smallest < self._checks.least:
             return False
-        if self._checks.sizes_alone:
-            return True
-        rows, group, groups = self.rows.after(name, children)
-        sensitive = {column_name: codes[rows] for column_name, codes in self._sensitive.items()}
-        hold = self._checks.hold(group, self._counts[rows], sensitive, groups=groups, table=self._table)
-        return bool(hold.all())
+        return self._checks.sizes_alone or self.groups.hold_after(name, region, children)
+
+    def reach(self, depth: int | None) -> tuple[Cut, ...]:
+        """The cuts after so many specializations below each open region; None: after all that are beneficial."""
+        starts = {name: set(cut.starts) for name, cut in self.cuts.items()}
+        todo = [(one.candidate, 1) for one in self._open]
+        while todo:
+            candidate, level = todo.pop()
+            name = candidate.attribute
+            starts[name].update(start for start, _ in candidate.children)
+            if level != depth:
+                below = [self._beneficial(name, child) for child in candidate.children]
+                todo += [(found[0], level + 1) for found in below if found is not None]
+        return tuple(replace(cut, starts=tuple(sorted(starts[name]))) for name, cut in self.cuts.items())
 
     def _enter(self, name: str, regions: Sequence[Range]) -> None:
         """Enter the beneficial candidates among some regions."""
-        for region in regions:
-            children = _children(self._attributes[name], self._marginals[name], region)
+        found = [self._beneficial(name, region) for region in regions]
+        self._open += [_Open(*one) for one in found if one is not None]
+
+    def _beneficial(self, name: str, region: Range) -> tuple[Candidate, int] | None:
+        """A region as a candidate with its gain, if there is one: both follow from one attribute and the class."""
+        if (name, region) not in self._looked:
+            found, children = None, _children(self._attributes[name], self._marginals[name], region)
             if children:
                 parts = np.stack([self._marginals[name].total(*child) for child in children])
                 gain = int(_GAIN.ticks(parts))
-                if gain > 0:
-                    self._open.append(_Open(Candidate(name, region, children), gain))
+                found = (Candidate(name, region, children), gain) if gain > 0 else None
+            self._looked[name, region] = found
+        return self._looked[name, region]
 
 
 def _children(attribute: Attribute, marginal: Marginal, region: Range) -> tuple[Range, ...]:
@@ -252,8 +269,9 @@ def _marginal(codes: Integers, size: int, classes: Integers, number: int, counts
 
 def _partition(view: View, cells: Cells, descent: _Descent) -> Partition:
     """The groups with the regions of the final cuts."""
-    group = descent.rows.group
-    row = np.empty(len(descent.rows.sizes), dtype=np.int64)
+    assert isinstance(descent.groups, CellGroups), "the cells are here"
+    group = descent.groups.rows.group
+    row = np.empty(len(descent.groups.rows.sizes), dtype=np.int64)
     row[group] = np.arange(len(group))  # any row of a group has the group's region
     starts, stops = [], []
     for attribute in view.quasi:
@@ -264,3 +282,30 @@ def _partition(view: View, cells: Cells, descent: _Descent) -> Partition:
         stops.append(edges[region + 1])
     names = tuple(attribute.name for attribute in view.quasi)
     return Partition(cells, group, Boxes(names, np.stack(starts, axis=1), np.stack(stops, axis=1)))
+
+
+def _descent_of_cells(view: View, cells: Cells, checks: ModelChecks) -> _Descent:
+    target = target_of(view)
+    classes = cell_codes(cells, target.name)
+    marginals = {
+        a.name: _marginal(cell_codes(cells, a.name), domain_of(a).size, classes, domain_of(target).size, cells.counts)
+        for a in view.quasi
+    }
+    groups = CellGroups(cells, [a.name for a in view.quasi], checks, value_totals(view, cells, checks.domains))
+    return _Descent(view, marginals, groups, checks)
+
+
+def _descent_in_parts(view: View, counts: TableParts, checks: ModelChecks) -> _Descent:
+    """The same of a table that does not fit: candidates and gains follow from histograms of single attributes."""
+    target = target_of(view)
+    marginals = {}
+    for attribute in view.quasi:
+        cells = counts.cells([attribute.name, target.name], {})
+        marginals[attribute.name] = _marginal(
+            cells.codes[:, 0], domain_of(attribute).size, cells.codes[:, 1], domain_of(target).size, cells.counts
+        )
+    roots = [Cut(attribute.name, (0,), domain_of(attribute).size) for attribute in view.quasi]
+    groups = EngineGroups(counts, roots, checks, whole_totals(counts, checks))
+    descent = _Descent(view, marginals, groups, checks)
+    groups.reach = descent.reach
+    return descent

@@ -1,0 +1,1 @@
+"""TDS: top-down specialization, its groups counted in memory or by an engine."""

@@ -1,0 +1,79 @@
+"""A low limit publishes what a table that fits publishes, or is refused in words: every method on every engine."""
+
+import pytest
+
+from sfumato.errors import SourceError
+from sfumato.methods import METHODS
+from sfumato.tables import CodedTable
+from tests.contracts.test_wrong_types import LEAST
+from tests.raising import raises_code
+from tests.tables.engines import TESTED, loader
+from tests.workflow.test_engines_agree import study, table
+
+CLOSE = {"t-closeness": {"t": "0.4", "distance": "equal"}}
+RECIPES = {
+    "full-domain": [{"k": 4}, {"k": 4, "suppress": "0.1", "privacy": CLOSE}],
+    "tds": [{"k": 10}, {"k": 10, "privacy": {"distinct-l-diversity": 2}}],
+    "mondrian": [{"k": 4, "choose": "loss"}],
+}
+
+
+@pytest.fixture(scope="module")
+def engine(request):
+    return loader(request)
+
+
+def cases(names):
+    """On Spark a query takes its time."""
+    for engine in TESTED:
+        marks = [pytest.mark.slow] if engine == "spark+local" else []
+        for name in names:
+            for given in RECIPES.get(name, [LEAST.get(name)]):
+                yield pytest.param(engine, name, given, marks=marks)
+
+
+@pytest.mark.parametrize(("engine", "name", "given"), list(cases(RECIPES)), ids=str, indirect=["engine"])
+def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, name, given):
+    source = table() if engine.name == "duckdb" else engine.store(table())
+
+    def released(place):
+        done = study(source, "record").release(
+            METHODS[name](**given), out=tmp_path / place, memory_limit="1GB", report=False
+        )
+        return (done.bundle / "data.csv").read_bytes()
+
+    if engine.name != "spark+local":  # executors have a constant of their own
+        monkeypatch.setattr("sfumato.methods.mondrian.choices.NEAR", 10)
+        monkeypatch.setattr("sfumato.methods.mondrian.algorithm.NEAR", 10)
+    at_once = released("at once")
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    monkeypatch.setattr(CodedTable, "full_cells", refuse_or_fail(CodedTable.full_cells))
+    assert released("in parts") == at_once
+
+
+def refuse_or_fail(full_cells):
+    """All combinations, which nobody may get."""
+
+    def refused(*given, **more):
+        full_cells(*given, **more)
+        pytest.fail("all combinations of values were brought here")
+
+    return refused
+
+
+def whole_cells():
+    """Methods that hold all combinations of values."""
+    given = {name: {"epsilon": "1"} if METHODS[name].needs.private else LEAST[name] for name in METHODS}
+    return [n for n in METHODS if not METHODS[n].needs.private and not METHODS[n](**given[n]).in_parts]
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "given"), [one for one in cases(whole_cells()) if one.values[0] != "duckdb"], ids=str,
+    indirect=["engine"],
+)  # fmt: skip
+def test_what_needs_all_combinations_is_refused_in_words(engine, monkeypatch, tmp_path, name, given):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    with raises_code(SourceError, "SF-SOURCE-397") as caught:
+        study(engine.store(table()), "record").release(METHODS[name](**given), out=tmp_path / "out", report=False)
+    assert "30 distinct combinations" in str(caught.value)
+    assert not (tmp_path / "out").exists()
