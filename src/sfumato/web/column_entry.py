@@ -1,6 +1,6 @@
 """What the study file says of a column: from a proposal of `describe`, or from the form of the panel."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,13 +16,14 @@ from sfumato.web.study_document import StudyDocument
 NUMBER_FORMAT: Final = ("decimal", "thousands", "prefix", "suffix", "negative")
 _BARE: Final = ("role", "description")  # what is left of an entry without a domain
 _NO_ATTRIBUTE: Final = "SF-STUDY-142"
+_ATTRIBUTES: Final = "attributes"
 
 
 def proposed_entry(row: Row, role: str) -> dict[str, Any]:
     """The entry that `describe` writes for a column with this role, its domain marked as observed."""
-    tree, _ = parse(entry_text(row.profile(), Role(role)), "the proposal")
-    assert isinstance(tree, dict), "it is a mapping"
-    return {name: _typed(name, value) for name, value in tree.items()}
+    tree, _ = parse(f"entry: {entry_text(row.profile(), Role(role))}\n", "the proposal")
+    assert isinstance(tree, dict) and isinstance(tree["entry"], dict), "it is a mapping"
+    return {name: _typed(name, value) for name, value in tree["entry"].items()}
 
 
 def with_role(row: Row, role: str) -> dict[str, Any]:
@@ -120,26 +121,45 @@ def _number(text: Any) -> Any:
 
 def declare(document: StudyDocument, row: Row, entry: Mapping[str, Any] | None) -> StudyDocument:
     """The document with a new entry of a column; of one that is there only the fields that differ change."""
-    if entry is None:
-        return without(document, row.name)
-    if row.entry is None or not row.entry:
-        return document.set("attributes", row.name, value=dict(entry))
-    old = {name: _typed(name, value) for name, value in row.entry.items()}
-    for name in old:
-        if name not in entry:
-            document = document.remove("attributes", row.name, name)
-    changed: dict[tuple[str, ...], Any] = {
-        ("attributes", row.name, name): value for name, value in entry.items() if old.get(name) != value
-    }
-    return document.set_all(changed) if changed else document
+    return declare_all(document, [(row, entry)])
 
 
-def without(document: StudyDocument, name: str) -> StudyDocument:
-    """The document without a column; the mapping of all attributes stays, empty."""
-    declared = document.get("attributes")
-    if isinstance(declared, Mapping) and set(map(str, declared)) == {name}:
-        return document.set("attributes", value={})
-    return document.remove("attributes", name)
+def declare_all(document: StudyDocument, entries: Sequence[tuple[Row, Mapping[str, Any] | None]]) -> StudyDocument:
+    """The document with new entries of many columns, in few passes however many there are; None takes one out."""
+    gone = {row.name for row, entry in entries if entry is None and row.entry is not None}
+    new = {row.name: dict(entry) for row, entry in entries if entry is not None and not row.entry}
+    old = {row.name: _fields(row, entry) for row, entry in entries if entry is not None and row.entry}
+    if old:
+        document = document.rewritten(_ATTRIBUTES, old)
+    if new:
+        if not document.names(_ATTRIBUTES):
+            (name, value), *_ = new.items()
+            document = document.set(_ATTRIBUTES, value={}).set(_ATTRIBUTES, name, value=value)
+            del new[name]
+        document = document.set_all({(_ATTRIBUTES, name): value for name, value in new.items()})
+    return without(document, gone) if gone else document
+
+
+def _fields(row: Row, entry: Mapping[str, Any]) -> Callable[[StudyDocument, tuple[str, ...]], StudyDocument]:
+    """The edit that brings an entry that is there to another one."""
+    old = {name: _typed(name, value) for name, value in (row.entry or {}).items()}
+
+    def edit(document: StudyDocument, above: tuple[str, ...]) -> StudyDocument:
+        changed = {(*above, row.name, name): value for name, value in entry.items() if old.get(name) != value}
+        document = document.set_all(changed)
+        for name in old:
+            if name not in entry:
+                document = document.remove(*above, row.name, name)
+        return document
+
+    return edit
+
+
+def without(document: StudyDocument, names: Collection[str]) -> StudyDocument:
+    """The document without columns; the mapping of all attributes stays, empty."""
+    if set(document.names(_ATTRIBUTES)) <= set(names):
+        return document.set(_ATTRIBUTES, value={})
+    return document.remove_all(_ATTRIBUTES, names)
 
 
 def save_checked(document: StudyDocument, before: StudyDocument) -> StudyDocument:

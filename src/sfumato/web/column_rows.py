@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from sfumato.domains.number_format import NumberFormat
@@ -139,7 +140,7 @@ class Row:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """All columns of a study's table, in the order of the table, then those that only the study file has."""
 
@@ -154,7 +155,11 @@ class Columns:
 
     def named(self, name: str) -> Row | None:
         """A column by its name."""
-        return next((row for row in self.rows if row.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Row]:
+        return {row.name: row for row in self.rows}
 
     def matching(self, find: str, show: str) -> list[Row]:
         """The columns that a filter leaves."""

@@ -106,21 +106,10 @@ def shell(opened: OpenStudy, step: str, command: str | None = None) -> dict[str,
 
 def load(opened: OpenStudy) -> tuple[Study | None, SfumatoError | None]:
     """The study as declared so far, or why it is none yet."""
-    document = opened.document()
-    # A study of 2,000 columns takes a second to read. One that names taxonomy files may change without its text.
-    known = (
-        opened.cache.get("loaded") if document.text.count("taxonomy") == document.text.count("taxonomy: {") else None
-    )
-    if known is not None and known[0] == document.text:
-        study, problem = known[1:]
-        return study, problem
-    study, problem = None, None
     try:
-        study = document.study()
+        return opened.document().study(), None
     except SfumatoError as error:
-        problem = error
-    opened.cache["loaded"] = (document.text, study, problem)
-    return study, problem
+        return None, error
 
 
 def budget_of(declared: Study) -> dict[str, Any] | None:

@@ -2,22 +2,22 @@
 
 import hashlib
 import io
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from sfumato.errors import StudyError, unwritable
+from sfumato.errors import SfumatoError, StudyError, unwritable
 from sfumato.study.file import study_from_text
+from sfumato.study.file.yaml_entries import Block, compose
+from sfumato.study.file.yaml_nodes import NotPlainError
 from sfumato.study.study import Study
-
-_PLAIN: Final = (int, float, bool, type(None))
+from sfumato.web.study_places import Held, Pairs, find, pairs_of
+from sfumato.web.whole_files import locked, replace_file
+from sfumato.web.yaml_text import entry_line
 
 
 class StudyDocument:
@@ -50,186 +50,200 @@ class StudyDocument:
 
     def study(self) -> Study:
         """The study that the text declares; an error that names line and fix if it declares none."""
-        return study_from_text(self.text, base=self.path.resolve().parent, file=self.path.name)
+        base, file = self.path.resolve().parent, self.path.name
+        if self.text.count("taxonomy") != self.text.count("taxonomy: {"):  # a file may have changed without the text
+            return study_from_text(self.text, base=base, file=file)
+        found = _declared(self.text, base, file)
+        if isinstance(found, SfumatoError):
+            raise found
+        return found
 
     def get(self, *keys: str) -> Any:
         """The plain value at a place, such as ``"attributes", "age"``; None where there is nothing."""
-        found: Any = YAML(typ="safe", pure=True).load(self.text)
+        found: Any = _loaded(self._part(keys))
         for key in keys:
             found = found.get(key) if isinstance(found, Mapping) else None
         return found
 
+    def names(self, *keys: str) -> list[str]:
+        """The names in the mapping at a place."""
+        held = find(self._root(), keys)
+        below = None if held is None else held.below
+        return [] if below is None else [one.key.text for one in below.held]
+
     def set(self, *keys: str, value: Any) -> "StudyDocument":
         """The document with another value at a place; the mapping above it must be there, or is made at the top."""
-        if len(keys) > 1 and self.get(*keys[:-1]) is None:
-            return self.set(*keys[:-1], value={keys[-1]: value})
-        entry = _rendered(keys[-1], value)
-        pair = self._find(keys)
-        if pair is not None:
-            key, old = pair
-            return self._spliced(key.start_mark.index, _end(self.text, old), entry)
-        above = self._node(keys[:-1])
-        if above is None or (len(keys) == 1 and not above.value):
-            return self._spliced(len(self.text), len(self.text), f"{_line_end(self.text)}{entry}\n")
-        if not above.value:  # `{}` becomes a block below its key
-            parent = self._find(keys[:-1])
-            assert parent is not None, "it has a value"
-            indent = " " * (parent[0].start_mark.column + 2)
-            start = len(self.text[: above.start_mark.index].rstrip(" "))
-            return self._spliced(start, above.end_mark.index, f"\n{_indented(entry, indent)}")
-        last = above.value[-1]
-        if above.flow_style:
-            place = _end(self.text, last[1])
-            return self._spliced(place, place, f", {entry}")
-        indent = " " * last[0].start_mark.column
-        place = _end(self.text, last[1])
-        stop = self.text.find("\n", place)
-        place = len(self.text) if stop < 0 else stop
-        return self._spliced(place, place, f"\n{_indented(entry, indent)}")
+        return self.set_all({keys: value})
 
     def set_all(self, values: Mapping[tuple[str, ...], Any]) -> "StudyDocument":
-        """The document with other values at many places of mappings that are there; the text is read once."""
-        root = self._node(())
+        """The document with other values at many places; the text is read once where the mappings are there."""
+        root = self._root()
         changes: dict[tuple[int, int], list[str]] = {}
+        known: dict[tuple[str, ...], tuple[Pairs | None, dict[str, Held]]] = {}
         for keys, value in values.items():
-            above: Node | None = root
-            for key in keys[:-1]:
-                found = None if above is None else _pair(above, key)
-                above = None if found is None else found[1]
-            if not isinstance(above, MappingNode) or not above.value:  # there is nothing to add it to: one by one
+            if keys[:-1] not in known:
+                held = find(root, keys[:-1]) if len(keys) > 1 else None
+                above = root if len(keys) == 1 else None if held is None else held.below
+                known[keys[:-1]] = above, {} if above is None else above.named()
+            above, named = known[keys[:-1]]
+            if above is None or not above.held:  # there is nothing to add it to: one by one
                 document = self
                 for where, one in values.items():
-                    document = document.set(*where, value=one)
+                    document = document._set_alone(where, one)
                 return document
-            entry, pair = _rendered(keys[-1], value), _pair(above, keys[-1])
-            if pair is not None:
-                changes[pair[0].start_mark.index, _end(self.text, pair[1])] = [entry]
-                continue
-            place = _end(self.text, above.value[-1][1])
-            if above.flow_style:
-                changes.setdefault((place, place), []).append(f", {entry}")
-            else:
-                stop = self.text.find("\n", place)
-                place = len(self.text) if stop < 0 else stop
-                indent = " " * above.value[-1][0].start_mark.column
-                changes.setdefault((place, place), []).append(f"\n{_indented(entry, indent)}")
-        text = self.text
-        for (start, stop), entries in sorted(changes.items(), reverse=True):
-            text = text[:start] + "".join(entries) + text[stop:]
-        return StudyDocument(self.path, text, stored=self._stored)
+            place, text = self._change(above, named.get(keys[-1]), entry_line(keys[-1], value))
+            changes.setdefault(place, []).append(text)
+        return self._spliced({place: "".join(texts) for place, texts in changes.items()})
+
+    def _change(self, above: Pairs, old: Held | None, entry: str) -> tuple[tuple[int, int], str]:
+        """Where a text is to be replaced, and by what, so that a mapping has an entry."""
+        if old is not None:
+            return (old.start, old.end), entry
+        last = above.held[-1]
+        if above.flow:
+            return (last.end, last.end), f", {entry}"
+        stop = self.text.find("\n", last.end)
+        place = len(self.text) if stop < 0 else stop
+        return (place, place), f"\n{' ' * last.key.column}{entry}"
+
+    def _set_alone(self, keys: tuple[str, ...], value: Any) -> "StudyDocument":
+        root = self._root()
+        parent = find(root, keys[:-1]) if len(keys) > 1 else None
+        if len(keys) > 1 and (parent is None or parent.nothing):
+            return self._set_alone(keys[:-1], {keys[-1]: value})
+        above = root if len(keys) == 1 else None if parent is None else parent.below
+        entry = entry_line(keys[-1], value)
+        if above is not None and above.held:
+            place, text = self._change(above, above.get(keys[-1]), entry)
+            return self._spliced({place: text})
+        if above is None or parent is None:
+            end = len(self.text)
+            return self._spliced({(end, end): f"{_line_end(self.text)}{entry}\n"})
+        indent = " " * (parent.key.column + 2)  # `{}` becomes a block below its key
+        start = len(self.text[: above.start].rstrip(" "))
+        return self._spliced({(start, above.end): f"\n{indent}{entry}"})
 
     def remove(self, *keys: str) -> "StudyDocument":
         """The document without an entry, with its lines; nothing changes where there is none."""
-        pair = self._find(keys)
-        if pair is None:
+        root = self._root()
+        parent = find(root, keys[:-1]) if len(keys) > 1 else None
+        above = root if len(keys) == 1 else None if parent is None else parent.below
+        held = None if above is None else above.get(keys[-1])
+        if above is None or held is None:
             return self
-        above = self._node(keys[:-1])
-        assert above is not None, "it has the entry"
-        key, value = pair
-        start, stop = key.start_mark.index, _end(self.text, value)
-        if len(above.value) == 1:
+        if len(above.held) == 1:
             return self.remove(*keys[:-1]) if len(keys) > 1 else self
-        if above.flow_style:
-            after = self.text.find(",", stop) if above.value[-1][0] is not key else -1
+        start, stop = held.start, held.end
+        if above.flow:
+            after = self.text.find(",", stop) if above.held[-1].start != start else -1
             if after >= 0:
-                return self._spliced(start, len(self.text[: after + 1]) + _blanks(self.text, after + 1), "")
-            before = self.text.rfind(",", 0, start)
-            return self._spliced(before, stop, "")
+                return self._spliced({(start, after + 1 + _blanks(self.text, after + 1)): ""})
+            return self._spliced({(self.text.rfind(",", 0, start), stop): ""})
         start = self.text.rfind("\n", 0, start) + 1
         end = self.text.find("\n", stop)
-        return self._spliced(start, len(self.text) if end < 0 else end + 1, "")
+        return self._spliced({(start, len(self.text) if end < 0 else end + 1): ""})
+
+    def remove_all(self, block: str, names: Collection[str]) -> "StudyDocument":
+        """The document without many entries of a mapping that keeps others."""
+        held = find(self._root(), (block,))
+        inside = None if held is None else held.below
+        if held is None or inside is None or not isinstance(held.value, Block):
+            document = self
+            for name in names:
+                document = document.remove(block, name)
+            return document
+        changes = {}
+        for one in inside.held:
+            if one.key.text in names:
+                end = self.text.find("\n", one.end)
+                changes[self.text.rfind("\n", 0, one.start) + 1, len(self.text) if end < 0 else end + 1] = ""
+        return self._spliced(changes)
+
+    def rewritten(
+        self, block: str, edits: Mapping[str, Callable[["StudyDocument", tuple[str, ...]], "StudyDocument"]]
+    ) -> "StudyDocument":
+        """The document with edits of many entries of a block, in one pass where each entry is a text of its own.
+
+        An edit gets a document and the keys that lead to the block in it, and changes nothing but its entry.
+        """
+        found = compose(self.text)
+        blocks = () if found is None else found.parts
+        inside = next((part for part in blocks if isinstance(part, Block) and part.name == block), None)
+        if inside is None or not set(edits) <= {entry.key.text for entry in inside.entries}:
+            document = self
+            for edit in edits.values():
+                document = edit(document, (block,))
+            return document
+        changes = {}
+        for entry in inside.entries:
+            if entry.key.text in edits:
+                alone = StudyDocument(self.path, entry.text, stored=None)
+                text = edits[entry.key.text](alone, ()).text
+                changes[entry.start, entry.start + len(entry.text)] = text
+        return self._spliced(changes)
 
     def save(self) -> "StudyDocument":
-        """Write the file as a whole; refused if somebody else changed it since it was read."""
+        """Write the file as a whole; refused if somebody else changed it since it was read.
+
+        The folder is locked for the moment between looking and writing, so that of two pages, or two workbenches, that
+        save at once the second is refused. An editor that knows nothing of the lock can still write in that moment.
+        """
+        raw = self.text.encode()
         try:
-            now = _hash(self.path.read_bytes()) if self.path.exists() else None
-            if now != self._stored:
-                raise StudyError(
-                    f"the study '{self.path.name}' was changed by another page or program",
-                    "reload this page, and make the change again",
-                    code="SF-STUDY-231",
-                )
-            partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            raw = self.text.encode()
-            partial.write_bytes(raw)
-            partial.replace(self.path)
+            with locked(self.path.parent):
+                now = _hash(self.path.read_bytes()) if self.path.exists() else None
+                if now != self._stored:
+                    raise StudyError(
+                        f"the study '{self.path.name}' was changed by another page or program",
+                        "reload this page, and make the change again",
+                        code="SF-STUDY-231",
+                    )
+                replace_file(self.path, raw)
         except OSError as error:
             raise unwritable(self.path, error) from None
         return StudyDocument(self.path, self.text, stored=_hash(raw))
 
-    def _spliced(self, start: int, stop: int, text: str) -> "StudyDocument":
-        return StudyDocument(self.path, self.text[:start] + text + self.text[stop:], stored=self._stored)
+    def _part(self, keys: Sequence[str]) -> str:
+        """The smallest text that holds a place."""
+        found = compose(self.text) if keys else None
+        for part in () if found is None else found.parts:
+            if not isinstance(part, Block):
+                if part.key.text == keys[0]:
+                    return part.text
+            elif part.name == keys[0]:
+                if len(keys) == 1:
+                    return part.text
+                one = next((entry for entry in part.entries if entry.key.text == keys[1]), None)
+                return f"{part.head}{one.text}" if one is not None else part.head
+        return "" if found is not None else self.text
 
-    def _node(self, keys: Sequence[str]) -> MappingNode | None:
+    def _spliced(self, changes: Mapping[tuple[int, int], str]) -> "StudyDocument":
+        pieces, at = [], 0
+        for (start, stop), text in sorted(changes.items()):
+            pieces += [self.text[at:start], text]
+            at = stop
+        return StudyDocument(self.path, "".join([*pieces, self.text[at:]]), stored=self._stored)
+
+    def _root(self) -> Pairs | None:
         try:
-            found: Node | None = YAML(typ="rt", pure=True).compose(io.StringIO(self.text))
-        except YAMLError as error:
+            return pairs_of(self.text)
+        except (YAMLError, NotPlainError, RecursionError):
             raise StudyError(
                 f"the study '{self.path.name}' is not YAML", "correct it in an editor", code="SF-STUDY-232"
-            ) from error
-        for key in keys:
-            pair = None if found is None else _pair(found, key)
-            found = None if pair is None else pair[1]
-        return found if isinstance(found, MappingNode) else None
-
-    def _find(self, keys: Sequence[str]) -> tuple[Node, Node] | None:
-        above = self._node(keys[:-1])
-        return None if above is None else _pair(above, keys[-1])
+            ) from None
 
 
-def _pair(node: Node, key: str) -> tuple[Node, Node] | None:
-    if not isinstance(node, MappingNode):
-        return None
-    return next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == key), None)
-
-
-def _end(text: str, node: Node) -> int:
-    """Where a value ends: a block's mark stands before the next entry, after comments that are not its own."""
-    if not isinstance(node, CollectionNode) or node.flow_style:
-        return int(node.end_mark.index)
-    last = node.value[-1] if node.value else None
-    if last is None:
-        return int(node.end_mark.index)
-    return _end(text, last[1] if isinstance(last, tuple) else last)
-
-
-def _rendered(key: str, value: Any) -> str:
-    """One entry in YAML, its value on the same line."""
-    out = io.StringIO()
-    yaml = YAML(typ="rt", pure=True)
-    yaml.width = 1 << 30
-    yaml.allow_unicode = True
-    yaml.dump(CommentedMap({_text(key): _flow(value)}), out)
-    return out.getvalue().removesuffix("\n")
-
-
-def _flow(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        found = CommentedMap({_text(str(key)): _flow(inner) for key, inner in value.items()})
-        found.fa.set_flow_style()
-        return found
-    if isinstance(value, (list, tuple)):
-        listed = CommentedSeq([_flow(inner) for inner in value])
-        listed.fa.set_flow_style()
-        return listed
-    return value if isinstance(value, _PLAIN) and not isinstance(value, str) else _text(value)
-
-
-def _text(value: Any) -> Any:
-    """Text that YAML would read as something else, or that breaks a line, stands in quotes."""
-    text = str(value)
-    if type(value) is not str:
-        return text
+@lru_cache(maxsize=8)
+def _declared(text: str, base: Path, file: str) -> Study | SfumatoError:
     try:
-        same = YAML(typ="safe", pure=True).load(text) == text
-    except YAMLError:
-        same = False
-    plain = same and not any(mark in text for mark in ",[]{}#:\n\r") and text == text.strip() and text
-    return text if plain else DoubleQuotedScalarString(text)
+        return study_from_text(text, base=base, file=file)
+    except SfumatoError as error:
+        return error.with_traceback(None)
 
 
-def _indented(entry: str, indent: str) -> str:
-    return "\n".join(f"{indent}{line}" for line in entry.split("\n"))
+@lru_cache(maxsize=64)
+def _loaded(text: str) -> Any:
+    return YAML(typ="safe", pure=True).load(io.StringIO(text))
 
 
 def _blanks(text: str, start: int) -> int:

@@ -1,6 +1,6 @@
 """Study files: from YAML, or a mapping, to a `Study`; every error names the file, the line and the way out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ from sfumato.domains.taxonomy.check import did_you_mean
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError, UsageError
 from sfumato.file_names import account_name, checked_file_name, has_control_characters
-from sfumato.study.attribute import Role
+from sfumato.study.attribute import Attribute, Role
 from sfumato.study.file.attribute_fields import attribute
 from sfumato.study.file.schema import (
     ROLES,
@@ -108,8 +108,9 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     def load(name: str) -> Taxonomy:
         return load_taxonomy(base / name)
 
+    written = tree.get("attributes")
     attributes = {
-        name: attribute(name, declared, places=places, load=load) for name, declared in fields.attributes.items()
+        name: _attribute(name, written, declared, places, load) for name, declared in fields.attributes.items()
     }
     study = Study(
         name=fields.name,
@@ -127,6 +128,26 @@ def _study(tree: object, places: Places, base: Path) -> Study:
     )
     purposes = {name: _selected(p, fields.purposes[name], study, places) for name, p in study.purposes.items()}
     return replace(study, purposes=purposes)
+
+
+_KNOWN: dict[tuple[str, str], Attribute] = {}
+_MOST_KNOWN = 20_000
+
+
+def _attribute(
+    name: str, written: object, declared: AttributeFields, places: Places, load: Callable[[str], Taxonomy]
+) -> Attribute:
+    """Made once from the same text, unless a file has a part in it: a page changes one of 2,000 attributes."""
+    if not places.lines or isinstance(declared.taxonomy, (str, Taxonomy)):
+        return attribute(name, declared, places=places, load=load)
+    key = (name, repr(written.get(name) if isinstance(written, Mapping) else None))
+    found = _KNOWN.get(key)
+    if found is None:
+        found = attribute(name, declared, places=places, load=load)
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return found
 
 
 def _refuse_unsafe_names(fields: StudyFields, places: Places) -> None:

@@ -50,6 +50,8 @@ def _carried(error: StudyError) -> PydanticCustomError:
 
 def _text(value: object) -> str:
     """Take a scalar as the text it is typed or printed as."""
+    if type(value) is str and value:
+        return value
     if value is None or value == "":
         raise _wrong("this field is empty", "write a value, or take the field out", code="SF-STUDY-161")
     if isinstance(value, Mapping | Sequence | set) and not isinstance(value, str):

@@ -4,7 +4,6 @@ A study is exact about what people typed: ``0.1`` is one tenth, ``01`` is a code
 YAML is only taken apart here, never converted; each field of the schema reads its own text.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,14 +13,10 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sfumato.errors import StudyError
+from sfumato.study.file.yaml_tree import Path, read_entries, scalar_value
 from sfumato.study.values import is_text, refuse_misunderstood
 
-Path = tuple[str | int, ...]
-
 MOST_NODES = 500_000  # a few lines of aliases can stand for more values than fit into memory
-_NOTHING = {"", "~", "null"}
-_MOST_DIGITS = 40  # of what is taken for a whole number
-_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,9 @@ def parse(text: str, file: str, *, converted: frozenset[str] = frozenset()) -> t
     {'codes': ['01', 'no', '0.1']}
     """
     with refuse_misunderstood(file):
+        found = read_entries(text, converted, most=MOST_NODES)
+        if found is not None:
+            return found[0], Places(file, found[1])
         return _parsed(text, file, converted)
 
 
@@ -161,16 +159,7 @@ class _Reader:
         text = str(node.value)
         if not is_text(text):
             raise self.error(node, "this holds half a character", "write whole characters", code="SF-STUDY-180")
-        plain = node.style is None
-        listed = bool(path) and isinstance(path[-1], int)
-        if plain and (text == "" or (text.lower() in _NOTHING and not listed)):
-            return None
-        if plain and path and path[0] in self.converted:
-            if _INTEGER.fullmatch(text) and len(text) <= _MOST_DIGITS:
-                return int(text)
-            if text in ("true", "false"):
-                return text == "true"
-        return text
+        return scalar_value(text, plain=node.style is None, path=path, converted=self.converted)
 
     def error(self, node: Node, problem: str, fix: str, *, code: str = "") -> StudyError:
         return StudyError(f"{self.file}, line {_line(node)}: {problem}", fix, code=code)

@@ -13,12 +13,12 @@ from sfumato.errors import UsageError
 from sfumato.web.column_entry import (
     NUMBER_FORMAT,
     declare,
+    declare_all,
     draft_study,
     entry_of_form,
     proposed_entry,
     save_checked,
     with_role,
-    without,
 )
 from sfumato.web.column_rows import PAGE, ROLES, SHOWS, Columns, Row, columns_of
 from sfumato.web.handling import posted
@@ -53,6 +53,7 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
     _collect_check(opened)
     found = columns_of(opened)
     around = shell(opened, _STEP)
+    counts = found.counts(find)
     matching = found.matching(find, filtered)
     at = max(0, min(at, (len(matching) - 1) // PAGE))
     problem = around["problem"] if around["problem"] is None or around["problem"].code != "SF-STUDY-142" else None
@@ -68,7 +69,7 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
         "first": at * PAGE,
         "find": find,
         "show": filtered,
-        "shows": [(name, title, found.counts(find)[name]) for name, title in SHOWS],
+        "shows": [(name, title, counts[name]) for name, title in SHOWS],
         "roles": ROLES,
         "policies": _POLICIES,
         "summary": _summary(found),
@@ -209,7 +210,7 @@ def confirm(request: Request, form: FormData) -> Response:
         row = _row(found, request)
         role = str(form.get("role") or row.role or "")
         if role == "none":
-            return without(document, row.name) if row.entry is not None else document
+            return declare(document, row, None)
         return declare(document, row, with_role(row, _known(role)))
 
     return _edited(request, form, edit, number)
@@ -246,10 +247,8 @@ def bulk(request: Request, form: FormData) -> Response:
             raise UsageError("no column is selected", "tick some, or all that match", code="SF-USAGE-435")
         role, missing = str(form.get("role") or ""), str(form.get("missing") or "")
         if role == "none":
-            for row in chosen:
-                document = without(document, row.name) if row.entry is not None else document
-            return document
-        values: dict[tuple[str, ...], Any] = {}
+            return declare_all(document, [(row, None) for row in chosen])
+        values: list[tuple[Row, dict[str, Any]]] = []
         for row in chosen:
             wanted_role = role or row.role
             if wanted_role is None:  # nothing is proposed, and nothing was chosen
@@ -258,28 +257,10 @@ def bulk(request: Request, form: FormData) -> Response:
             if missing and wanted_role != "identifier":
                 entry["missing"] = missing
             if entry != row.entry:
-                values["attributes", row.name] = entry
-        return _set_entries(document, found, values)
+                values.append((row, entry))
+        return declare_all(document, values)
 
     return _edited(request, form, edit)
-
-
-def _set_entries(
-    document: StudyDocument, found: Columns, values: Mapping[tuple[str, ...], Mapping[str, Any]]
-) -> StudyDocument:
-    new = {keys: value for keys, value in values.items() if (row := found.named(keys[1])) and row.entry is None}
-    if new and not found.fields.get("attributes"):
-        document = document.set("attributes", value={})
-        first, *others = new.items()
-        document = document.set(*first[0], value=first[1])
-        document = document.set_all(dict(others)) if others else document
-    elif new:
-        document = document.set_all(new)
-    for keys, value in values.items():
-        row = found.named(keys[1])
-        if row is not None and row.entry is not None:
-            document = declare(document, row, value)
-    return document
 
 
 @posted

@@ -30,6 +30,7 @@ from sfumato.web.handling import go, posted
 from sfumato.web.rendering import open_study, page, shell
 from sfumato.web.study_document import StudyDocument
 from sfumato.web.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
+from sfumato.web.whole_files import replace_file
 from sfumato.web.workspace import OpenStudy
 
 PAGE: Final = 50
@@ -378,9 +379,7 @@ def _write(opened: OpenStudy, one: _Declared, name: str, text: str) -> None:
     mine = one.written == name
     try:
         if mine:
-            partial = path.with_name(f".{name}.new")
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(path)
+            replace_file(path, text.encode())
         else:
             with path.open("x", encoding="utf-8") as out:
                 out.write(text)
