@@ -2,7 +2,9 @@
 
 import pytest
 
+import sfumato as sf
 from sfumato.errors import SourceError
+from sfumato.evaluate.measures import MEASURES
 from sfumato.methods import METHODS
 from sfumato.tables import CodedTable
 from tests.contracts.test_wrong_types import LEAST
@@ -75,5 +77,39 @@ def test_what_needs_all_combinations_is_refused_in_words(engine, monkeypatch, tm
     monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
     with raises_code(SourceError, "SF-SOURCE-397") as caught:
         study(engine.store(table()), "record").release(METHODS[name](**given), out=tmp_path / "out", report=False)
-    assert "30 distinct combinations" in str(caught.value)
+    assert f"do not fit the memory limit: for `{name}`, " in caught.value.problem
     assert not (tmp_path / "out").exists()
+
+
+RECIPE = sf.Mondrian(k=4)
+
+
+def release_of(engine, folder):
+    """A study on this engine, and a release of it, which was made in parts."""
+    here = study(engine.store(table()), "record")
+    return here, here.release(RECIPE, out=folder / "out", report=False)
+
+
+LOOKS = {  # everything but a release that looks at the raw table
+    "link": lambda here, done, _: here.attack_link(done),
+    "attributes": lambda here, done, _: here.attack_attributes(done),
+    "intersect": lambda here, done, _: here.attack_intersect(done, done),
+    "accuracy": lambda here, *_: here.accuracy(RECIPE),
+    "max-k": lambda here, *_: here.max_k(),
+    "report": lambda here, done, _: here.report(done),
+    "frontier": lambda here, _, folder: sf.frontier(here, sf.sweep(sf.Mondrian, k=[4]), folder=folder / "points"),
+}
+REMOTE = [pytest.param("postgresql"), pytest.param("spark+local", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("engine", REMOTE, indirect=True)
+def test_every_measure_and_attack_says_what_it_would_have_to_collect(engine, monkeypatch, tmp_path):
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    here, done = release_of(engine, tmp_path)
+    looks = LOOKS | {"measures": lambda here, done, _: here.measure(done, only=[*MEASURES])}
+    for name, look in looks.items():
+        with raises_code(SourceError, "SF-SOURCE-397") as caught:
+            look(here, done, tmp_path)
+        problem, _, why = caught.value.problem.partition("do not fit the memory limit: ")
+        assert "30 distinct combinations of the 5 requested attributes" in problem, name
+        assert why.startswith("for "), name

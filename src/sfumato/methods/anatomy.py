@@ -66,6 +66,11 @@ class Anatomy(Grouping):
         return FORMS[str(self.tables)]
 
     @property
+    def collects(self) -> str:
+        """What all combinations of values are collected for."""
+        return "records are put into buckets one by one, and published with their exact quasi-identifiers"
+
+    @property
     def models(self) -> tuple[GroupModel, ...]:
         """No sensitive value has a larger share of a bucket than 1/l."""
         return (ProbabilisticLDiversity(l=self.l),)

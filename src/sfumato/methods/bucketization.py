@@ -70,6 +70,11 @@ class Bucketization(ModelMethod):
         return FORMS[str(self.tables)]
 
     @property
+    def collects(self) -> str:
+        """What all combinations of values are collected for."""
+        return "records are published with their exact quasi-identifiers, in buckets that are found here"
+
+    @property
     def models(self) -> tuple[GroupModel, ...]:
         """The models about sensitive values."""
         return tuple(model for model in self.cutting.models if model.needs() != ())

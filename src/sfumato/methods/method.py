@@ -97,6 +97,11 @@ class Method(Protocol):
         """Whether it can work with a table whose cells are brought in parts (`TableParts`), with the same result."""
         ...
 
+    @property
+    def collects(self) -> str:
+        """What all combinations of values of the table are collected for; of no meaning where counts are enough."""
+        ...
+
     def guarantee(self, view: View) -> Guarantee:
         """What a release of the view satisfies."""
         ...
@@ -126,6 +131,7 @@ class PrivateMethod:
     may_suppress: ClassVar[bool] = False
     samples: ClassVar[bool] = False
     in_parts: ClassVar[bool] = False  # it asks for counts, and never for all cells
+    collects: ClassVar[str] = "nothing"
     epsilon: Exact
 
     @property

@@ -4,7 +4,7 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 ``docs/reference/sources.md``.
 """
 
-from sfumato.tables.cell_limit import ManyCellsError
+from sfumato.tables.cell_limit import ManyCellsError, collecting
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
@@ -25,6 +25,7 @@ __all__ = [
     "Records",
     "Session",
     "SourceTable",
+    "collecting",
     "consequences",
     "count_left_out",
     "count_replaced",

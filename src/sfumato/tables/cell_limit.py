@@ -6,6 +6,8 @@ built-in engine is this process: there the limit only decides whether a method t
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from sfumato.errors import SourceError, UsageError
@@ -47,6 +49,24 @@ class ManyCellsError(SourceError):
 
     limit = 0  # how many would fit
     cells = 0  # how many there are, which no message says
+
+    def because(self, why: str) -> "ManyCellsError":
+        """The same with what they would be collected for."""
+        found = ManyCellsError(f"{self.problem}: {why}", self.fix, code=self.code)
+        found.limit, found.cells = self.limit, self.cells
+        return found
+
+
+@contextmanager
+def collecting(why: str) -> Iterator[None]:
+    """Say what cells would be collected for, where more are asked for than fit."""
+    try:
+        yield
+    except ManyCellsError as error:
+        found = error.because(why)
+    else:
+        return
+    raise found
 
 
 def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) -> None:

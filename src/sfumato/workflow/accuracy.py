@@ -19,7 +19,7 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.set_levels import declared_levels, level_codes
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable
+from sfumato.tables import CodedTable, collecting
 from sfumato.workflow.steps.background import with_population
 from sfumato.workflow.steps.study_table import open_study_table
 from sfumato.workflow.steps.whole_table import refuse_invalid_values
@@ -74,7 +74,8 @@ def accuracies(  # noqa: PLR0913 - all but the first come by keyword
     with open_study_table(study, private=private, guesses=True) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-        cells = counter.full_cells([a.name for a in view.attributes])
+        with collecting("for accuracy, records are divided into training and test"):
+            cells = counter.full_cells([a.name for a in view.attributes])
         dictionaries = counter.sets
         levels: dict[str, NDArray[np.int64]] = {}
         domains = {a.name: a.domain for a in view.attributes}

@@ -21,7 +21,7 @@ from sfumato.study.attribute import Attribute
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, open_source
+from sfumato.tables import CodedTable, collecting, open_source
 from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_table, raw_records
 from sfumato.workflow.reading.read_bundle import Given, read_bundle
 
@@ -141,7 +141,8 @@ def _known(evidence: Evidence, known: Any, progress: Progress, memory_limit: str
         wanted = (*quasi, *(a for a in beside if set(a.columns) <= set(table.columns)))
         view = View(quasi=wanted, sensitive=(), others=(), unit=RecordUnit())
         counter = CodedTable(table, wanted, unit=RecordUnit())
-        return table_records(view, counter.full_cells([a.name for a in wanted]), counter.sets)
+        with collecting("for a table of known people, each of them is looked for in the release"):
+            return table_records(view, counter.full_cells([a.name for a in wanted]), counter.sets)
 
 
 def _as_found(attribute: Attribute, columns: Collection[str]) -> Attribute:

@@ -21,11 +21,12 @@ from sfumato.study.purpose import refuse_uncoded, selection, wanted_by
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, SourceTable
+from sfumato.tables import CodedTable, SourceTable, collecting
 from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, find_cap, read_bundle
 from sfumato.workflow.steps.study_table import open_study_table
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
+MEASURING = "for measures and attacks, each of them is compared with the release"
 
 
 def measuring_view(study: Study, purpose: str | None = None) -> View:
@@ -51,7 +52,9 @@ def raw_records(
     progress("counting the records", 0, 1)
     with open_study_table(study, private=private, guesses=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=RecordUnit(), selection=view.selection)
-        return table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
+        with collecting(MEASURING):
+            cells = counter.full_cells([a.name for a in view.attributes])
+        return table_records(view, cells, counter.sets)
 
 
 def raw_cells(study: Study, view: View, *, progress: Progress = silent, memory_limit: str | None = None) -> Cells:
@@ -63,11 +66,12 @@ def both_records(study: Study, view: View, table: SourceTable) -> tuple[CodedTab
     """Who counts the records that drafts are made from, all records as measures see them, and those of drafts."""
     names = [a.name for a in view.attributes]
     counter = CodedTable(table, view.attributes, unit=study.unit, selection=view.selection)
-    cells = counter.full_cells(names)
-    if study.unit == view.unit:
-        return counter, table_records(view, cells, counter.sets), cells
-    every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-    return counter, table_records(view, every.full_cells(names), every.sets), cells
+    with collecting("for drafts that are made and measured, all of them are compared"):
+        cells = counter.full_cells(names)
+        if study.unit == view.unit:
+            return counter, table_records(view, cells, counter.sets), cells
+        every = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
+        return counter, table_records(view, every.full_cells(names), every.sets), cells
 
 
 def evidence_of_draft(

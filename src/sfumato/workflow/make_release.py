@@ -37,7 +37,7 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.set_levels import declared_levels, recode_sets, set_domains
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable
+from sfumato.tables import CodedTable, collecting
 from sfumato.tables.publishing.open_destination import open_destination
 from sfumato.workflow.steps.background import with_people, with_population
 from sfumato.workflow.steps.earlier_use import overlap_warnings, sweep_warning
@@ -196,7 +196,8 @@ def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run)
         run.progress("comparing the table with the study", 0, 1)
         return CountedTable(asked, counter, method, guard(study, counter, anyway=run.anyway))
     run.progress("counting the records", 0, 1)
-    whole = count_whole_table(study, asked, counter, anyway=run.anyway, in_parts=method.in_parts)
+    with collecting(f"for `{method.name}`, {method.collects}"):
+        whole = count_whole_table(study, asked, counter, anyway=run.anyway, in_parts=method.in_parts)
     if isinstance(whole.cells, TableParts):  # without sets
         return CountedTable(with_people(method.models, study, asked), whole.cells, method, whole.left_out)
     view, cells = recode_sets(asked, whole.cells, counter.sets)

@@ -17,7 +17,7 @@ from sfumato.study.purpose import tailor
 from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable
+from sfumato.tables import CodedTable, collecting
 from sfumato.workflow.steps.background import with_population
 from sfumato.workflow.steps.study_table import open_study_table
 
@@ -52,7 +52,8 @@ def max_k(
     with open_study_table(study) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
-        cells = counter.full_cells([a.name for a in asked.attributes])
+        with collecting("for `max-k`, a release is made of them for each k"):
+            cells = counter.full_cells([a.name for a in asked.attributes])
         if not len(cells):
             raise InfeasibleError(
                 "no record of the table is used", "check the table with `sfumato check`", code="SF-INFEASIBLE-015"

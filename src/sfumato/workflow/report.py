@@ -25,7 +25,8 @@ from sfumato.report import Provenance, report_page
 from sfumato.study.budget import show
 from sfumato.study.set_levels import set_domains
 from sfumato.study.study import Study
-from sfumato.tables import CodedTable
+from sfumato.tables import CodedTable, collecting
+from sfumato.workflow.evaluate import MEASURING
 from sfumato.workflow.reading.read_bundle import Given, ReadBundle, read_bundle
 from sfumato.workflow.reading.report_evidence import MOST_ROWS, ReportMeasures, quick_measures, too_large
 from sfumato.workflow.steps.outcome import Published, ledger_of, published_words, remaining_budget, report_words
@@ -104,7 +105,8 @@ def _look_at_table(
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         if read.private and (rows := counter.all_rows()) > MOST_ROWS:
             return None, ReportMeasures(unmeasured=too_large(rows, len(view.attributes)))
-        raw = table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
+        with collecting(MEASURING):
+            raw = table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
     looked = read.to_evidence(raw)
     return looked, quick_measures(looked, progress)
 

@@ -90,6 +90,11 @@ class ConfidenceCap(Grouping):
         object.__setattr__(self, "levels", _levels(self.levels))
 
     @property
+    def collects(self) -> str:
+        """What all combinations of values are collected for."""
+        return "each of them is drawn from, and climbs by itself until the cap is kept"
+
+    @property
     def models(self) -> tuple[GroupModel, ...]:
         """What holds in the release: the cap by the shares it shows, and by a population that is given.
 

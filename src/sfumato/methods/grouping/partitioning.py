@@ -82,6 +82,11 @@ class Grouping:
         return False
 
     @property
+    def collects(self) -> str:
+        """What all combinations of values are collected for, in words for who has more than fit."""
+        return "its groups are found by looking at all of them"
+
+    @property
     def samples(self) -> bool:
         """Whether the method draws a part of the records."""
         return bool(parse_share(getattr(self, "rate", 1)) < 1)

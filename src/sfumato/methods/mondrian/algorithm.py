@@ -129,6 +129,13 @@ class Mondrian(ModelMethod):
         plain = self.strict and self.choose in {"widest", "loss"} and not parse_share(self.suppress)
         return plain and not counts_people(self.models)
 
+    @property
+    def collects(self) -> str:
+        """What all combinations of values are collected for."""
+        return (
+            "cuts of this kind (`strict: false`, `suppress`, `choose: info_gain`, a population) look at all of a group"
+        )
+
     def draft(self, view: View, counts: Cells | TableParts, context: Context | None = None) -> Draft:
         """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
         self.check(view)
