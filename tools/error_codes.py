@@ -531,6 +531,7 @@ KINDS = {
     "SF-PUBLISH": (7, "the bundle or file cannot be written"),
     "SF-VERIFY": (8, "a bundle or a ledger is not what it says it is"),
     "SF-INTERNAL": (70, "a bug of ours"),
+    "SF-STOPPED": (130, "somebody stopped the command"),
 }
 BUG = Message("an invariant of Sfumato does not hold: …", "report it with the study file and the command")
 

@@ -11,9 +11,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.api import Study, describe, frontier, sweep, verify_table
+    from sfumato.api import Study, describe, frontier, release, study_of, sweep, verify_table
     from sfumato.errors import SfumatoError
     from sfumato.evaluate.audit import audit
+    from sfumato.evaluate.foreign import ForeignTable
     from sfumato.evaluate.learning.accuracy import classification
     from sfumato.interactive import DiffPC45
     from sfumato.methods import (
@@ -82,6 +83,8 @@ _HOMES = {
     "describe": "sfumato.api",
     "frontier": "sfumato.api",
     "parse_models": "sfumato.privacy.models",
+    "release": "sfumato.api",
+    "study_of": "sfumato.api",
     "sweep": "sfumato.frontier",
     "verify_bundle": "sfumato.release.verify",
     "verify_table": "sfumato.api",
@@ -121,6 +124,8 @@ __all__ = [
     "describe",
     "frontier",
     "parse_models",
+    "release",
+    "study_of",
     "sweep",
     "verify_bundle",
     "verify_table",
@@ -140,7 +145,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `sfumato.frontier` the function; once imported, the package of that name would take its place."""
+    """Keeps `sfumato.frontier` and `sfumato.release` the functions; once imported, packages would take their places."""
 
     @property
     def frontier(self) -> Any:
@@ -150,6 +155,15 @@ class _Package(ModuleType):
     @frontier.setter
     def frontier(self, package: ModuleType) -> None:
         """The import system calls this with the package, which `from sfumato.frontier import …` finds all the same."""
+
+    @property
+    def release(self) -> Any:
+        """The function, see `sfumato.api`."""
+        return __getattr__("release")
+
+    @release.setter
+    def release(self, package: ModuleType) -> None:
+        """As for `frontier`."""
 
 
 sys.modules[__name__].__class__ = _Package

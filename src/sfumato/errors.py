@@ -9,7 +9,8 @@
     ├── InfeasibleError     6   SF-INFEASIBLE-…  no release can satisfy this privacy model on this table
     ├── PublishError        7   SF-PUBLISH-…     the bundle cannot be written
     ├── VerifyError         8   SF-VERIFY-…      a bundle or a ledger does not verify
-    └── InternalError       70  SF-INTERNAL-001  a broken invariant: our bug
+    ├── InternalError       70  SF-INTERNAL-001  a broken invariant: our bug
+    └── StoppedError       130  SF-STOPPED-…     somebody stopped the command
 
 Every message has a code of its own, which never changes its meaning. `tools/error_codes.py --assign` gives new messages
 theirs, and docs/reference/errors.md lists all of them. An error that is raised again, with the place of what is wrong
@@ -138,3 +139,10 @@ class InternalError(SfumatoError):
 
     def __reduce__(self) -> tuple[type["InternalError"], tuple[str, str]]:
         return type(self), (self.problem, self.code)
+
+
+class StoppedError(SfumatoError):
+    """Somebody stopped the command before it was done, with Ctrl-C or otherwise."""
+
+    exit_code = 130
+    prefix = "SF-STOPPED"

@@ -43,6 +43,8 @@ PUBLIC = {
     "describe",
     "frontier",
     "parse_models",
+    "release",
+    "study_of",
     "sweep",
     "verify_bundle",
     "verify_table",

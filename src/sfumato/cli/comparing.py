@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sfumato.frontier import Choice, Frontier, Point
 
 Workers = Annotated[int | None, typer.Option("--workers", help="Number of processes; default: one per core.", min=1)]
-FILES = ("frontier.html", "frontier.png", "frontier.svg", "frontier.csv")
+POINTS = "frontier.csv"
+PLOTS = ("frontier.html", "frontier.png", "frontier.svg")  # these need the extra `plots`
 
 
 def frontier(  # noqa: PLR0913, PLR0917 - an option each
@@ -80,17 +81,30 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
         show.as_json({**found.as_json(chosen), "files": [str(file) for file in files]})
         return
     print_frontier(found, chosen)
-    show.say(f"plot and points: {', '.join(show.place(file) for file in files)}")
+    say_plots(files)
     show.say(f"to publish it, declare it below `releases` in {show.place(study)}:")
     show.say(f"  chosen: {dumps(chosen.settings, ensure_ascii=False)}")
 
 
 def save_all(found: "Frontier", chosen: "Choice") -> list[Path]:
-    """The plot as a page and as pictures, and all points, in the frontier's folder."""
+    """The plot as a page and as pictures, and all points, in the frontier's folder; without the extra, the points."""
+    from sfumato.frontier.plots_extra import can_plot
     from sfumato.ledger.private_files import private_folder
 
     folder = private_folder(found.folder or Path())
-    return [found.save(folder / name, chosen) for name in FILES]
+    return [found.save(folder / name, chosen) for name in (*(PLOTS if can_plot() else ()), POINTS)]
+
+
+def say_plots(files: list[Path]) -> None:
+    """Where the plot and the points are, or which extra draws one."""
+    from sfumato.frontier.plots_extra import INSTALL
+
+    names = ", ".join(show.place(file) for file in files)
+    if len(files) > 1:
+        show.say(f"plot and points: {names}")
+    else:
+        show.say(f"all points: {names}")
+        show.say(f"for the plot: {INSTALL}, then the same command again; finished points are not made again")
 
 
 def print_frontier(found: "Frontier", chosen: "Choice") -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato import workflow
 from sfumato.cli import show
-from sfumato.cli.comparing import print_frontier, save_all
+from sfumato.cli.comparing import print_frontier, save_all, say_plots
 from sfumato.errors import PublishError
 from sfumato.methods import Staged, recipe_of
 from sfumato.release.answer.words import estimate_words
@@ -78,7 +78,7 @@ def run_demo(out: Path | None, *, json: bool) -> None:
     show.say()
     show.say(f"Other releases for the purpose '{_PURPOSE}', with their privacy and utility loss (for the owner only):")
     print_frontier(others, chosen)
-    show.say(f"  The plot is {plots[0]}")
+    say_plots(plots)
     show.say()
     show.say(f"Next: sfumato ledger {folder / 'study.yaml'}, or look at {done.bundle / 'README.md'}.")
     show.say(f"{took:.0f} s in all.")

@@ -1,9 +1,12 @@
-"""One handler turns our errors into an exit code and a message, or the one JSON shape."""
+"""One handler turns every error into an exit code and a message, or the one JSON shape."""
 
 import json
+import os
 import sys
+import traceback
+from typing import Any
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import InternalError, SfumatoError, StoppedError, UsageError
 
 _INTERRUPTED = 130  # what shells expect after Ctrl-C
 
@@ -15,15 +18,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # ε on a terminal or pipe that has no ε comes out as \u03b5, not as a crash
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
+    in_json = "--json" in sys.argv
     try:
-        app(prog_name="sfumato")
-    except SfumatoError as error:
-        if "--json" in sys.argv:
-            sys.stderr.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
+        if in_json:
+            _run_without_boxes(app)
         else:
-            sys.stderr.write(
-                f"error: {error.problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n"
-            )
+            app(prog_name="sfumato")
+    except SfumatoError as error:
+        _say(error, in_json=in_json)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:
@@ -31,8 +33,44 @@ def main() -> None:
         said = (
             _notes_of(stop) or "budget that the ledger has reserved counts as spent; no incomplete bundle was written"
         )
-        sys.stderr.write(f"stopped: {said}.\n")
+        if in_json:
+            _say(StoppedError(said, "run the command again", code="SF-STOPPED-741"), in_json=True)
+        else:
+            sys.stderr.write(f"stopped: {said}.\n")
         sys.exit(_INTERRUPTED)
+    except BrokenPipeError:  # whoever read has enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - closed with the program
+        sys.exit(1)
+    except Exception as bug:  # noqa: BLE001 - the edge of the program: its message may quote a value and is not shown
+        sys.stderr.write("".join(traceback.format_tb(bug.__traceback__)) if not in_json else "")
+        _say(InternalError(f"an unexpected {type(bug).__name__}"), in_json=in_json)
+        sys.exit(InternalError.exit_code)
+
+
+def _run_without_boxes(app: Any) -> None:
+    """Run a command for a program: what typer says in a box becomes an error of ours, so that all have one shape."""
+    from typer import Abort, BadParameter, Exit
+    from typer.main import get_command
+
+    wrong: type[Exception] = next(kind for kind in BadParameter.__mro__ if kind.__name__ == "ClickException")
+    command = get_command(app)
+    try:
+        with command.make_context("sfumato", sys.argv[1:]) as context:
+            command.invoke(context)
+    except Exit as ended:
+        sys.exit(ended.exit_code)
+    except Abort:
+        raise KeyboardInterrupt from None
+    except wrong as error:
+        problem = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
+        raise UsageError(problem, "`--help` lists what the command takes", code="SF-USAGE-743") from None
+
+
+def _say(error: SfumatoError, *, in_json: bool) -> None:
+    if in_json:
+        sys.stderr.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
+    else:
+        sys.stderr.write(f"error: {error.problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n")
 
 
 def _notes_of(stop: BaseException | None) -> str:

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from math import isfinite
@@ -15,16 +16,16 @@ from rich.console import Console
 from rich.text import Text
 
 from sfumato.progress import Progress as Report
-from sfumato.progress import silent
+from sfumato.progress import silent, time_left
 from sfumato.wording import sentence
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
     from sfumato.evaluate.learning.accuracy import Comparison
     from sfumato.evaluate.learning.scoring import Spread
 
-_GAP = 2  # spaces between columns of a table
-_ENOUGH = 30  # columns that text needs to be read beside a table
-_BELOW = 4  # spaces before text that stands below its row
+_ENOUGH = 30  # columns that text needs to be read
+_BELOW = 4  # spaces before the lines that go on with a sentence
+_SOON = 2  # seconds before anything is said of the time that is left
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -36,40 +37,31 @@ def as_json(value: Any) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line for people."""
+    """A line for people. In a terminal it wraps between words and goes on below where it began."""
+    if not out.is_terminal:
+        out.print(text, markup=False)
+        return
+    for line in text.split("\n"):
+        lead = " " * (len(line) - len(line.lstrip()))
+        room = max(out.width, len(lead) + _ENOUGH)
+        parts = wrap(
+            line.lstrip(), room, initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False,
+            break_long_words=False,
+        )  # fmt: skip
+        out.print("\n".join(parts), markup=False)
+
+
+def verbatim(text: str) -> None:
+    """Text that is copied or kept, such as a file: no line of it is broken."""
     out.print(text, markup=False)
 
 
-def table(names: list[str], rows: list[list[str]]) -> None:
-    """Rows under names. In a pipe a row is a line, however long.
+def table(names: list[str], rows: list[list[str]], *, right: Collection[int] = ()) -> None:
+    """Rows under names, within the width of a terminal; in a pipe a row is a line. See `table_lines`."""
+    from sfumato.cli.table_lines import table_lines
 
-    In a terminal the last column takes what is left of the width and wraps between words; where too little is left, it
-    stands below its row. All other columns stay whole, so that a name or a number is never broken.
-    """
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(row[at]) for row in [names, *rows]) for at in range(len(names))]
-    left = out.width - sum(widths[:-1]) - _GAP * (len(names) - 1)
-    lines = [[*row] for row in [names, *rows]]
-    for number, row in enumerate(lines):
-        style = "bold" if number == 0 else ""
-        whole = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
-        start = (" " * _GAP).join([*whole, ""])
-        if not out.is_terminal or widths[-1] <= left:
-            out.print(Text((start + row[-1]).rstrip(), style=style))
-        elif left >= _ENOUGH:
-            wrapped = wrap(row[-1], left, break_on_hyphens=False) or [""]
-            out.print(
-                Text(
-                    "\n".join([start + wrapped[0], *(" " * cell_len(start) + more for more in wrapped[1:])]),
-                    style=style,
-                )
-            )
-        else:
-            out.print(Text(start.rstrip(), style=style))
-            below = wrap(row[-1], max(out.width - _BELOW, _ENOUGH), break_on_hyphens=False) if number else []
-            for more in below:
-                out.print(Text(" " * _BELOW + more))
+    for line, heading in table_lines(names, rows, width=out.width if out.is_terminal else None, right=right):
+        out.print(Text(line, style="bold" if heading else ""))
 
 
 def bullets(lines: tuple[str, ...] | list[str]) -> None:
@@ -105,11 +97,17 @@ def progress(*, shown: bool) -> Iterator[Report]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("starting", total=None)
+        doing, since = "", 0.0
 
         def report(what: str, done: int, total: int) -> None:
+            nonlocal doing, since
+            if what != doing:
+                doing, since = what, time.monotonic()
+            took = time.monotonic() - since
+            left = time_left(done, total, took) if total > 1 and took > _SOON else ""
             # A step that cannot tell how far it is says 0 of 1: show that it runs, not that it is stuck at nothing.
             known = total > 1 or done > 0
-            bar.update(task, description=what, completed=done, total=total if known else None)
+            bar.update(task, description=f"{what}{left}", completed=done, total=total if known else None)
 
         yield report
 

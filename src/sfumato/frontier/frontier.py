@@ -7,9 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.display import Display
 from sfumato.errors import UsageError, unwritable
 from sfumato.frontier.choose import KNEE, Choice, choose
 from sfumato.frontier.efficient import efficient
+from sfumato.frontier.plots_extra import INSTALL, can_plot, plots_needed
 from sfumato.frontier.point import Axis, Point
 from sfumato.frontier.points_table import as_csv, columns
 from sfumato.ledger.private_files import write_private
@@ -114,7 +116,8 @@ class Frontier:
 
         A sweep of private and syntactic releases has two panels, privacy loss and own-record loss.
         """
-        from sfumato.frontier.plot import side_by_side  # noqa: PLC0415 - altair takes a second to load
+        with plots_needed():
+            from sfumato.frontier.plot import side_by_side  # noqa: PLC0415 - altair takes a second to load
 
         return side_by_side(self.panels, chosen or self.knee, width=width)
 
@@ -125,7 +128,8 @@ class Frontier:
 
     def to_html(self, chosen: Choice | None = None) -> str:
         """One page with the plot, the choice, all points and the failures; it needs no network."""
-        from sfumato.frontier.frontier_page import page  # noqa: PLC0415 - altair takes a second to load
+        with plots_needed():
+            from sfumato.frontier.frontier_page import page  # noqa: PLC0415 - altair takes a second to load
 
         return page(self, chosen or self.knee)
 
@@ -141,7 +145,8 @@ class Frontier:
             case ".html" | ".htm":
                 found = self.to_html(chosen)
             case ".png" | ".svg" | ".json":
-                from sfumato.frontier.plot import image  # noqa: PLC0415 - altair takes a second to load
+                with plots_needed():
+                    from sfumato.frontier.plot import image  # noqa: PLC0415 - altair takes a second to load
 
                 found = image(self.plot(chosen, width=720), place.suffix.lower()[1:])
             case other:
@@ -183,9 +188,22 @@ class Frontier:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """What a notebook shows; it carries all it needs, so it works without a network."""
+        if not can_plot():
+            return {"text/plain": repr(self), "text/html": self._points_display().as_html()}
         from sfumato.frontier.frontier_page import fragment  # noqa: PLC0415 - altair takes a second to load
 
         return {"text/plain": repr(self), "text/html": fragment(self, self.knee)}
+
+    def _points_display(self) -> Display:
+        """All points as a table, where no plot can be drawn."""
+        names = (self.x.name, self.y.name)
+        return Display(
+            title=repr(self),
+            owner_only=True,
+            columns=("release", *names),
+            rows=tuple((p.label, *(f"{p.numbers[name]:.4g}" for name in names)) for p in self.points),
+            sentences=(f"for the plot: {INSTALL}",),
+        )
 
     def _repr_html_(self) -> str:
         return self._repr_mimebundle_()["text/html"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sfumato.display import Display, Displayed
 from sfumato.study.recipe import Recipe
 
 Better = Literal["lower", "higher"]
@@ -47,8 +48,8 @@ class Spread:
         return {"deviation": self.deviation, "least": self.least, "most": self.most}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Point:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Point(Displayed):
     """One candidate: how it was made, its numbers by the name of the measure, or why there is none.
 
     ``series`` is the method with its privacy models, ``family`` all that is the same along one line of a plot. A
@@ -81,6 +82,23 @@ class Point:
             return self.failure
         told = [f"{name} does not apply: {self.refused[name]}" for name in names if name in self.refused]
         return "; ".join(told) or f"{' and '.join(n for n in names if not self.has(n))} was not measured"
+
+    def display(self) -> Display:
+        """Its label and its numbers, or why it has none."""
+        numbers = tuple((name, self._number(name)) for name in self.numbers)
+        failure = () if self.failure is None else (("failed", self.failure),)
+        refused = tuple((name, f"does not apply: {why}") for name, why in self.refused.items())
+        return Display(
+            title=f"Candidate release '{self.label}'" + (", made by another tool" if self.foreign else ""),
+            facts=(("kind", self.series), *failure, *numbers, *refused),
+            sentences=self.notes,
+            owner_only=True,
+        )
+
+    def _number(self, name: str) -> str:
+        spread = self.spread.get(name)
+        apart = "" if spread is None else f" ± {spread.deviation:.2g} in {self.draws} draws"
+        return f"{self.numbers[name]:.4g}{apart}"
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""

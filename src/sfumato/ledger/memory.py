@@ -10,11 +10,12 @@ from typing import ClassVar
 from sfumato.ledger import chain
 from sfumato.ledger.adopt import adopted_rows
 from sfumato.ledger.ledger import Adoption, Entry, NewEntry
+from sfumato.ledger.ledger_display import LedgerDisplay
 from sfumato.ledger.spending import total_spent
 from sfumato.study.span import Span
 
 
-class MemoryLedger:
+class MemoryLedger(LedgerDisplay):
     """Rows in a list; safe among threads."""
 
     lasting: ClassVar[bool] = False

@@ -62,6 +62,11 @@ class PostgresLedger(sql.SqlLedger):
             connect_args={"connect_timeout": int(sql.WAIT)},
         )
 
+    @property
+    def place(self) -> str:
+        """The kind of database: its address may name a user."""
+        return "in PostgreSQL"
+
     def read(self) -> list[chain.Row]:
         """All rows; looking makes no table."""
         with self._told_plainly(), self._engine.connect() as connection:

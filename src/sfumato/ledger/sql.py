@@ -13,6 +13,7 @@ from sfumato.errors import PublishError, VerifyError
 from sfumato.ledger import chain
 from sfumato.ledger.adopt import adopted_rows
 from sfumato.ledger.heads import HeadFiles, head_of, lost_entries_error
+from sfumato.ledger.ledger_display import LedgerDisplay
 from sfumato.ledger.spending import total_spent
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ ROWS: Final = Table(
 )
 
 
-class SqlLedger(ABC):
+class SqlLedger(LedgerDisplay, ABC):
     """Rows in one table of a database. Each kind of database knows how to read, and how to write alone.
 
     ``heads`` are the files that remember how far the chain has come, outside the database.

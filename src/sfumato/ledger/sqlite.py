@@ -45,6 +45,11 @@ class SqliteLedger(sql.SqlLedger):
         self.heads = HeadFiles(tuple(dict.fromkeys([head_beside(path), *([] if head is None else [head])])))
         self._engine = _engine(path)
 
+    @property
+    def place(self) -> str:
+        """The file."""
+        return str(self.path)
+
     def read(self) -> list[chain.Row]:
         """All rows; looking makes no file."""
         if not self.path.exists():

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
+from sfumato.display import Display, Displayed
 from sfumato.domains.domain import Domain
+from sfumato.domains.domain_words import domain_words
 from sfumato.errors import UsageError, VerifyError
 from sfumato.release.answer.estimate import Estimate
 from sfumato.release.bundle.atomic_files import MANIFEST, facts_if_as_stated, find_bundle
@@ -33,8 +35,8 @@ class Names(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Release(ABC):
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Displayed, ABC):
     """A published release, as its receiver uses it; what `open` gives depends on the form."""
 
     path: Path
@@ -76,6 +78,26 @@ class Release(ABC):
     def private(self) -> bool:
         """Whether it is differentially private."""
         return bool(self.manifest["privacy"]["kind"] == "differential privacy")
+
+    def display(self) -> Display:
+        """What it guarantees and what its columns are: all of it is in the manifest, and public."""
+        stated, roles = self.manifest, self.roles
+        release, study = stated["release"], stated["study"]
+        return Display(
+            title=f"Release '{release}' of the study '{study}'",
+            facts=(
+                ("guarantee", self.guarantee),
+                ("method", str(stated["method"]["name"])),
+                ("form", self.form),
+                ("date", str(stated["date"])),
+                ("folder", str(self.path)),
+            ),
+            columns=("column", "role", "values"),
+            rows=tuple(
+                (name, roles.get(name, "predictor").replace("_", "-"), domain_words(domain))
+                for name, domain in self.domains.items()
+            ),
+        )
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.display import Display, Displayed
 from sfumato.domains.taxonomy.check import did_you_mean
 from sfumato.errors import UsageError
 from sfumato.study.attribute import Role
@@ -52,8 +53,8 @@ class Proposed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Proposal(Displayed):
     """A proposed study; for the owner alone, since bounds and values were read off the records."""
 
     name: str
@@ -82,6 +83,26 @@ class Proposal:
     def role(self, name: str) -> Role | None:
         """The role proposed for a column."""
         return next(p.role for p in self.columns if p.column.name == name)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns that nobody could tell a role for: the owner decides."""
+        return tuple(p.column.name for p in self.columns if p.role is None)
+
+    def display(self) -> Display:
+        """Every column with its type and proposed role, and no reason: notebooks get shared, and it may name values."""
+        open_ones = self.undecided
+        return Display(
+            title=f"Proposal of a study '{self.name}'",
+            facts=(("columns", f"{len(self.columns)}, of which {len(open_ones)} have no role yet"),),
+            columns=("column", "type", "role"),
+            rows=tuple(
+                (p.column.name, p.column.kind, "to decide" if p.role is None else p.role.value.replace("_", "-"))
+                for p in self.columns
+            ),
+            sentences=("confirm every role, and replace what was read off the records by public knowledge",),
+            owner_only=True,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The proposal as plain values, with the text of the study file."""

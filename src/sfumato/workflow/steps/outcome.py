@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from sfumato.display import Display, Displayed
 from sfumato.errors import StudyError
 from sfumato.file_names import account_name, account_stems, file_stem
 from sfumato.ledger import ENDING, Ledger, open_ledger
@@ -26,13 +27,14 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.span import Span
 from sfumato.study.study import Study
 from sfumato.study.unit import PersonUnit, Unit
+from sfumato.wording import sentence
 
 _LEDGER = ".ledger.sqlite"
 _PACKAGES = ("sfumato", "opendp", "duckdb", "ibis-framework", "numpy", "pyarrow")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(Displayed):
     """What a recipe will do and cost, in words and numbers.
 
     ``left`` is the remaining budget, over the span of the release where it has one; None without a budget,
@@ -54,6 +56,21 @@ class Plan:
         """Whether the remaining budget covers it."""
         return self.epsilon is None or (self.left is not None and self.epsilon <= self.left)
 
+    def display(self) -> Display:
+        """What would be done and what it costs; for the owner alone if the table was read for it."""
+        cost = "no ε (syntactic guarantee)" if self.epsilon is None else f"ε = {show(self.epsilon)}"
+        facts = [("method", self.recipe.method), ("cost", cost)]
+        if self.budget is not None:
+            left = "unknown" if self.left is None else show(self.left)
+            facts.append(("budget", f"{left} of {show(self.budget)} remains"))
+            facts.append(("fits", "yes" if self.fits else "NO: the release will be refused"))
+        return Display(
+            title=f"Plan of '{self.recipe.name}' for the study '{self.study}'; nothing is spent",
+            facts=tuple(facts),
+            sentences=tuple(sentence(one) for one in self.sentences),
+            owner_only=self.left_out is not None,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The plan as plain values."""
         return {
@@ -70,8 +87,8 @@ class Plan:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Published(Displayed):
     """A published release: the paths of the bundle and the owner's folder, and its cost.
 
     ``left`` is over the span of the release where it has one; ``warnings`` and ``left_out`` are for the owner.
@@ -106,6 +123,26 @@ class Published:
     def report(self) -> Path:
         """Where the owner's report is, once it has been made."""
         return self.owner / "report.html"
+
+    def display(self) -> Display:
+        """What was published and what it cost; what only the owner may know is marked."""
+        cost = "no ε (syntactic guarantee)" if self.epsilon is None else f"ε = {show(self.epsilon)}"
+        own = [("warning", warning) for warning in self.warnings]
+        if self.left_out is not None and self.left_out.left_out:
+            own.append(("left out", self.left_out.sentence()))
+        if self.report.exists():
+            own.append(("report", str(self.report)))
+        return Display(
+            title=f"Published: {self.rows:,} {self.what}",
+            facts=(
+                ("bundle, to be published", str(self.bundle)),
+                *((("table", self.data),) if self.data is not None else ()),
+                ("SHA-256 of its manifest", self.sha256),
+                ("cost", cost),
+                *((("remaining budget", show(self.left)),) if self.left is not None else ()),
+            ),
+            owner_facts=tuple(own),
+        )
 
     def open(self) -> Release:
         """The release as its receiver sees it."""

@@ -18,7 +18,7 @@ from sfumato.release.forms.noisy_counts.release import CountsRelease
 from sfumato.release.storage.untrusted import refuse_unexpected
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConsistentRelease(CountsRelease):
     """Counts that were estimated from noisy sums; the published table has them rounded, and none below 1."""
 

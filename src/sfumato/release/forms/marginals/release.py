@@ -11,7 +11,7 @@ from sfumato.release.model.graphical.draw import draw_values
 from sfumato.release.model.graphical.records import as_groups, model_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarginalsRelease(SyntheticRelease):
     """Measured marginals, and synthetic records from the graphical model that they make."""
 

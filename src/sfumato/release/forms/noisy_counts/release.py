@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sfumato.release.forms.noisy_counts.encoder import RegionEncoder
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountsRelease(Release):
     """Noisy counts of groups, and nothing of the records behind them."""
 

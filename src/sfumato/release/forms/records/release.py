@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sfumato.release.forms.records.encoder import RecordEncoder
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordsRelease(Release):
     """Records in equivalence classes; suppressed ones are ignored in everything but the table itself."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sfumato.release.forms.tables.classifier import PlugInClassifier
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TablesRelease(SyntheticRelease):
     """Tables of stages, the model of the class that they make, and synthetic records."""
 

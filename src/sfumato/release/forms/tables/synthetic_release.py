@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sfumato.release.forms.noisy_counts.encoder import RegionEncoder
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SyntheticRelease(Release):
     """Measured tables, and synthetic records that were drawn from them: no record of anybody."""
 

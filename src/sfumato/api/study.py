@@ -1,12 +1,4 @@
-"""The Python side: a study with its ledger, and what can be done with it.
-
-    import sfumato as sf
-    study = sf.Study.load("study.yaml")
-    published = study.release(sf.DiffGen(epsilon="0.5", h=10))
-    X, y, w = published.open().to_training()
-
-The command line is a thin edge over the same calls.
-"""
+"""A study with its ledger, and the verbs over it; `describe` and `frontier` beside it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from sfumato import workflow
+from sfumato.api.study_display import study_display
+from sfumato.display import Display, Displayed
 from sfumato.errors import PublishError, UsageError, VerifyError
 from sfumato.evaluate.audit import Finding
 from sfumato.evaluate.carried_risk import CarriedRisk
@@ -26,7 +20,7 @@ from sfumato.evaluate.learning.accuracy import Comparison
 from sfumato.evaluate.max_k import MaxK
 from sfumato.evaluate.measures import Linkage, Measure, Reading, Refused
 from sfumato.file_names import checked_file_name
-from sfumato.frontier import Frontier, Sweep, sweep
+from sfumato.frontier import Frontier, Sweep
 from sfumato.ledger import Entry, Ledger
 from sfumato.methods import ConfidenceCap, Method, Mondrian, recipe_of
 from sfumato.methods.method import Exact
@@ -48,17 +42,13 @@ from sfumato.workflow import (
     Published,
     Question,
     RunResult,
-    TableCheck,
-    verify_table,
 )
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from sfumato.interactive import DiffPC45
 
-__all__ = ["Frontier", "Study", "TableCheck", "describe", "frontier", "next_folder", "sweep", "verify_table"]
 
-
-class Study:
+class Study(Displayed):
     """What the owner declares about one table, with the ledger that records its privacy budget.
 
     Where a method is asked for, ``what`` is a method with its parameters, such as ``DiffGen(epsilon="0.5")``, or the
@@ -86,6 +76,10 @@ class Study:
     def name(self) -> str:
         """The study's name."""
         return self.declared.name
+
+    def display(self) -> Display:
+        """What is declared, and what the ledger has spent; nothing of the table is read."""
+        return study_display(self.declared, lambda: self.ledger)
 
     @cached_property
     def ledger(self) -> Ledger:
