@@ -34,7 +34,10 @@ def main() -> None:
             _notes_of(stop) or "budget that the ledger has reserved counts as spent; no incomplete bundle was written"
         )
         if in_json:
-            _say(StoppedError(said, "run the command again", code="SF-STOPPED-741"), in_json=True)
+            _say(
+                StoppedError(f"the command was stopped: {said}", "run the command again", code="SF-STOPPED-741"),
+                in_json=True,
+            )
         else:
             sys.stderr.write(f"stopped: {said}.\n")
         sys.exit(_INTERRUPTED)
@@ -63,7 +66,9 @@ def _run_without_boxes(app: Any) -> None:
         raise KeyboardInterrupt from None
     except wrong as error:
         problem = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
-        raise UsageError(problem, "`--help` lists what the command takes", code="SF-USAGE-743") from None
+        raise UsageError(
+            f"this cannot be called so: {problem}", "`--help` lists what the command takes", code="SF-USAGE-743"
+        ) from None
 
 
 def _say(error: SfumatoError, *, in_json: bool) -> None:
