@@ -14,7 +14,8 @@ from tools.error_codes import CODE, INTERNAL, KINDS, ROOT, Package, assign, chec
 
 KINDS_OF_ERRORS = [
     errors.UsageError, errors.StudyError, errors.TaxonomyError, errors.SourceError, errors.BudgetError,
-    errors.InfeasibleError, errors.PublishError, errors.VerifyError, errors.InternalError,
+    errors.InfeasibleError, errors.PublishError, errors.StoppedError, errors.VerifyError,
+    errors.InternalError,
 ]  # fmt: skip
 
 
