@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Template,
         parse_models,
     )
+    from sfumato.release.documentation import document_bundle
     from sfumato.release.release import Release
     from sfumato.release.verify import verify_bundle
 
@@ -81,6 +82,7 @@ _HOMES = {
     "audit": "sfumato.evaluate.audit",
     "classification": "sfumato.evaluate.learning.accuracy",
     "describe": "sfumato.api",
+    "document_bundle": "sfumato.release.documentation",
     "frontier": "sfumato.api",
     "parse_models": "sfumato.privacy.models",
     "release": "sfumato.api",
@@ -122,6 +124,7 @@ __all__ = [
     "audit",
     "classification",
     "describe",
+    "document_bundle",
     "frontier",
     "parse_models",
     "release",

@@ -62,7 +62,7 @@ _COMMANDS = {
         serving.serve,
     ),
     _LEDGER: (account.ledger, account.ask),
-    _RECEIVER: (receiver.verify, receiver.query),
+    _RECEIVER: (receiver.verify, receiver.query, receiver.document),
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:

@@ -1,24 +1,29 @@
 """Commands for whoever has a bundle and nothing else."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sfumato.cli import show
+from sfumato.cli.new_files import write_new
 from sfumato.cli.options import Bundle, BundleOrTable, Data, Json, MemoryLimit
 from sfumato.errors import UsageError, VerifyError
+
+Sha256 = Annotated[
+    str | None,
+    typer.Option("--sha256", help="The SHA-256 that manifest.json must have, from the publisher or the ledger."),
+]
+Population = Annotated[
+    str | None,
+    typer.Option("--population", help="The table of people that δ-presence compares with: a file or a URL."),
+]
 
 
 def verify(  # noqa: PLR0913, PLR0917 - options
     bundle: BundleOrTable,
-    sha256: Annotated[
-        str | None,
-        typer.Option("--sha256", help="The SHA-256 that manifest.json must have, from the publisher or the ledger."),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option("--population", help="The table of people that δ-presence compares with: a file or a URL."),
-    ] = None,
+    sha256: Sha256 = None,
+    population: Population = None,
     privacy: Annotated[
         list[str] | None,
         typer.Option(
@@ -150,3 +155,53 @@ def query(
         show.as_json(found.as_json())
     else:
         show.say(estimate_words(found))
+
+
+def document(
+    bundle: Bundle,
+    fill: Annotated[
+        list[str] | None,
+        typer.Option("--fill", help="What no manifest knows, as NAME=TEXT, such as recipient=…; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A Markdown file that does not exist yet.")] = None,
+    sha256: Sha256 = None,
+    population: Population = None,
+    data: Data = None,
+    memory_limit: MemoryLimit = None,
+    json: Json = False,
+) -> None:
+    """Write down what a release promises, to whom and on which basis: for a data protection officer.
+
+    From the bundle alone, which is verified first. What a manifest cannot know is marked as text to fill in.
+    """
+    from sfumato.release.documentation import document_bundle
+
+    with show.progress(shown=not json) as report:
+        report("checking the bundle", 0, 1)
+        found = document_bundle(
+            bundle, fill=_answers(fill), sha256=sha256, population=population, data=data, memory_limit=memory_limit
+        )
+    if out is not None:
+        write_new(out, found.markdown)
+    if json:
+        show.as_json(found.as_json())
+    elif out is None:
+        typer.echo(found.markdown)
+    else:
+        left = f"; to fill in: {', '.join(found.unfilled)}" if found.unfilled else ""
+        show.say(f"the documentation is in {out}{left}")
+
+
+def _answers(given: list[str] | None) -> dict[str, str]:
+    """Texts by name, as `--fill` takes them."""
+    found = {}
+    for text in given or ():
+        name, separator, answer = text.partition("=")
+        if not separator:
+            raise UsageError(
+                f"'{text}' is not NAME=TEXT",
+                "write it as in `--fill recipient='Ministry of Health'`",
+                code="SF-USAGE-681",
+            )
+        found[name.strip()] = answer
+    return found

@@ -41,13 +41,13 @@ def test_every_field_has_a_description_for_editors():
 
 
 def test_the_example_is_a_study():
-    [example] = re.findall(r"```yaml\n(.*?)```", STUDY, re.DOTALL)
+    example = re.findall(r"```yaml\n(.*?)```", STUDY, re.DOTALL)[0]
     study = study_from_text(example)
     assert len(study.attributes) == 7
 
 
 def test_the_two_forms_in_the_docs_say_the_same():
-    [nested] = re.findall(r"```yaml\n(.*?)```", TAXONOMIES, re.DOTALL)
+    nested = re.findall(r"```yaml\n(.*?)```", TAXONOMIES, re.DOTALL)[0]
     [rows] = re.findall(r"```csv\n(.*?)```", TAXONOMIES, re.DOTALL)
     assert to_nested(parse_taxonomy(nested, "job.yaml")) == to_nested(parse_taxonomy(rows, "job.csv"))
 
