@@ -29,6 +29,7 @@ from sfumato.progress import Progress, silent
 from sfumato.release.release import Release
 from sfumato.study.budget import parse_epsilon
 from sfumato.study.describe import Proposal, propose
+from sfumato.study.describe.value_notes import missing_numbers
 from sfumato.study.file import load_study, study_from_mapping
 from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
@@ -576,6 +577,10 @@ def describe(source: Any, *, name: str | None = None, target: str | None = None)
     with open_source(source) as table:
         marks = find_missing_tokens(table)
         profile = profile_table(without_missing_tokens(table, marks) if marks else table)
+        texts = {name for name, kind in table.table.schema().items() if kind.is_string()}
+        if numbers := missing_numbers([column for column in profile.columns if column.name in texts]):
+            marks = (*marks, *numbers)
+            profile = profile_table(without_missing_tokens(table, marks))
         written = {**_guessed_format(table.read_as), **({"missing": list(marks)} if marks else {})}
     where = source.path if isinstance(source, Source) else source
     shown = str(where) if isinstance(where, (str, Path)) else "table"

@@ -19,6 +19,7 @@ class Role(StrEnum):
     CLASS = "class"
     TIME = "time"
     INSENSITIVE = "insensitive"
+    UNDECIDED = "undecided"  # the owner has not decided yet: the study loads, and nothing is released by it
 
 
 class InvalidValuePolicy(StrEnum):

@@ -1,5 +1,6 @@
 """From a study and a purpose to the view that a method sees."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.errors import StudyError
@@ -34,6 +35,7 @@ def tailor(study: Study, purpose: str | None, needs: Needs) -> View:
     needed, there is none if the study declares none or the purpose leaves it out.
     """
     wanted = wanted_by(study, purpose)
+    refuse_undecided(study, purpose)
     if needs.target or (needs.private and len(study.with_role(Role.CLASS)) > 1):
         target = study.target.name  # which refuses none, and two
         if needs.target and wanted is not None and target not in wanted:
@@ -64,6 +66,26 @@ def selection(study: Study, purpose: str | None) -> Selection:
     wanted = study.purposes[purpose]
     found = parse_selection(wanted.where, study.attributes)
     return found if wanted.span is None else replace(found, span=wanted.span, time=study.time)
+
+
+def refuse_undecided(study: Study, purpose: str | None) -> None:
+    """Every attribute of a release has a role: what may be published of it, and how, depends on nothing else."""
+    wanted = wanted_by(study, purpose)
+    selecting = selection(study, purpose).attributes
+    undecided = [
+        a.name for a in study.with_role(Role.UNDECIDED) if wanted is None or a.name in wanted or a in selecting
+    ]
+    if undecided:
+        raise undecided_error(undecided)
+
+
+def undecided_error(names: Sequence[str]) -> StudyError:
+    """The error of whatever needs the roles of these attributes."""
+    return StudyError(
+        f"the role of {', '.join(repr(name) for name in names)} is undecided",
+        "replace `role: undecided` by a role, take the attribute out of the study, or use a purpose without it",
+        code="SF-STUDY-720",
+    )
 
 
 def wanted_by(study: Study, purpose: str | None) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from sfumato.domains.number_format import read_number
 from sfumato.study.describe.column_profile import LISTED, ColumnProfile, Distribution, Kind, Profile, looks
 from sfumato.study.describe.date_guess import Formats, guess_formats
 from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
+from sfumato.study.describe.set_guess import MOST_CODES, guess_separator
 from sfumato.tables import coding
 from sfumato.tables.distribution import Asked, count_distributions
 from sfumato.tables.engine import SourceTable
@@ -43,6 +44,7 @@ class _Column:
     numbers: tuple[NumberFormats, ...]  # ways to read the values as numbers; none if they are no numbers
     days: tuple[Formats, ...]  # ways to read the values as days; none if they are no days
     truths: bool
+    separator: str = ""  # between the codes of a set; nothing if the values are no sets
 
     def derived(self, raw: ir.Column) -> dict[str, ir.Column]:
         """The value as text (null where missing) and as whatever it may be, by names that cannot clash."""
@@ -106,6 +108,7 @@ def profile_table(source: SourceTable) -> Profile:
         lists = {f"{c.place}": derived[f"v{c.place}"].collect(distinct=True) for c in batch}
         listed |= _asked(source, derived, lists)
     profiled = [_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns]
+    profiled = [_as_set(source, c, p) if c.separator else p for c, p in zip(columns, profiled, strict=True)]
     return Profile(rows=rows, columns=_with_distributions(source, columns, profiled))
 
 
@@ -127,6 +130,18 @@ def _with_distributions(
     return tuple(replace(p, distribution=counted.get(c.place)) for c, p in zip(columns, profiled, strict=True))
 
 
+def _as_set(source: SourceTable, column: _Column, found: ColumnProfile) -> ColumnProfile:
+    """A column whose values are sets, with all their codes; as it is where it is something else, or has too many."""
+    if found.kind not in ("category", "text"):
+        return found
+    value = _derived(source, [column])[f"v{column.place}"]
+    parts = value.split(column.separator).unnest().name("code").as_table().distinct().limit(MOST_CODES + 1)
+    codes = {code.strip() for code in source.fetch(parts)["code"].to_pylist() if code is not None} - {""}
+    if len(codes) > MOST_CODES:
+        return found
+    return replace(found, kind="set", separator=column.separator, codes=tuple(sorted(codes)), values=())
+
+
 def _columns(source: SourceTable) -> list[_Column]:
     """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
     sample = _sample(source)
@@ -134,15 +149,17 @@ def _columns(source: SourceTable) -> list[_Column]:
     for place, (name, kind) in enumerate(source.table.schema().items()):
         values = [str(value) for value in sample[place] if not is_missing(value)]
         text = kind.is_string()
+        numbers, days = _number_ways(kind, values), _ways(kind, values)
         found.append(
             _Column(
                 place,
                 name,
                 kind,
                 values,
-                numbers=_number_ways(kind, values),
-                days=_ways(kind, values),
+                numbers=numbers,
+                days=days,
                 truths=text and all(value.lower() in {"true", "false"} for value in values),
+                separator=guess_separator(values) or "" if text and not (numbers or days) else "",
             )
         )
     return found

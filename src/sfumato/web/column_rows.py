@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import SfumatoError
+from sfumato.study.attribute import Role
 from sfumato.study.describe.column_profile import ColumnProfile
 from sfumato.study.file.yaml_lines import parse
 from sfumato.web.workspace import OpenStudy
@@ -24,6 +25,7 @@ ROLES: Final = {
     "class": ("target (class)", "The attribute that a receiver predicts. It needs values, a taxonomy or classes."),
     "time": ("time", "The date of the record. It selects records by spans and is never released."),
     "insensitive": ("insensitive", "It may be published unchanged. It needs a domain to be published."),
+    "undecided": ("undecided", "Its role is to be decided: until then the study can be checked, and nothing released."),
 }
 
 
@@ -45,6 +47,11 @@ class Row:
     def role(self) -> str | None:
         """The declared role, or else the proposed one."""
         return self.proposed if self.entry is None else str(self.entry.get("role"))
+
+    @property
+    def undecided(self) -> bool:
+        """Whether its role is an open question: proposed or declared as undecided."""
+        return self.role == Role.UNDECIDED
 
     @property
     def type(self) -> str:
@@ -137,6 +144,8 @@ class Row:
             formats=tuple(form for form in formats if isinstance(form, str)),
             number_formats=tuple(NumberFormat(**form) for form in formats if isinstance(form, Mapping)),
             ambiguous=bool(found.get("ambiguous")),
+            separator=str(found.get("separator") or ""),
+            codes=tuple(found.get("codes") or ()),
         )
 
 
@@ -180,7 +189,7 @@ class Columns:
 def shown(row: Row, show: str) -> bool:
     """Whether a filter leaves a column."""
     if show == "confirm":
-        return row.entry is None and row.described is not None
+        return row.undecided or (row.entry is None and row.described is not None)
     if show == "missing":
         return bool(row.missing)
     return bool(row.invalid) if show == "invalid" else True

@@ -40,6 +40,7 @@ from sfumato.progress import Progress, silent
 from sfumato.release.guarantee import NO_GUARANTEE
 from sfumato.study.attribute import Attribute, Role, observed
 from sfumato.study.budget import exact_text, show
+from sfumato.study.purpose import undecided_error
 from sfumato.study.recipe import Recipe
 from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.study import Study
@@ -153,6 +154,8 @@ def ask(
     strategy, comparison = _strategy(question, axis, epsilon / study.unit.stability)
     used = (*selection.attributes, *(() if by is None else (study.attribute(by),)))
     attributes = tuple({attribute.name: attribute for attribute in used}.values())
+    if undecided := [attribute.name for attribute in attributes if attribute.role is Role.UNDECIDED]:
+        raise undecided_error(undecided)
     _refuse_observed(attributes)
     recipe = _recipe(question)
     refuse_over_budget(study, book, epsilon=epsilon, unit=study.unit, span=selection.span, at=clock(), method="ask")

@@ -13,4 +13,4 @@ def domain_violations(study: Study) -> list[DomainViolations]:
     """
     coded = [a for a in study.attributes.values() if a.coded]
     with open_study_table(study) as table:
-        return CodedTable(table, coded, unit=RecordUnit()).domain_violations()
+        return CodedTable(table, coded, unit=RecordUnit()).domain_violations() if coded else []

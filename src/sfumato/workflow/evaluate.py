@@ -17,7 +17,7 @@ from sfumato.evaluate.table_records import TableRecords, table_records
 from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
-from sfumato.study.purpose import refuse_uncoded, selection, wanted_by
+from sfumato.study.purpose import refuse_uncoded, refuse_undecided, selection, wanted_by
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
@@ -32,6 +32,7 @@ MEASURING = "for measures and attacks, each of them is compared with the release
 def measuring_view(study: Study, purpose: str | None = None) -> View:
     """The attributes of a purpose as measures see them; the unit is the record, whatever the study's unit is."""
     wanted = wanted_by(study, purpose)
+    refuse_undecided(study, purpose)
     view = attributes_by_role(study, [a.name for a in study.attributes.values() if wanted is None or a.name in wanted])
     refuse_uncoded(view.attributes)
     return replace(view, selection=selection(study, purpose))

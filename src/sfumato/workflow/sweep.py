@@ -41,7 +41,7 @@ from sfumato.privacy.models import population_names
 from sfumato.progress import Progress, silent, time_left
 from sfumato.release.form import FORMS
 from sfumato.release.shown import Shown
-from sfumato.study.purpose import tailor
+from sfumato.study.purpose import refuse_undecided, tailor
 from sfumato.study.recipe import Recipe
 from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
@@ -119,6 +119,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     random, by its noise or its sample, is drawn ``repeats`` times, and its point is the mean. Finished drafts are kept
     in ``folder``, without one beside the study; what is there already is not made again.
     """
+    refuse_undecided(study, purpose)
     name, wanted = _choose_sweep(study, sweep, purpose)
     recipes = wanted.recipes(purpose)
     beside = _OWN if measure_name(x) == _LOSS and _mixed(recipes) else None

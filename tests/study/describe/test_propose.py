@@ -1,12 +1,14 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato.domains.number_format import NumberFormat
-from sfumato.errors import StudyError, UsageError
+from sfumato.errors import UsageError
 from sfumato.study.attribute import Role
 from sfumato.study.describe import propose
-from sfumato.study.describe.column_profile import ColumnProfile, Profile
+from sfumato.study.describe.column_profile import ColumnProfile, Distribution, Profile
 from sfumato.study.file import study_from_text
 from tests.raising import raises_code
 
@@ -37,9 +39,9 @@ def proposed(*columns, **more):
         (column("surname", "text", distinct=700), Role.IDENTIFIER),
         (column("serial", "integer", distinct=950), Role.IDENTIFIER),
         (column("x7", "integer", distinct=950), Role.IDENTIFIER),
-        (column("x7", "integer", distinct=950, number_formats=THOUSANDS), None),
-        (column("amount", "integer", rows=9, distinct=9, number_formats=THOUSANDS), None),
-        (column("account_sum", "number", distinct=950, number_formats=THOUSANDS), None),
+        (column("x7", "integer", distinct=950, number_formats=THOUSANDS), Role.UNDECIDED),
+        (column("amount", "integer", rows=9, distinct=9, number_formats=THOUSANDS), Role.UNDECIDED),
+        (column("account_sum", "number", distinct=950, number_formats=THOUSANDS), Role.UNDECIDED),
         (column("account_balance", "number", distinct=950), Role.SENSITIVE),
         (column("account", "number", distinct=950), Role.IDENTIFIER),
         (column("patient_id", "integer", distinct=1000, number_formats=THOUSANDS), Role.IDENTIFIER),
@@ -63,16 +65,16 @@ def proposed(*columns, **more):
         (column("visited", "date", distinct=300), Role.TIME),
         (column("income", distinct=2), Role.CLASS),
         (column("label", distinct=20), Role.CLASS),
-        (column("label", distinct=21), None),
-        (column("note", "text", distinct=300), None),
-        (column("sex_note", "text", distinct=300), None),
-        (column("flag", "boolean", distinct=2, values=("false", "true")), None),
-        (column("bmi", "number", distinct=990), None),
+        (column("label", distinct=21), Role.UNDECIDED),
+        (column("note", "text", distinct=300), Role.UNDECIDED),
+        (column("sex_note", "text", distinct=300), Role.UNDECIDED),
+        (column("flag", "boolean", distinct=2, values=("false", "true")), Role.UNDECIDED),
+        (column("bmi", "number", distinct=990), Role.SENSITIVE),
         (column("region_id", distinct=5), Role.QUASI_IDENTIFIER),
-        (column("thing_id", distinct=5), None),
-        (column("sex", distinct=1), None),
-        (column("sex", distinct=0, missing=1000), None),
-        (column("job", distinct=1001), None),
+        (column("thing_id", distinct=5), Role.UNDECIDED),
+        (column("sex", distinct=1), Role.UNDECIDED),
+        (column("sex", distinct=0, missing=1000), Role.UNDECIDED),
+        (column("job", distinct=1001), Role.UNDECIDED),
     ],
     ids=lambda value: value.name if isinstance(value, ColumnProfile) else str(value),
 )
@@ -97,9 +99,15 @@ def test_reasons_say_why():
     assert reasons == [
         "it is named like a key, and about 2.5 records share each value: it defines the privacy unit",
         "its name says 'age', which others may know of a person",
-        "it is free text, which can name people: it is published only if you list its values by hand",
-        "neither its name nor its values say what it is: give it a role, or leave it out",
-        "all records have the same value, so it carries no information",
+        (
+            "it is free text, which can name people: it is published only if you list its values by hand; else make it "
+            "an `identifier`, which is never released"
+        ),
+        (
+            "neither its name nor its values say what it is: may others know it of a person (`quasi_identifier`), must "
+            "it not be disclosed for a person (`sensitive`), or neither (`insensitive`)?"
+        ),
+        "all records have the same value, so it carries no information: may it be published at all?",
         (
             "its name says 'job', which others may know of a person, but it has 1001 values, too many to list: "
             "give it a taxonomy and a role"
@@ -141,8 +149,8 @@ def test_the_proposed_file():
         column("age", "integer", missing=3),
         column("weight", "number", distinct=900, upper="148.9"),
         column("zip", "integer", distinct=2, values=("13053", "14850")),
-        column("bmi", "number"),
-        column("income", distinct=2, values=("<=50K", ">50K")),
+        column("shoes", "number"),
+        column("label", distinct=2, values=("<=50K", ">50K")),
     ).to_yaml()
     assert text.split("attributes:\n")[1] == (
         "  # its name says 'id' and it has 1000 different values\n"
@@ -151,29 +159,37 @@ def test_the_proposed_file():
         "  age:\n"
         "    role: quasi_identifier\n"
         "    type: integer\n"
-        "    bounds: [0, 99]\n"
+        "    bounds: [0, 120]   # ages of people\n"
         "    missing: keep      # 3 of 1000 records have no value\n"
-        "    domain: observed   # confirm, then change to declared\n"
+        "    domain: observed   # confirm by what is known of the quantity, then change to declared\n"
+        "    # taxonomy: {intervals: {width: 5, levels: 4}}   # for methods that follow a fixed hierarchy\n"
         "  # its name says 'weight', which others may know of a person\n"
         "  weight:\n"
         "    role: quasi_identifier\n"
         "    type: number\n"
-        "    bounds: [0, 148.9]\n"
+        "    bounds: [0, 200]\n"
         "    step: 0.1\n"
-        "    domain: observed   # confirm, then change to declared\n"
+        "    domain: observed   # confirm by law, price list, top code or instrument, then change to declared\n"
         "  # its name says 'zip', which others may know of a person\n"
         "  zip:\n"
         "    role: quasi_identifier\n"
         '    values: ["13053", "14850"]\n'
-        "    taxonomy: {prefix: [1, 3]}\n"
-        "    domain: observed   # confirm, then change to declared\n"
-        "  # neither its name nor its values say what it is: give it a role, or leave it out\n"
-        "  # bmi: {role: , type: number, bounds: [0, 99], step: 0.01, domain: observed}\n"
-        "  # its name says 'income' and it has 2 values\n"
-        "  income:\n"
+        "    taxonomy: {prefix: [1, 3]}   # levels of postal codes\n"
+        "    domain: observed   # confirm by the list of the postal service, then change to declared\n"
+        "  # neither its name nor its values say what it is: may others know it of a person (`quasi_identifier`), "
+        "must\n"
+        "  # it not be disclosed for a person (`sensitive`), or neither (`insensitive`)?\n"
+        "  shoes:\n"
+        "    role: undecided\n"
+        "    type: number\n"
+        "    bounds: [0, 100]\n"
+        "    step: 0.01\n"
+        "    domain: observed   # confirm by law, price list, top code or instrument, then change to declared\n"
+        "  # its name says 'label' and it has 2 values\n"
+        "  label:\n"
         "    role: class\n"
         '    values: ["<=50K", ">50K"]\n'
-        "    domain: observed   # confirm, then change to declared\n"
+        "    domain: observed   # confirm by the answers that the form allows, then change to declared\n"
     )
 
 
@@ -187,65 +203,166 @@ def test_the_proposed_file_loads_and_says_observed():
         column("sex"),
     )
     study = study_from_text(found.to_yaml())
-    assert {name: a.role for name, a in study.attributes.items()} == {
-        p.column.name: p.role for p in found.columns if p.role
-    }
+    assert {name: a.role for name, a in study.attributes.items()} == {p.column.name: p.role for p in found.columns}
     leaving = [a for a in study.attributes.values() if a.domain and a.role is not Role.TIME]  # a time never leaves
-    assert len(leaving) == 3 and not any(a.domain.declared for a in leaving)
+    assert len(leaving) == 4 and not any(a.domain.declared for a in leaving)
     assert str(study.attributes["weight"].domain.step) == "1/100"
     assert study.budget is None
 
 
-def test_where_nothing_can_be_placed_the_file_asks_for_a_role():
-    text = proposed(column("bmi", "number")).to_yaml()
-    assert "# bmi: {role: , type: number" in text
-    with raises_code(StudyError, "SF-STUDY-142"):
-        study_from_text(text)
-
-
-def uncomment(text, roles):
-    """What the owner does with columns that are commented out: fill in the role, remove the `# `."""
-    lines, open_ = [], False
-    for line in text.splitlines():
-        name = next((name for name in roles if line.startswith(f"  # {name}: {{role: ")), None)
-        if name or open_:
-            line = "  " + line.removeprefix("  # ").replace("{role: ", f"{{role: {roles.get(name)}", 1)  # noqa: PLW2901
-            open_ = not line.endswith("}")
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def test_a_column_without_a_role_needs_nothing_but_the_role():
+def test_a_column_that_nothing_speaks_for_is_undecided_with_all_that_was_found():
     """The type, bounds and format that were found were dropped where no role was."""
     values = tuple(f"a rather long value {n}" for n in range(40))
     found = proposed(
-        column("sex"),
         column("amount", "number", missing=3, upper="5000", number_formats=THOUSANDS),
         column("same", "integer", distinct=1, lower="7", upper="7"),
-        column("first", "date", distinct=1, lower="2004-01-31", upper="2004-01-31", formats=("%d/%m/%Y",)),
         column("thing", distinct=40, values=values),
         column("kind", distinct=2, values=("Any", "b: {}")),
         column("note", "text", distinct=2, values=("Ann", "Bob")),
         column("empty", distinct=0, missing=1000),
+        column("thing_list", distinct=800, rows=1000, values=()),
     )
     text = found.to_yaml()
-    assert set(study_from_text(text).attributes) == {"sex"}, "it loads as it is"
-    assert (
-        '# amount: {role: , type: number, bounds: [0, 5000], format: {thousands: ","}, step: 1, missing: keep,' in text
-    )
-    assert "`format`: as the records suggest: confirm" in text and "`missing`: 3 of 1000 records" in text
-    assert "# note: {role: }" in text and "Ann" not in text, "free text is not listed"
+    assert "Ann" not in text, "free text is not listed"
     assert max(len(line) for line in text.splitlines() if "long value" in line) <= 120
-    names = [p.column.name for p in found.columns if p.role is None]
-    study = study_from_text(uncomment(text, dict.fromkeys(names, "insensitive")))
+    study = study_from_text(text)
     assert list(study.attributes) == [p.column.name for p in found.columns]
+    assert {a.role for a in study.attributes.values()} == {Role.UNDECIDED}
+    assert found.undecided == tuple(study.attributes)
     domains = {name: a.domain for name, a in study.attributes.items()}
     assert domains["amount"].number_formats == THOUSANDS and domains["amount"].upper == 5000
-    assert domains["first"].formats == ("%d/%m/%Y",)
+    assert domains["amount"].missing is not None
+    assert (domains["same"].lower, domains["same"].upper) == (7, 7)
     assert domains["thing"].taxonomy.leaves == values
     assert domains["kind"].taxonomy.leaves == ("Any", "b: {}")
-    assert domains["note"] is None and domains["empty"] is None
-    assert not any(domain.declared for domain in domains.values() if domain is not None)
+    assert domains["note"] is None and domains["empty"] is None and domains["thing_list"] is None
+
+
+@pytest.mark.parametrize(
+    ("profile", "bounds"),
+    [
+        (column("age", "integer", lower="17", upper="90"), (0, 120)),
+        (column("age_of_house", "integer", lower="0", upper="340"), (0, 500)),
+        (column("hours_per_week", "integer", lower="1", upper="99"), (0, 168)),
+        (column("weeks_worked", "integer", lower="0", upper="52"), (0, 52)),
+        (column("lon", "number", lower="-117.3", upper="-70.9"), (-180, 180)),
+        (column("year_built", "integer", lower="1932", upper="2004"), (1930, 2010)),
+        (column("gain", "integer", lower="-398", upper="41310"), (-500, 50_000)),
+        (column("fever", "number", lower="35.1", upper="41.9"), (35, 42)),
+        (column("loss", "integer", lower="-700", upper="-3"), (-1000, 0)),
+        (column("zero", "integer", lower="0", upper="0"), (0, 1)),
+    ],
+    ids=lambda value: value.name if isinstance(value, ColumnProfile) else "",
+)
+def test_bounds_are_round(profile, bounds):
+    """What occurs at the ends is nobody's any more, and stays observed."""
+    domain = study_from_text(proposed(profile).to_yaml()).attributes[profile.name].domain
+    assert (domain.lower, domain.upper) == bounds and not domain.declared
+
+
+def test_dates_have_whole_years_or_decades():
+    found = proposed(
+        column("time", "date"),
+        column("birth_date", "date", lower="1931-05-02", upper="2003-12-31"),
+        column("seen", "date", lower="2004-02-29", upper="2005-01-01"),
+    )
+    domains = {name: a.domain for name, a in study_from_text(found.to_yaml()).attributes.items()}
+    assert [domains["birth_date"].text(end) for end in (domains["birth_date"].lower, domains["birth_date"].upper)] == [
+        "1930-01-01", "2009-12-31",
+    ]  # fmt: skip
+    assert [domains["seen"].text(end) for end in (domains["seen"].lower, domains["seen"].upper)] == [
+        "2004-01-01", "2005-12-31",
+    ]  # fmt: skip
+
+
+def test_taxonomies_that_are_commented_out_work_once_they_are_not():
+    found = proposed(
+        column("age", "integer"),
+        column("income", "integer", distinct=900, lower="0", upper="70000"),
+        column("time", "date"),
+        column("born", "date"),
+    )
+    text = found.to_yaml()
+    assert text.count("    # taxonomy: ") == 3
+    study = study_from_text(text.replace("    # taxonomy: ", "    taxonomy: "))
+    trees = {name: study.attributes[name].domain.taxonomy for name in ("age", "income", "born")}
+    assert "[20, 25)" in trees["age"].labels and "[0, 40)" in trees["age"].labels
+    assert {"[0, 1000)", "[200, 500)", "[10000, 100000]", "[20000, 50000)"} <= set(trees["income"].labels)
+    assert "2004-01" in " ".join(trees["born"].labels)
+
+
+def said(found):
+    """The proposed file without the marks and ends of its lines."""
+    return " ".join(word for word in found.to_yaml().split() if word != "#")
+
+
+def test_spellings_of_one_value_stand_together():
+    found = proposed(column("sex", distinct=4, values=("Male", "female", "male", "MALE ")))
+    study = study_from_text(found.to_yaml())
+    tree = study.attributes["sex"].domain.taxonomy
+    assert set(tree.leaves) == {"Male", "female", "male", "MALE "}
+    assert tree.label(*tree.lowest_common([tree.leaves.index(v) for v in ("Male", "male", "MALE ")])) == (
+        "male (all spellings)"
+    )
+    assert "'Male', 'male', 'MALE ' differ in case or blanks alone" in said(found)
+
+
+def test_codes_of_public_lists_have_their_prefixes_and_name_the_list():
+    found = proposed(
+        column("diag_1", distinct=4, values=("A01.1", "A02", "E11.9", "E12.0")),
+        column("soc", distinct=3, values=("11-1011", "11-2021", "29-1141")),
+        column("nace", distinct=3, values=("A01.1", "A02.1", "C10.5")),
+    )
+    text = found.to_yaml()
+    for lengths, named in (("[1]", "ICD-10 codes"), ("[2, 4]", "SOC codes"), ("[1, 2]", "NACE codes")):
+        assert f"taxonomy: {{prefix: {lengths}}}   # levels of {named}" in text
+    assert study_from_text(text).attributes["soc"].domain.taxonomy.find("11*****") > 0
+    assert proposed(column("number_of_diagnoses", "integer", distinct=3, values=("1", "2", "9"))).columns[0].column.kind
+
+
+def test_words_and_numbers_that_mean_nothing_are_pointed_out():
+    ages = tuple(str(n) for n in range(18, 80))
+    found = proposed(
+        column("age", "integer", distinct=63, values=(*ages, "999"), lower="18", upper="999"),
+        column("race", distinct=3, values=("a", "b", "Unknown")),
+    )
+    text = said(found)
+    assert "'999' may stand for a missing value, or for all above a limit" in text
+    assert "'Unknown' seems to mean that the value is not known" in text
+
+
+@pytest.mark.parametrize(
+    ("profile", "role"),
+    [
+        (column("end", "integer", distinct=1115, lower="0", upper="1186", rows=7214), Role.UNDECIDED),
+        (column("hh", "integer", distinct=40_000, lower="1", upper="40000", rows=90_000), Role.IDENTIFIER),
+        (column("spent", "integer", distinct=950, lower="-5", upper="99999"), Role.UNDECIDED),
+        (column("instance_weight", "number", distinct=900), Role.UNDECIDED),
+        (column("atorvastatin"), Role.SENSITIVE),
+        (column("v7", distinct=2, values=("Female", "Male")), Role.QUASI_IDENTIFIER),
+        (column("latitude", "number", distinct=990, upper="70"), Role.QUASI_IDENTIFIER),
+        (column("class_of_worker", distinct=9), Role.QUASI_IDENTIFIER),
+        (column("target_class", distinct=9), Role.CLASS),
+        (column("readmitted", distinct=3), Role.CLASS),
+    ],
+    ids=lambda value: value.name if isinstance(value, ColumnProfile) else str(value),
+)
+def test_more_roles(profile, role):
+    distribution = Distribution(labels=tuple("abcdefgh"), counts=(900, 50, 20, 10, 9, 5, 3, 3))
+    skewed = replace(profile, distribution=distribution) if profile.name == "spent" else profile
+    assert proposed(skewed).columns[0].role is role
+
+
+def test_one_question_asked_of_many_things_has_one_role():
+    answers = ("down", "no", "steady", "up")
+    found = proposed(
+        column("insulin", distinct=4, values=answers),
+        column("xyzzy", distinct=2, values=("no", "steady")),
+        column("plugh", distinct=1, values=("no",)),
+        column("frob", distinct=2, values=("no", "yes")),
+    )
+    assert [p.role for p in found.columns] == [Role.SENSITIVE] * 3 + [Role.UNDECIDED]
+    assert "the same values as 'insulin' beside it" in found.columns[1].reason
 
 
 ODD = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(lambda text: text.strip())

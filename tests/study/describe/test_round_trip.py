@@ -3,15 +3,17 @@
 import csv
 import gzip
 import itertools
-from fractions import Fraction
+import re
 
 import pytest
 
 import sfumato as sf
 from sfumato.domains.domain import Categories, Grid
+from sfumato.errors import StudyError
 from sfumato.release.verify import verify_bundle
 from sfumato.study.attribute import Role
 from sfumato.study.unit import PersonUnit
+from tests.raising import raises_code
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -50,8 +52,9 @@ def written(path, rows, *, encoding="utf-8", delimiter=","):
 
 
 def confirmed(text):
-    """What the owner does: confirm the observed domains, choose a budget, take the proposed release."""
-    text = text.replace("domain: observed   # confirm, then change to declared", "domain: declared")
+    """What the owner does: confirm domains, decide open roles, choose a budget, take the proposed release."""
+    text = re.sub(r"domain: observed +# confirm.*", "domain: declared", text)
+    text = text.replace("{role: undecided}", "{role: identifier}").replace("role: undecided\n", "role: sensitive\n")
     return text.replace("  # budget: 1 ", "  budget: 1 ").replace("# releases: {dp", "releases: {dp")
 
 
@@ -141,8 +144,8 @@ def test_numbers_are_read_by_the_formats_that_were_found(tmp_path):
         "tax_rate": [{"suffix": "%"}],
     }
     assert {name: domains[name].unit for name in NUMBERS} == dict.fromkeys(NUMBERS, "number") | {"debt": "integer"}
-    assert (domains["income"].lower, domains["income"].upper) == (Fraction("137.1"), Fraction("54663"))
-    assert (domains["debt"].lower, domains["debt"].upper) == (-398, 399_000)
+    assert (domains["income"].lower, domains["income"].upper) == (0, 100_000)
+    assert (domains["debt"].lower, domains["debt"].upper) == (-500, 500_000)
     reports = {report.attribute: report for report in study.check()}
     assert {name: reports[name].missing for name in NUMBERS} == dict.fromkeys(NUMBERS, 0) | {"income": 37}
     line = next(line for line in proposal.to_yaml().splitlines() if "decimal:" in line)
@@ -233,12 +236,12 @@ def test_a_name_that_begins_with_a_quote(tmp_path):
     assert set(study.declared.attributes) == {"'t", "sex", "class"}
 
 
-def test_columns_without_a_role_need_nothing_but_the_role(tmp_path):
-    """Three amounts in three formats, whose names say nothing: fill in the role, remove the `# `, and it fits."""
+def test_undecided_columns_need_nothing_but_a_role(tmp_path):
+    """Three amounts in three formats, whose names say nothing: the study loads and is checked, and asks for roles."""
     rows = [
         {
             "amount": f"{n * 37:,}",
-            "cost": f"{n * 3.25:,.2f} £".translate(SWAPPED) if n % 11 else "",
+            "sum": f"{n * 3.25:,.2f} £".translate(SWAPPED) if n % 11 else "",
             "rate": f"{n % 40}.5%",
             "sex": "fm"[n % 2],
             "outcome": ("home", "ward")[n % 7 == 0],
@@ -247,26 +250,27 @@ def test_columns_without_a_role_need_nothing_but_the_role(tmp_path):
     ]
     proposal = sf.describe(written(tmp_path / "visits[1].csv", rows))
     text = proposal.to_yaml()
-    assert [p.column.name for p in proposal.columns if p.role is None] == ["amount", "cost", "rate"]
+    assert proposal.undecided == ("amount", "sum", "rate")
     assert proposal.name == "visits-1"
     (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
-    assert set(sf.Study.load(tmp_path / "study.yaml").declared.attributes) == {"sex", "outcome"}
-    for name in ("amount", "cost", "rate"):
-        assert f"  # {name}: {{role: , type: " in text
-        text = text.replace(f"  # {name}: {{role: ", f"  {name}: {{role: sensitive")
-    text = confirmed(text.replace("domain: observed}", "domain: declared}"))
-    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
     study = sf.Study.load(tmp_path / "study.yaml")
+    assert set(study.declared.attributes) == {"amount", "sum", "rate", "sex", "outcome"}
     reports = {report.attribute: report for report in study.check()}
     assert {name: (r.missing, r.outside) for name, r in reports.items()} == dict.fromkeys(reports, (0, 0)) | {
-        "cost": (37, 0)
+        "sum": (37, 0)
     }
-    domains = {name: study.declared.attributes[name].domain for name in ("amount", "cost", "rate")}
+    domains = {name: study.declared.attributes[name].domain for name in ("amount", "sum", "rate")}
     assert {name: [form.fields() for form in domain.number_formats] for name, domain in domains.items()} == {
         "amount": [{"thousands": ","}],
-        "cost": [{"decimal": ",", "thousands": ".", "suffix": "£"}],
+        "sum": [{"decimal": ",", "thousands": ".", "suffix": "£"}],
         "rate": [{"suffix": "%"}],
     }
+    declared = confirmed(text).replace("role: sensitive", "role: undecided")
+    (tmp_path / "study.yaml").write_text(declared, encoding="utf-8")
+    with raises_code(StudyError, "SF-STUDY-720", match="'amount', 'sum', 'rate'"):
+        sf.Study.load(tmp_path / "study.yaml").release("dp", out=tmp_path / "early", report=False)
+    (tmp_path / "study.yaml").write_text(confirmed(text), encoding="utf-8")
+    study = sf.Study.load(tmp_path / "study.yaml")
     assert verify_bundle(study.release("dp", out=tmp_path / "dp", report=False).bundle).ok
 
 

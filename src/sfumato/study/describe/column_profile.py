@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sfumato.domains.number_format import NumberFormat
 
-Kind = Literal["integer", "number", "date", "category", "text", "boolean"]
+Kind = Literal["integer", "number", "date", "category", "text", "boolean", "set"]
 
 LISTED = 1000  # a column with more distinct values than this has none of them listed
 MOST_BINS = 20  # of a distribution
@@ -58,7 +58,8 @@ class ColumnProfile:
     are more than `LISTED`. ``looks_like`` says what nearly all values have the form of, see `looks`. ``formats`` are
     those that dates in text are written in, none for the usual ones, and ``number_formats`` those of numbers, none for
     plain ones; ``ambiguous`` if days and months may be swapped, or thousands and decimals. ``distribution`` is None for
-    text whose values are not listed.
+    text whose values are not listed. ``separator`` stands between the ``codes`` of a column of sets: all that
+    there are.
     """
 
     name: str
@@ -75,6 +76,8 @@ class ColumnProfile:
     number_formats: tuple[NumberFormat, ...] = ()
     ambiguous: bool = False
     distribution: Distribution | None = None
+    separator: str = ""
+    codes: tuple[str, ...] = ()
 
     def plain(self, value: str) -> str:
         """A value of a column of numbers as programs write it; other values as they are."""

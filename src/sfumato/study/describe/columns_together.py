@@ -1,11 +1,13 @@
-"""What can be told from the columns together: which date is the time, who the persons are, which numbers are codes."""
+"""What can be told from the columns together: the time, the persons, the class, codes, and columns that are alike."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from sfumato.study.describe.column_kinds import BIRTH, KEYS, count_present, is_constant, is_unique, named_like, words
+from sfumato.study.attribute import Role
+from sfumato.study.describe.column_kinds import count_present, is_constant, is_unique, named_like, words
 from sfumato.study.describe.column_profile import ColumnProfile
+from sfumato.study.describe.known_names import BIRTH, COUNTED, KEYS, OUTCOMES, TARGETS
 
 AT_MOST: Final = 3
 """Proposed records a person. A fixed guess: the most that occurs would tell about somebody."""
@@ -18,11 +20,6 @@ _NUMBERED = (*KEYS, "nbr", "nr", "no", "num")
 _FEW_KEYS = 20  # a key with no more values than this is a code for something else
 _SHARED = 50  # records that share a value, on average, beyond which it is no person
 
-_COUNTED = (
-    "age", "count", "counts", "number", "num", "hours", "hour", "days", "day", "weeks", "months", "years", "year",
-    "size", "score", "scores", "times", "visits", "children", "amount", "quantity", "rank", "total", "sum", "income",
-    "salary", "wage", "weight", "height", "price", "cost", "duration", "length", "rate",
-)  # fmt: skip
 _CODED = ("id", "code", "codes", "type", "class", "status", "category", "cat", "group", "kind", "flag", "recode")
 _CODES, _NAMED_CODES = 12, 60  # different values, at most; of columns that are called a code
 _LARGEST, _NAMED_LARGEST = 99, 999
@@ -64,7 +61,7 @@ def _is_key(column: ColumnProfile) -> bool:
 
 def as_codes(column: ColumnProfile) -> ColumnProfile | None:
     """The column as categories, if its whole numbers seem to be codes: few, small, and not named like an amount."""
-    if column.kind != "integer" or not column.values or column.number_formats or named_like(column, _COUNTED):
+    if column.kind != "integer" or not column.values or column.number_formats or named_like(column, COUNTED):
         return None
     named = words(column.name)[-1:] and words(column.name)[-1] in _CODED
     most, largest = (_NAMED_CODES, _NAMED_LARGEST) if named else (_CODES, _LARGEST)
@@ -80,3 +77,67 @@ def codes_reason(column: ColumnProfile) -> str:
         f"its {column.distinct} different whole numbers are small and few, so they are taken for codes: if they are "
         "amounts, write `type: integer` and `bounds` in place of `values`"
     )
+
+
+MOST_CLASSES: Final = 20
+_CLASS_OF: Final = ("target", "true", "outcome", "income", "salary", "risk", "predicted")  # before `class`
+_TOLD: Final = 3  # different values: columns of yes and no have nothing in common
+
+
+def target_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
+    """The column that is predicted, and why: called so, or else the last of those that such tables often predict."""
+    few = [column for column in columns if 1 < column.distinct <= MOST_CLASSES and column.values]
+    for word in TARGETS:
+        for column in few:
+            if word in words(column.name):
+                return column.name, f"its name says '{word}' and it has {column.distinct} values"
+    for column in few:
+        *before, last = words(column.name) or [""]
+        if last == "class" and (not before or before[-1] in _CLASS_OF):
+            return column.name, f"its name says 'class' and it has {column.distinct} values"
+    for column in reversed(few):
+        if often := named_like(column, OUTCOMES):
+            why = f"its name says '{often}', which is often what is predicted, and it has {column.distinct} values"
+            return column.name, f"{why}: if nothing is to be predicted, give it another role"
+    return None
+
+
+def like_neighbours(columns: Sequence[ColumnProfile], roles: Sequence[Role]) -> dict[str, tuple[Role, str]]:
+    """Roles for undecided columns among neighbours that hold the same values: one question asked of many things.
+
+    >>> made = dict(kind="category", rows=9, missing=0)
+    >>> insulin = ColumnProfile(name="insulin", values=("down", "no", "up"), distinct=3, **made)
+    >>> other = ColumnProfile(name="x17", values=("no", "up"), distinct=2, **made)
+    >>> like_neighbours([insulin, other], [Role.SENSITIVE, Role.UNDECIDED])["x17"][0].value
+    'sensitive'
+    """
+    found: dict[str, tuple[Role, str]] = {}
+    for start, stop in _runs(columns):
+        whole = {value for column in columns[start:stop] for value in column.values}
+        if len(whole) < _TOLD:
+            continue
+        telling = [n for n in range(start, stop) if roles[n] in (Role.SENSITIVE, Role.QUASI_IDENTIFIER)]
+        if not telling or len({roles[n] for n in telling}) > 1:
+            continue
+        role, example = roles[telling[0]], columns[telling[0]].name
+        reason = f"it holds the same values as '{example}' beside it, which is proposed as {role.value}"
+        found |= {columns[n].name: (role, reason) for n in range(start, stop) if roles[n] is Role.UNDECIDED}
+    return found
+
+
+def _runs(columns: Sequence[ColumnProfile]) -> list[tuple[int, int]]:
+    """Where columns stand side by side whose values are all among those of one of them."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    while start < len(columns):
+        stop, most = start, set[str]()
+        while stop < len(columns) and columns[stop].kind in ("category", "boolean") and columns[stop].values:
+            values = set(columns[stop].values)
+            if not (values <= most or most <= values):
+                break
+            most |= values
+            stop += 1
+        if stop > start + 1:
+            found.append((start, stop))
+        start = max(stop, start + 1)
+    return found

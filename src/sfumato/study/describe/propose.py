@@ -1,55 +1,36 @@
-"""Propose a study: a role for each column that can be placed, with the reason, and its domain marked `observed`.
+"""Propose a study: a type, a domain marked `observed` and a role for every column, with the reason or the question.
 
-There is no default role. A column that nothing speaks for is left out, and said to be; free text never gets a role
-that is published.
+Proposals are computed from raw values, for the owner alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sfumato.display import Display, Displayed
 from sfumato.domains.taxonomy.check import did_you_mean
 from sfumato.errors import UsageError
 from sfumato.study.attribute import Role
-from sfumato.study.describe.column_kinds import (
-    BIRTH,
-    DEMOGRAPHIC,
-    IDENTIFYING,
-    KEYS,
-    SENSITIVE,
-    TARGETS,
-    count_present,
-    is_constant,
-    is_near_unique,
-    is_unique,
-    named_like,
-    reads_as_amount,
-    words,
-)
+from sfumato.study.describe.column_kinds import is_near_unique, is_unique
 from sfumato.study.describe.column_profile import ColumnProfile, Profile
-from sfumato.study.describe.columns_together import as_codes, codes_reason, person_of, time_of
-from sfumato.study.describe.study_text import study_text
-
-MOST_CLASSES = 20
-_FEW = 20  # a column named like an identifier with no more values than this is a code for something else
-_TELLTALE = {
-    "email": "mail addresses",
-    "url": "web addresses",
-    "uuid": "keys",
-    "ip": "network addresses",
-    "phone": "telephone numbers",
-}
-
-Verdict = tuple[Role | None, str]
+from sfumato.study.describe.columns_together import (
+    as_codes,
+    codes_reason,
+    like_neighbours,
+    person_of,
+    target_of,
+    time_of,
+)
+from sfumato.study.describe.roles import Verdict, role_of
+from sfumato.study.describe.study_text import domain_fields, study_text
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A column, the role proposed for it (None: leave it out), and why."""
+    """A column, the role proposed for it (undecided where none can be told), and why, or the open question."""
 
     column: ColumnProfile
-    role: Role | None
+    role: Role
     reason: str
 
 
@@ -76,11 +57,16 @@ class Proposal(Displayed):
         return tuple(p.column.name for p in self.columns if is_near_unique(p.column) and not is_unique(p.column))
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns whose role the owner has to decide."""
+        return tuple(p.column.name for p in self.columns if p.role is Role.UNDECIDED)
+
+    @property
     def missing(self) -> dict[str, int]:
         """How many records lack a value, for the columns where some do."""
         return {p.column.name: p.column.missing for p in self.columns if p.column.missing}
 
-    def role(self, name: str) -> Role | None:
+    def role(self, name: str) -> Role:
         """The role proposed for a column."""
         return next(p.role for p in self.columns if p.column.name == name)
 
@@ -116,7 +102,7 @@ class Proposal(Displayed):
                 {
                     "name": p.column.name,
                     "kind": p.column.kind,
-                    "role": None if p.role is None else p.role.value,
+                    "role": p.role.value,
                     "reason": p.reason,
                     "distinct": p.column.distinct,
                     "missing": p.column.missing,
@@ -125,17 +111,20 @@ class Proposal(Displayed):
                     "values": list(p.column.values),
                     "formats": [*p.column.formats, *(form.fields() for form in p.column.number_formats)],
                     "ambiguous": p.column.ambiguous,
+                    "separator": p.column.separator,
+                    "codes": list(p.column.codes),
                     "distribution": None if p.column.distribution is None else p.column.distribution.as_json(),
                 }
                 for p in self.columns
             ],
             "unique": list(self.unique),
             "near_unique": list(self.near_unique),
+            "undecided": list(self.undecided),
             "study": self.to_yaml(),
         }
 
     def to_yaml(self) -> str:
-        """Write the study file, with the reasons as comments and what is left out commented out."""
+        """Write the study file, with the reasons and the open questions as comments."""
         placed = [(p.column, p.role, p.reason) for p in self.columns]
         return study_text(self.name, self.source, placed, written=self.written, person=self.person)
 
@@ -157,140 +146,51 @@ def propose(
     person = person_of(profile.columns)
     if person is not None:
         known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: it defines the privacy unit")
-    if chosen := _target(profile.columns, target):
+    if chosen := _asked_or_guessed(profile.columns, target):
         known[chosen[0]] = (Role.CLASS, chosen[1])
+    found = [_with_codes(column, *(known.get(column.name) or role_of(column))) for column in profile.columns]
+    alike = like_neighbours([p.column for p in found], [p.role for p in found])
+    found = [replace(p, role=alike[n][0], reason=alike[n][1]) if (n := p.column.name) in alike else p for p in found]
     return Proposal(
         name=name,
         source=source,
-        columns=tuple(_propose_role(column, known.get(column.name)) for column in profile.columns),
+        columns=tuple(map(_with_domain, found)),
         written=dict(written or {}),
         person=None if person is None or person[0] == (chosen or [None])[0] else person[0],
     )
 
 
-def _target(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, str] | None:
+def _asked_or_guessed(columns: Sequence[ColumnProfile], asked: str | None) -> tuple[str, str] | None:
     """The class and the reason for it."""
-    if asked is not None:
-        found = [column for column in columns if column.name == asked]
-        if not found:
-            raise UsageError(
-                f"the table has no column '{asked}'",
-                did_you_mean(asked, [c.name for c in columns]),
-                code="SF-USAGE-070",
-            )
-        if len(found[0].values) <= 1:
-            raise UsageError(
-                f"'{asked}' cannot be the class: it has {found[0].distinct} values",
-                "choose a column with two values or more and not more than a thousand",
-                code="SF-USAGE-071",
-            )
-        return asked, "asked for as the class"
-    for word in TARGETS:
-        for column in columns:
-            if 1 < column.distinct <= MOST_CLASSES and column.values and word in words(column.name):
-                return column.name, f"its name says '{word}' and it has {column.distinct} values"
-    return None
-
-
-def _propose_role(column: ColumnProfile, known: Verdict | None) -> Proposed:
-    role, reason = known or _role(column)
-    if role is Role.CLASS:
-        return Proposed(column, role, reason)
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, None) and (codes := as_codes(column)):
-        return Proposed(codes, role, f"{reason}; {codes_reason(column)}")
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and not _has_domain(column):
-        return Proposed(
-            column,
-            None,
-            f"{reason}, but it has {column.distinct} values, too many to list: give it a taxonomy and a role",
+    if asked is None:
+        return target_of(columns)
+    found = [column for column in columns if column.name == asked]
+    if not found:
+        raise UsageError(
+            f"the table has no column '{asked}'",
+            did_you_mean(asked, [c.name for c in columns]),
+            code="SF-USAGE-070",
         )
+    if len(found[0].values) <= 1:
+        raise UsageError(
+            f"'{asked}' cannot be the class: it has {found[0].distinct} values",
+            "choose a column with two values or more and not more than a thousand",
+            code="SF-USAGE-071",
+        )
+    return asked, "asked for as the class"
+
+
+def _with_codes(column: ColumnProfile, role: Role, reason: str) -> Proposed:
+    """The column as categories where its whole numbers seem to be codes."""
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.UNDECIDED) and (codes := as_codes(column)):
+        return Proposed(codes, role, f"{reason}; {codes_reason(column)}")
     return Proposed(column, role, reason)
 
 
-def _role(column: ColumnProfile) -> Verdict:
-    """The first rule that has an opinion."""
-    for rule in _RULES:
-        verdict = rule(column)
-        if verdict is not None:
-            return verdict
-    return None, "neither its name nor its values say what it is: give it a role, or leave it out"
-
-
-def _says_nothing(column: ColumnProfile) -> Verdict | None:
-    if count_present(column) == 0:
-        return None, "it is empty"
-    return (None, "all records have the same value, so it carries no information") if is_constant(column) else None
-
-
-def _looks_identifying(column: ColumnProfile) -> Verdict | None:
-    look = next((look for look in _TELLTALE if look in column.looks_like), None)
-    return (Role.IDENTIFIER, f"its values have the form of {_TELLTALE[look]}") if look else None
-
-
-def _named_identifying(column: ColumnProfile) -> Verdict | None:
-    word = named_like(column, IDENTIFYING)
-    if word is None or column.kind == "date" or not (column.distinct > _FEW or is_near_unique(column)):
-        return None
-    if as_codes(column) and not is_near_unique(column):  # `disposition_id` with its 26 values
-        return None
-    last = words(column.name)[-1]
-    key = last in KEYS  # `citizen_id` is an id, `country_name` is a country
-    if reads_as_amount(column) and last not in IDENTIFYING and not key:  # `account_balance`, unlike `patient_id`
-        return None
-    if key or is_near_unique(column) or not named_like(column, (*DEMOGRAPHIC, *SENSITIVE)):
-        return Role.IDENTIFIER, f"its name says '{word}' and it has {column.distinct} different values"
-    return None
-
-
-def _free_text(column: ColumnProfile) -> Verdict | None:
-    if column.kind != "text":
-        return None
-    if is_near_unique(column):
-        return Role.IDENTIFIER, f"{_own(column)} a unique text"
-    return None, "it is free text, which can name people: it is published only if you list its values by hand"
-
-
-def _date(column: ColumnProfile) -> Verdict | None:
-    if column.kind != "date":
-        return None
-    if named_like(column, BIRTH):
-        return Role.QUASI_IDENTIFIER, "a date of birth is known to others and singles people out"
-    return Role.QUASI_IDENTIFIER, "it is a date that others may know of a person, and not the time"
-
-
-def _named_sensitive(column: ColumnProfile) -> Verdict | None:
-    word = named_like(column, SENSITIVE)
-    return (Role.SENSITIVE, f"its name says '{word}', which people usually keep confidential") if word else None
-
-
-def _named_demographic(column: ColumnProfile) -> Verdict | None:
-    word = named_like(column, DEMOGRAPHIC)
-    return (Role.QUASI_IDENTIFIER, f"its name says '{word}', which others may know of a person") if word else None
-
-
-def _one_each(column: ColumnProfile) -> Verdict | None:
-    if column.kind in ("integer", "category") and is_near_unique(column) and not reads_as_amount(column):
-        return Role.IDENTIFIER, f"{_own(column)} a unique value"
-    return None
-
-
-def _own(column: ColumnProfile) -> str:
-    every = "every record" if is_unique(column) else "nearly every record"
-    return f"{every} that has a value has" if column.missing else f"{every} has"
-
-
-_RULES = (
-    _says_nothing,
-    _looks_identifying,
-    _named_identifying,
-    _free_text,
-    _date,
-    _named_sensitive,
-    _named_demographic,
-    _one_each,
-)
-
-
-def _has_domain(column: ColumnProfile) -> bool:
-    bounded = column.kind in ("integer", "number", "date") and column.lower is not None and column.upper is not None
-    return bounded or bool(column.values)
+def _with_domain(proposed: Proposed) -> Proposed:
+    """The proposal as it is, or undecided where a role would need a domain that cannot be told."""
+    column, role = proposed.column, proposed.role
+    if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) or domain_fields(column, role):
+        return proposed
+    reason = f"{proposed.reason}, but it has {column.distinct} values, too many to list: give it a taxonomy and a role"
+    return Proposed(column, Role.UNDECIDED, reason)

@@ -1,34 +1,35 @@
 """The text of a proposed study: YAML with the reasons beside what they are for."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from textwrap import wrap
 from typing import Any
 
 from sfumato.domains.number_format import NumberFormat
 from sfumato.domains.taxonomy.by_rule import ROOT
+from sfumato.domains.taxonomy.text import Nested
 from sfumato.study.attribute import Role
-from sfumato.study.describe.column_kinds import POSTAL, is_near_unique, is_unique, named_like
+from sfumato.study.describe.code_systems import code_system, prefix_lengths
+from sfumato.study.describe.column_kinds import is_near_unique, is_unique
 from sfumato.study.describe.column_profile import ColumnProfile
 from sfumato.study.describe.columns_together import AT_MOST
+from sfumato.study.describe.hierarchies import commented_taxonomy, confirming, notes_of
+from sfumato.study.describe.rounding import round_bounds, step_of
+from sfumato.study.describe.set_guess import code_tree
+from sfumato.study.describe.value_notes import spellings
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\"}
-_PREFIXES = (1, 3)
-_STEPS = 1000  # a number whose values are not listed gets about this many steps
 
 _CONFIRM = "confirm it, so that it does not depend on records"
 _OPEN = (
-    "# A column without a role is commented out. To use it, fill in its role and remove the `# ` in front of its",
-    "# lines; an identifier takes its role alone.",
+    "# Columns with `role: undecided` are yours to decide: until then `sfumato check` works, and nothing is released.",
 )
 _INDENT = " " * 6  # of lines that go on with an attribute
 
-Placed = tuple[ColumnProfile, Role | None, str]
+Placed = tuple[ColumnProfile, Role, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,11 @@ class _Field:
 def study_text(
     name: str, source: str, columns: Sequence[Placed], *, written: Mapping[str, Any], person: str | None = None
 ) -> str:
-    """Write a study file; columns without a role are commented out, with all that was found but the role."""
+    """Write a study file; every column has an entry, those without a role that can be told as undecided."""
     lines = [
         "# Proposed by `sfumato describe`. Bounds and values were read off the records, which discloses information",
         "# about people: replace them by public knowledge, then change `domain: observed` to `domain: declared`.",
-        *(_OPEN if any(role is None for _, role, _ in columns) else ()),
+        *(_OPEN if any(role is Role.UNDECIDED for _, role, _ in columns) else ()),
         *_notes([column for column, _, _ in columns]),
         f"name: {scalar(name)}",
         *_source(source, written),
@@ -56,10 +57,8 @@ def study_text(
         "# releases: {dp: {method: diffgen, epsilon: 1}}   # what to publish, and what it costs; see `sfumato plan`",
         "attributes:",
     ]
-    if all(role is None for _, role, _ in columns):
-        lines[-1] = "attributes: {}        # no role could be proposed: give at least one column a role"
     for column, role, reason in columns:
-        lines += _open_entry(column, reason) if role is None else [*_comment(reason), *_entry(column, role)]
+        lines += [*_comment("; ".join((reason, *notes_of(column)))), *_entry(column, role)]
     return "\n".join(lines) + "\n"
 
 
@@ -110,10 +109,11 @@ def _notes(columns: Sequence[ColumnProfile]) -> list[str]:
 
 def _entry(column: ColumnProfile, role: Role) -> list[str]:
     name = scalar(column.name)
-    if role is Role.IDENTIFIER:
-        return [f"  {name}: {{role: identifier}}"]
+    fields = _fields(column, role)
+    if not fields:
+        return [f"  {name}: {{role: {role.value}}}"]
     lines = [f"  {name}:", f"    role: {role.value}"]
-    for field in _fields(column, role):
+    for field in fields:
         *first, last = _wrapped("    ", field.pieces)
         lines += [*first, f"{last:<20}   # {field.note}" if field.note else last]
     return lines
@@ -121,50 +121,67 @@ def _entry(column: ColumnProfile, role: Role) -> list[str]:
 
 def entry_text(column: ColumnProfile, role: Role) -> str:
     """What a proposed study says of a column with this role, as one line of YAML without notes."""
-    fields = (
-        [] if role is Role.IDENTIFIER or (column.kind == "text" and role is not Role.CLASS) else _fields(column, role)
-    )
+    fields = [field for field in _fields(column, role) if not field.pieces[0].startswith("#")]
     pieces = [f"role: {role.value}", *(", ".join(field.pieces) for field in fields)]
     return f"{{{', '.join(pieces)}}}"
 
 
-def _open_entry(column: ColumnProfile, reason: str) -> list[str]:
-    """A column without a role, commented out: complete once the role is filled in and the `# ` removed.
+def domain_fields(column: ColumnProfile, role: Role) -> list[str]:
+    """The fields of the domain that is proposed for a column with this role; none if it cannot be told."""
+    return [field.pieces[0].partition(":")[0] for field in _fields(column, role)]
 
-    Free text gets no domain: a list of its values would publish what people wrote. The last field, `domain`, needs no
-    note: the head of the file has it.
+
+def _fields(column: ColumnProfile, role: Role) -> list[_Field]:
+    """What is proposed of an attribute besides its role.
+
+    Free text gets no domain: a list of its values would publish what people wrote.
     """
-    fields = [] if column.kind == "text" else _fields(column, None)
-    notes = [f"`{field.pieces[0].partition(':')[0]}`: {field.note}" for field in fields[:-1] if field.note]
-    pieces = ["role: ", *(piece for field in fields for piece in field.pieces)]
-    whole = f"  {scalar(column.name)}: {{{', '.join(pieces)}}}"
-    long = any(len(field.pieces) > 1 for field in fields)  # only a list of values takes several lines
-    entry = _wrapped(f"  {scalar(column.name)}: {{", pieces, end="}") if long else [whole]
-    return [*_comment("; ".join((reason, *notes))), *(f"  # {line.removeprefix('  ')}" for line in entry)]
-
-
-def _fields(column: ColumnProfile, role: Role | None) -> list[_Field]:
-    """What is proposed of an attribute besides its role."""
+    if role is Role.IDENTIFIER or (column.kind == "text" and role is not Role.CLASS):
+        return []
     if role is Role.TIME and column.kind == "date":
         return [_Field(("type: date",)), *_formats(column)]
     domain = _domain(column, role)
     if not domain:
         return []
-    if column.missing:
+    if column.missing and column.kind != "set":
         domain.append(_Field(("missing: keep",), f"{column.missing} of {column.rows} records have no value"))
-    return [*domain, _Field(("domain: observed",), "confirm, then change to declared")]
+    public = _Field(("domain: observed",), f"confirm by {confirming(column)}, then change to declared")
+    if (proposed := commented_taxonomy(column)) and role is not Role.CLASS:
+        return [*domain, public, _Field((f"# taxonomy: {proposed}",), "for methods that follow a fixed hierarchy")]
+    return [*domain, public]
 
 
-def _domain(column: ColumnProfile, role: Role | None) -> list[_Field]:
+def _domain(column: ColumnProfile, role: Role) -> list[_Field]:
+    if column.kind == "set":
+        return _set(column)
     listed = column.kind in ("category", "boolean", "text") or role is Role.CLASS
-    postal = named_like(column, POSTAL) is not None and bool(column.values)
-    if (listed or postal) and column.values:
-        return _listed(column.values, postal=postal)
-    if column.kind not in ("integer", "number", "date") or column.lower is None or column.upper is None:
+    if (listed or code_system(column)) and column.values:
+        return _listed(column)
+    bounds = round_bounds(column)
+    if column.kind not in ("integer", "number", "date") or bounds is None:
         return []
-    bounds = f"bounds: [{column.lower}, {column.upper}]"
-    fields = [_Field((f"type: {column.kind}",)), _Field((bounds,)), *_formats(column)]
-    return [*fields, _Field((f"step: {_step(column)}",))] if column.kind == "number" else fields
+    fields = [
+        _Field((f"type: {column.kind}",)),
+        _Field((f"bounds: [{bounds.lower}, {bounds.upper}]",), bounds.why),
+        *_formats(column),
+    ]
+    step = None if column.kind == "date" else step_of(column, bounds)
+    return [*fields, *([] if step is None else [_Field((f"step: {step}",))])]
+
+
+def _set(column: ColumnProfile) -> list[_Field]:
+    """The codes of a set below ranges of them; none where they cannot be listed."""
+    tree = code_tree(column.codes)
+    if tree is None:
+        return []
+    pieces = _nested(tree)
+    return [
+        _Field(("type: set",)),
+        _Field((f"separator: {scalar(column.separator)}",)),
+        _Field(
+            _enclose("taxonomy: {", pieces, "}"), "ranges of the codes in their order: replace them by public groups"
+        ),
+    ]
 
 
 def _formats(column: ColumnProfile) -> list[_Field]:
@@ -185,14 +202,57 @@ def _number_format(form: NumberFormat) -> str:
     return f"{{{', '.join(f'{name}: {scalar(value)}' for name, value in fields.items())}}}"
 
 
-def _listed(values: Sequence[str], *, postal: bool) -> list[_Field]:
+def _listed(column: ColumnProfile) -> list[_Field]:
+    """The values, below their first characters if they are codes, and the spellings of one value together."""
+    values = column.values
+    same = spellings(values)
+    if same:
+        return [
+            _Field(_enclose("taxonomy: {", _nested(_by_spelling(values, same)), "}"), "spellings of one value together")
+        ]
     items = [scalar(value) for value in values]
     if ROOT in values:  # the root of a plain list has this name already
-        root = next(ROOT + "!" * marks for marks in range(1, len(values) + 2) if ROOT + "!" * marks not in values)
-        return [_Field(_enclose(f"taxonomy: {{{scalar(root)}: [", items, "]}"))]
-    prefix = postal and min(len(value) for value in values) > max(_PREFIXES)
+        return [_Field(_enclose(f"taxonomy: {{{scalar(_unlike(ROOT, values))}: [", items, "]}"))]
     listed = _Field(_enclose("values: [", items, "]"))
-    return [listed, *([_Field((f"taxonomy: {{prefix: {list(_PREFIXES)}}}",))] if prefix else [])]
+    system = code_system(column)
+    lengths = [] if system is None else prefix_lengths(values, system.prefixes)
+    if system is None or not lengths:
+        return [listed]
+    return [listed, _Field((f"taxonomy: {{prefix: {lengths}}}",), f"levels of {system.title}")]
+
+
+def _by_spelling(values: Sequence[str], same: Sequence[Sequence[str]]) -> Nested:
+    """A tree in which the spellings of a value stand below one name."""
+    together = {value: spelt for spelt in same for value in spelt}
+    taken = {*values, ROOT}
+    tree: Nested = {}
+    for value in values:
+        spelt = together.get(value)
+        if spelt is None:
+            tree[value] = None
+        elif value == spelt[0]:
+            name = _unlike(" ".join(value.split()).lower() + " (all spellings)", [*taken, *tree])
+            tree[name] = list(spelt)
+    return {_unlike(ROOT, [*values, *tree]): tree}
+
+
+def _unlike(label: str, others: Sequence[str]) -> str:
+    """The label with as many marks as it needs to be none of the others."""
+    return next(name for marks in range(len(others) + 1) if (name := label + "!" * marks) not in others)
+
+
+def _nested(tree: Nested) -> list[str]:
+    """A tree as YAML in pieces that lines may break between."""
+    pieces: list[str] = []
+    for label, below in tree.items():
+        name = scalar(label)
+        if below is None:
+            pieces.append(f"{name}: ")
+        elif isinstance(below, list):
+            pieces += _enclose(f"{name}: [", [scalar(leaf) for leaf in below], "]")
+        else:
+            pieces += _enclose(f"{name}: {{", _nested(below), "}")
+    return pieces
 
 
 def _enclose(start: str, items: Sequence[str], end: str) -> tuple[str, ...]:
@@ -213,22 +273,6 @@ def _wrapped(lead: str, items: Iterable[str], *, end: str = "") -> list[str]:
             line = _INDENT
         line += piece + " "
     return [*lines, line.rstrip()]
-
-
-def _step(column: ColumnProfile) -> str:
-    """The finest decimal place among the values, or a power of ten that gives some hundreds of steps."""
-    places = [max(0, -int(exponent)) for v in column.values if isinstance(exponent := _exponent(column.plain(v)), int)]
-    if places:
-        return f"{Decimal(1).scaleb(-max(places)):f}"
-    span = float(column.upper or 0) - float(column.lower or 0)
-    return f"{Decimal(1).scaleb(math.floor(math.log10(span / _STEPS))):f}" if 0 < span < math.inf else "1"
-
-
-def _exponent(value: str) -> int | str:
-    try:
-        return Decimal(value).normalize().as_tuple().exponent
-    except ArithmeticError:
-        return "not a number"
 
 
 def scalar(text: str) -> str:

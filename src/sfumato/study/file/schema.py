@@ -237,7 +237,7 @@ class AttributeFields(_Fields):
     """One column: its role, and the public domain of its values."""
 
     role: Annotated[Role, BeforeValidator(_choice("role", ROLES))] = Field(
-        description="The role of the column in a release. There is no default."
+        description="The role of the column in a release; `undecided` until it is known. There is no default."
     )
     type: (
         Annotated[

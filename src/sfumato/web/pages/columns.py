@@ -87,8 +87,8 @@ def _summary(found: Columns) -> dict[str, int]:
     with_domain = [row for row in rows if row.origin in ("declared", "observed")]
     return {
         "columns": len(rows),
-        "confirmed": sum(row.entry is not None for row in rows),
-        "open": sum(row.entry is None for row in rows),
+        "confirmed": sum(row.entry is not None and not row.undecided for row in rows),
+        "open": sum(row.entry is None or row.undecided for row in rows),
         "domains": len(with_domain),
         "declared": sum(row.origin == "declared" for row in with_domain),
         "observed": sum(row.origin == "observed" for row in with_domain),
