@@ -12,12 +12,23 @@ pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
 def test_describe(folder, run):
     found = run("describe", "people.csv", "--json").json
-    assert set(found) == {"name", "source", "written", "person", "rows", "columns", "unique", "near_unique", "study"}
+    assert set(found) == {
+        "name",
+        "source",
+        "written",
+        "person",
+        "rows",
+        "columns",
+        "unique",
+        "near_unique",
+        "undecided",
+        "study",
+    }
     assert found["unique"] == ["person_id"]
     column = next(c for c in found["columns"] if c["name"] == "age")
     assert set(column) == {
         "name", "kind", "role", "reason", "distinct", "missing", "lower", "upper", "values", "formats",
-        "ambiguous", "distribution",
+        "ambiguous", "separator", "codes", "distribution",
     }  # fmt: skip
     assert sum(column["distribution"]["counts"]) == found["rows"] - column["missing"]
     assert (column["kind"], column["role"], column["missing"]) == ("integer", "quasi_identifier", 1)
