@@ -43,7 +43,7 @@ def test_what_was_described_becomes_a_study_over_the_table(proposal):
 
 
 def test_undecided_columns_are_named(proposal):
-    assert proposal.undecided == tuple(p.column.name for p in proposal.columns if p.role is None)
+    assert proposal.undecided == tuple(p.column.name for p in proposal.columns if p.role is Role.UNDECIDED)
     assert "qzx" in proposal.undecided
     assert "to decide" in repr(proposal)
 
@@ -65,7 +65,9 @@ def test_decisions_stand_over_the_proposal(proposal):
 
 
 def test_a_private_release_of_what_was_read_off_the_records_is_refused(proposal):
-    study = proposal.to_study(TABLE, budget=1)
+    with raises_code(StudyError, "SF-STUDY-720", match="'qzx' is undecided"):
+        proposal.to_study(TABLE, budget=1).release(sf.Staged(epsilon=1), report=False)
+    study = proposal.to_study(TABLE, roles={"qzx": "insensitive"}, budget=1)
     with raises_code(StudyError, "SF-STUDY-064", match="read off the data"):
         study.release(sf.Staged(epsilon=1), report=False)
 

@@ -40,8 +40,9 @@ class Proposal(Described):
         """Make the proposed study over a table: a path, a URL, or a table in memory.
 
         ``roles`` are your decisions, also for the columns that are `undecided`; ``domains`` what is publicly known, in
-        the forms that `sfumato.release` takes. Everything else stays as proposed: domains that were read off the
-        records are marked `observed`, so a differentially private release of them is refused, with what to declare.
+        the forms that `sfumato.release` takes. Everything else stays as proposed: columns without a decision stay
+        undecided, and a release names them; domains that were read off the records are marked `observed`, so a
+        differentially private release of them is refused, with what to declare.
         """
         tree, _ = parse(self.to_yaml(), "the proposal")
         assert isinstance(tree, dict), "a proposal is a study"
@@ -66,17 +67,10 @@ class Proposal(Described):
                     f"the proposal has no column '{name}'", did_you_mean(name, columns), code="SF-USAGE-741"
                 )
         for name, domain in domains.items():
-            role = attributes.get(name, {}).get("role")
-            attributes[name] = {**({"role": role} if role else {}), **domain_fields(name, domain)}
+            attributes[name] = {"role": attributes[name]["role"], **domain_fields(name, domain)}
         for name, role in roles.items():
             alone = role == Role.IDENTIFIER
-            attributes[name] = {"role": role} if alone else {**attributes.get(name, {}), "role": role}
-        for name in [name for name, given in attributes.items() if "role" not in given]:
-            raise UsageError(
-                f"'{name}' has a domain and no role",
-                f"decide it: roles={{'{name}': 'quasi_identifier'}}",
-                code="SF-USAGE-742",
-            )
+            attributes[name] = {"role": role} if alone else {**attributes[name], "role": role}
 
 
 def describe(source: Any, *, name: str | None = None, target: str | None = None) -> Proposal:

@@ -70,11 +70,6 @@ class Proposal(Displayed):
         """The role proposed for a column."""
         return next(p.role for p in self.columns if p.column.name == name)
 
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """The columns that nobody could tell a role for: the owner decides."""
-        return tuple(p.column.name for p in self.columns if p.role is None)
-
     def display(self) -> Display:
         """Every column with its type and proposed role, and no reason: notebooks get shared, and it may name values."""
         open_ones = self.undecided
@@ -83,7 +78,7 @@ class Proposal(Displayed):
             facts=(("columns", f"{len(self.columns)}, of which {len(open_ones)} have no role yet"),),
             columns=("column", "type", "role"),
             rows=tuple(
-                (p.column.name, p.column.kind, "to decide" if p.role is None else p.role.value.replace("_", "-"))
+                (p.column.name, p.column.kind, "to decide" if p.column.name in open_ones else p.role.replace("_", "-"))
                 for p in self.columns
             ),
             sentences=("confirm every role, and replace what was read off the records by public knowledge",),
