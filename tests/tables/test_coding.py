@@ -355,3 +355,22 @@ def test_a_format_is_for_text_alone(engine):
     agree(engine, [1053.3, 0.5, None, float("nan")], domain, pa.float64())
     agree(engine, [1053, 7, None], domain, pa.int64())
     assert codes(engine, ["1.053,3", "1053.3"], domain, pa.string()) == [10533, domain.missing]
+
+
+@pytest.mark.parametrize("wide", [2**64, -(2**63) - 1])
+def test_whole_numbers_that_no_column_has_are_refused(wide):
+    table = pa.table({"x": [1, 2]})
+    with open_source(table) as source, raises_code(SourceError, "SF-SOURCE-622") as caught:
+        CodedTable(source, [attribute("x", categories("1", str(wide)))])
+    assert str(wide) not in str(caught.value)
+    with open_source(table.cast(pa.schema({"x": pa.string()}))) as source:
+        assert len(CodedTable(source, [attribute("x", categories("1", str(wide), other=True))]).full_cells()) == 2
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_the_largest_whole_numbers_are_told_apart(few):
+    labels = [str(2**64 - 1), "-7", "0", *(() if few else map(str, range(1, 40)))]
+    with open_source(pa.table({"x": pa.array([2**64 - 1, 0, 5], pa.uint64())})) as source:
+        cells = CodedTable(source, [attribute("x", categories(*labels, other=True))]).full_cells()
+    expected = sorted([0, 2, len(labels) if few else labels.index("5")])
+    assert cells.codes[:, 0].tolist() == expected

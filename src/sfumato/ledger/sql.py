@@ -139,7 +139,7 @@ class SqlLedger(LedgerDisplay, ABC):
         self._note([*rows, row], row.study)
 
     def _note(self, rows: list[chain.Row], study: str) -> None:
-        """Bring the head up to what is committed; where that fails it lags behind, and nothing is taken back.
+        """Bring the head up to what is committed; where that fails it lags behind, and nothing is rolled back.
 
         The head of another ledger, which was put in the place of this one meanwhile, stays: it knows what was lost.
         """

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -47,6 +48,8 @@ class Records:
             raise InternalError("a coded table needs attributes, each once")
         columns = [column for attribute in self.attributes for column in attribute.columns]
         refuse_unknown(source, [*columns, self.unit.column] if isinstance(self.unit, PersonUnit) else columns)
+        if isinstance(self.unit, PersonUnit):
+            _refuse_maps(self.unit.column, source)
         for attribute in self.attributes:
             if isinstance(attribute.domain, SetDomain):
                 refuse_unfit_sets(attribute, source.table, source.name)
@@ -135,9 +138,13 @@ class Records:
         found: dict[int, ir.Table] = {}
         for place, attribute in enumerate(self.attributes):
             if isinstance(attribute.domain, Categories) and not isinstance(attribute.domain, NumberClasses):
-                known = known_values(attribute.domain, self.source.table[attribute.name].type())
+                kind = self.source.table[attribute.name].type()
+                known = known_values(attribute.domain, kind)
                 if len(known) > FEW and len(found) < _JOINS:
-                    words = {f"v{place}": list(known), f"g{place}": pa.array(known.values(), pa.int64())}
+                    keys = pa.array(
+                        list(known), pa.uint64() if kind == dt.uint64 else None
+                    )  # no guess fits 2⁶⁴ − 1 beside 0
+                    words = {f"v{place}": keys, f"g{place}": pa.array(known.values(), pa.int64())}
                     rows = pa.table(words)
                     found[place] = ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=self.source.session.put(rows))
         return found
@@ -158,6 +165,16 @@ def refuse_unknown(source: SourceTable, columns: Sequence[str]) -> None:
         f"correct the study: {hints}" if hints else "correct the names in the study, or leave them out",
         code="SF-SOURCE-003",
     )
+
+
+def _refuse_maps(person: str, source: SourceTable) -> None:
+    """Spark cannot tell maps apart, so they name nobody there."""
+    if source.session.dialect == "pyspark" and source.table[person].type().is_map():
+        raise SourceError(
+            f"column '{person}' of {source.name} names persons by maps, which Spark cannot compare",
+            "name persons by a number or a text",
+            code="SF-SOURCE-621",
+        )
 
 
 def _person(column: ir.Column) -> ir.Column:

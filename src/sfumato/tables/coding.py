@@ -60,6 +60,13 @@ def refuse_unfit_type(attribute: Attribute, kind: dt.DataType, source: str) -> N
     else:
         fits = kind.is_string() or kind.is_numeric() or kind.is_boolean()
         wants = "numbers, which need numbers or text"
+    if isinstance(domain, Categories) and kind.is_integer() and any(map(_is_too_wide, domain.codes())):
+        raise SourceError(
+            f"column '{attribute.name}' of {source} has whole numbers, and the study declares one that needs more than "
+            "64 bits as a value of it",
+            f"correct the values of '{attribute.name}', or give the column as text",
+            code="SF-SOURCE-622",
+        )
     if not fits and not kind.is_uuid() and not kind.is_null():
         raise SourceError(
             f"column '{attribute.name}' of {source} has the type {kind}, and the study declares {wants}",
@@ -87,7 +94,9 @@ def known_values(domain: Categories, kind: dt.DataType) -> dict[Any, int]:
     """The codes of the declared values, by what `category_key` makes of a raw value."""
     known = {label: code for label, code in domain.codes().items() if label.strip()}
     if kind.is_integer():
-        return {int(label): code for label, code in known.items() if _is_plain_integer(label)}
+        least = 0 if kind == dt.uint64 else -(2**63)  # what a column without a sign has none of is not looked for
+        whole = {int(label): code for label, code in known.items() if _is_plain_integer(label)}
+        return {value: code for value, code in whole.items() if least <= value < least + 2**64}
     if kind.is_boolean():
         pairs = ((truth, known.get(str(truth).lower(), known.get(str(truth)))) for truth in (False, True))
         return {truth: code for truth, code in pairs if code is not None}
@@ -128,11 +137,18 @@ def lookup(key: ir.Column, values: Mapping[Any, Any], kind: str) -> Any:
     """The value that belongs to a key, or null, by a CASE; None where there are no values at all."""
     if not values:
         return None
-    return key.cases(*values.items(), else_=ibis.null(kind))
+    wide = key.type() == dt.uint64  # a number beyond 2⁶³ is a literal of no other type
+    cases = [(ibis.literal(value, "uint64") if wide else value, found) for value, found in values.items()]
+    return key.cases(*cases, else_=ibis.null(kind))
 
 
 def _is_plain_integer(label: str) -> bool:
     return label.lstrip("-").isascii() and label.lstrip("-").isdigit() and str(int(label)) == label
+
+
+def _is_too_wide(label: str) -> bool:
+    """Whether a label is a whole number that no column of whole numbers has."""
+    return _is_plain_integer(label) and not -(2**63) <= int(label) < 2**64
 
 
 def is_missing(column: ir.Column) -> ir.BooleanColumn:

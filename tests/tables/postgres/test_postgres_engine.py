@@ -54,6 +54,13 @@ def test_addresses_that_are_refused(address, code):
     assert "secret" not in str(caught.value)
 
 
+def test_a_connection_that_breaks_in_mid_work_is_lost(server):
+    with open_source(server.store(pa.table({"a": [1, 2]}))) as source:
+        source.session._connection.pgconn.finish()
+        with raises_code(SourceError, "SF-SOURCE-400"):
+            source.fetch(source.table)
+
+
 def test_a_table_that_is_not_there(server):
     with raises_code(SourceError, "SF-SOURCE-403"):
         open_source(f"{server.address}/postgres?table=nothing")

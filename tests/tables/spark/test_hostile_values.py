@@ -251,6 +251,22 @@ def test_columns_of_any_name(tables):
     assert found == {name: [n % 9, 9] for n, name in enumerate(NAMES)}
 
 
+@pytest.mark.slow
+def test_a_variable_in_a_column_name_is_refused(tables):
+    """Its reader of Parquet found no such column, and all values were missing."""
+    place = tables.store(pa.table({"${user.home}": [1, 2]}))
+    with raises_code(SourceError, "SF-SOURCE-623"):
+        open_source(place)
+
+
+@pytest.mark.slow
+def test_maps_that_name_persons_are_refused(tables):
+    maps = pa.array([[("a", 1)], [("a", 2)]], pa.map_(pa.string(), pa.int64()))
+    place = tables.store(pa.table({"who": maps, "same": ["a", "a"]}))
+    with open_source(place) as source, raises_code(SourceError, "SF-SOURCE-621"):
+        CodedTable(source, [attribute("same", categories("a"))], unit=PersonUnit("who", 1))
+
+
 TOO_MUCH = (
     "Job aborted due to stage failure: Total size of serialized results of 3 tasks (1025.0 MiB) is bigger than "
     "spark.driver.maxResultSize (1024.0 MiB)"

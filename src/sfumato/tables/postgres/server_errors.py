@@ -59,11 +59,13 @@ _BY_NUMBER: Final = {
 }  # fmt: skip
 
 
-def classify_number(error: psycopg.Error, *, creating: bool) -> SourceError:
+def classify_number(error: psycopg.Error, *, creating: bool, connected: bool) -> SourceError:
     """Our error for one of the server's, or of the connection to it, which have no number."""
     number = error.sqlstate
+    if number is None and isinstance(error, psycopg.OperationalError):
+        return _LOST if connected else _UNREACHABLE
     if number is None:
-        return _UNREACHABLE if isinstance(error, psycopg.OperationalError) else _OTHER
+        return _OTHER
     if number == "42501":
         return _CREATE if creating else _READ
     if number.startswith("28"):
@@ -71,12 +73,12 @@ def classify_number(error: psycopg.Error, *, creating: bool) -> SourceError:
     return _LOST if number.startswith("08") else _BY_NUMBER.get(number, _OTHER)
 
 
-def run_classified(run: Callable[[], T], *, doing: str, creating: bool = False) -> T:
+def run_classified(run: Callable[[], T], *, doing: str, creating: bool = False, connected: bool = True) -> T:
     """Run a call to the server; its failure becomes ours, without its words."""
     failure: SourceError | None = None
     try:
         return run_guarded(run, doing=doing)
     except psycopg.Error as found:
-        failure = classify_number(found, creating=creating)
+        failure = classify_number(found, creating=creating, connected=connected)
     # Outside the except block: here the server's error is no longer the context of what is raised.
     raise SourceError(f"{doing} failed: {failure.problem}", failure.fix, code=failure.code)

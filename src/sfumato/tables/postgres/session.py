@@ -1,4 +1,4 @@
-"""A PostgreSQL connection: one transaction a source, which sees one state of the table and is taken back in the end.
+"""A PostgreSQL connection: one transaction a source, which sees one state of the table and is rolled back in the end.
 
 Everything that is made for the work (temporary tables, lookup tables) is made inside the transaction and never
 committed. Closing, a crash, a killed process or a lost connection therefore leave nothing behind. REPEATABLE READ makes
@@ -56,7 +56,7 @@ class PostgresSession:
         doing = "connecting to PostgreSQL"
         # The client's encoding may come from the environment, and a letter that it lacks would make a query fail.
         connect = partial(psycopg.connect, address, client_encoding="UTF8", autocommit=True)
-        self._connection = self._guarded(connect, doing=doing)
+        self._connection = run_classified(connect, doing=doing, connected=False)
         try:
             self._prepare(doing)
         except BaseException:

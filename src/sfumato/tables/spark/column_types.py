@@ -7,7 +7,7 @@ gigabytes would make that fail. A column of a type that nothing here can use is 
 depends on its type, which is public, and never on a value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ibis
@@ -15,6 +15,7 @@ import ibis.expr.datatypes as dt
 from ibis.backends.pyspark.datatypes import PySparkType
 from pyspark.sql import types
 
+from sfumato.errors import SourceError
 from sfumato.tables.engine import SourceTable, refuse_no_columns, refuse_no_records, refuse_twins
 from sfumato.tables.spark.scratch import identifier
 from sfumato.tables.spark.session import SparkQueries
@@ -37,11 +38,22 @@ def describe_source(
     columns = session.columns(sql, doing=doing)
     refuse_twins([column for column, _ in columns], where=name)
     refuse_no_columns(columns, where=name)
+    _refuse_variables(columns, where=name)
     read = ", ".join(f"{_read(identifier(column), kind)} AS {identifier(column)}" for column, kind in columns)
     view = session.look(f"SELECT {read} FROM ({sql}) AS source", doing=doing)  # noqa: S608 - names are quoted
     schema = {column: _ibis_type(kind) for column, kind in columns}
     refuse_no_records(session, sql, where=name)
     return SourceTable(ibis.table(schema, name=view), session, name, {"format": "spark", **(read_as or {})})
+
+
+def _refuse_variables(columns: Sequence[tuple[str, Any]], *, where: str) -> None:
+    """Stop at a name that holds a variable: the reader of Parquet files replaces it, and finds no such column."""
+    if any("${" in column for column, _ in columns):
+        raise SourceError(
+            f"{where} has a column with ${{ in its name, which Spark takes for a variable",
+            "rename the column",
+            code="SF-SOURCE-623",
+        )
 
 
 def _read(name: str, kind: Any) -> str:
