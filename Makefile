@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-CODE   := $(wildcard src tests tools bench papers)
+CODE   := $(wildcard src tests tools bench papers docs/conf.py)
 
 # Compiled modules are kept, whatever is usual here: tests start many interpreters, and each would compile all of ours.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench slow accuracy reproduce lock lint format-check ruff types layers
+.PHONY: help demo test check docs man fix bench slow accuracy reproduce lock lint format-check ruff types layers
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ demo: $(READY)  ## the main job on the packaged census table, start to end
 test: $(READY)  ## the default tests and the examples in docstrings
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30
 
-check: lint test  ## all of CI, in CI's order
+check: lint docs test  ## all of CI, in CI's order
 
 lint: format-check ruff types layers  ## format, lint, types and layers; changes nothing
 
@@ -42,6 +42,14 @@ types: $(READY)
 
 layers: $(READY)
 	$(BIN)/lint-imports
+
+docs: $(READY)  ## build the documentation, offline, and say where its first page is
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html -c docs -d build/doctrees . build/docs
+	@echo "the documentation is in $(CURDIR)/build/docs/docs/index.html"
+
+man: $(READY)  ## build the manual page of the command line
+	$(BIN)/python -m sphinx -W --keep-going -q -b man -c docs -d build/doctrees . build/man
+	@echo "the manual page is $(CURDIR)/build/man/sfumato.1: read it with man build/man/sfumato.1"
 
 fix: $(READY)  ## repair what a tool can
 	$(BIN)/ruff check --fix $(CODE) || true

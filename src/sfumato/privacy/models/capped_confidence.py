@@ -63,7 +63,7 @@ class Rule:
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CappedConfidence(Sensitive):
-    """Of every published record (q', s): β · #s/|E| ≤ 1 − (1 − Pr(t'))ⁿ (Sattar, Li, Ding, Liu & Vincent 2014).
+    """Of every published record (q', s): `β · #s/|E| ≤ 1 − (1 − Pr(t'))ⁿ` (Sattar, Li, Ding, Liu & Vincent 2014).
 
     On the left is what somebody concludes who knows that a person was in the table, of which a share β was drawn, and
     finds the group E of this person: that the value is s (observed confidence). On the right is how likely it is that n

@@ -15,7 +15,7 @@ from sfumato.study.budget import show
 @MODELS.add
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaDisclosure(Sensitive):
-    """|ln(p_group / p_table)| ≤ δ for every value of the table (Brickell & Shmatikov, KDD 2008, "semantic privacy").
+    """`|ln(p_group / p_table)|` ≤ δ for every value of the table (Brickell & Shmatikov, KDD 2008, "semantic privacy").
 
     A value of the table that a group does not have breaks it: the logarithm is infinite. We differ: the paper asks for
     less than δ, we allow δ itself. Every share of a group lies between e^−δ and e^δ times the table's, and a union's
