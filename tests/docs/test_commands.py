@@ -44,6 +44,7 @@ def test_the_commands_are_those_of_the_interface():
     assert set(COMMANDS) == {
         "",
         "demo",
+        "init",
         "describe",
         "check",
         "plan",

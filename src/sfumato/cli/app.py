@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, learning, owner, receiver, running, serving
+from sfumato.cli import account, comparing, learning, owner, receiver, running, serving, starting
 from sfumato.cli.evaluate import evaluate_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
@@ -51,6 +51,7 @@ def demo(out: NewFolder = None, json: Json = False) -> None:
 
 _COMMANDS = {
     _OWNER: (
+        starting.init,
         owner.describe,
         owner.check,
         owner.plan,

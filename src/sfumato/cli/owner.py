@@ -1,6 +1,5 @@
 """Commands for the owner of a table: from the table to a bundle and its report."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.new_files import write_new
+from sfumato.cli.new_files import beside_study, write_new
 from sfumato.cli.options import (
     Anyway,
     Data,
@@ -43,10 +42,8 @@ def describe(
     with show.progress(shown=not json) as report:
         report("looking at the table", 0, 1)
         proposal = look(table, target=target)
-    if out is not None and ":" not in table and not Path(table).is_absolute():
-        # In a study, paths start at the study's folder.
-        proposal = replace(proposal, source=Path(os.path.relpath(table, out.parent)).as_posix())
     if out is not None:
+        proposal = replace(proposal, source=beside_study(table, out.parent))
         write_new(out, proposal.to_yaml())
     if json:
         show.as_json(proposal.as_json())
