@@ -8,6 +8,8 @@ import numpy as np
 
 from sfumato.domains.counts import Cells, ClassSizes, TableParts
 from sfumato.errors import InfeasibleError
+from sfumato.release.forms.records.record_store import RecordStore
+from sfumato.release.forms.records.repartition import partition_of
 
 
 @dataclass
@@ -99,9 +101,16 @@ def parts_of(view, records, most):
     return TableParts(counter, len(records), most, len(set(counter.records))), counter
 
 
+def partition_of_draft(draft):
+    """The groups of a draft; those that came in parts are on the way to being published."""
+    if isinstance(draft.content, RecordStore):
+        return partition_of(draft.content.join(), draft.view)
+    return draft.partition
+
+
 def published(draft):
     """Regions with what is beside them, and how often; a group's own name is not looked at."""
-    partition, quasi = draft.partition, len(draft.view.quasi)
+    partition, quasi = partition_of_draft(draft), len(draft.view.quasi)
     found = Counter()
     rows = zip(
         partition.group.tolist(),

@@ -69,7 +69,15 @@ def spy(engine, monkeypatch):
         seen.append(found)
         return found
 
+    pieces = Session.fetch_pieces
+
+    def watched_pieces(self, sql, **more):
+        for found in pieces(self, sql, **more):
+            seen.append(found)
+            yield found
+
     monkeypatch.setattr(Session, "fetch", watched)
+    monkeypatch.setattr(Session, "fetch_pieces", watched_pieces)
     return seen
 
 

@@ -1,7 +1,7 @@
 """Forms: what is published of a draft, how it is read back, its README, and which checks apply."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -60,8 +60,11 @@ class Form(ABC):
     def writers(self, layout: Any, content: Any) -> Mapping[str, Writer]:
         """Who writes each data file, by its name; each table as Parquet and as CSV."""
 
-    def runs(self, layout: Any, content: Any) -> "Mapping[str, Runs]":  # noqa: ARG002 - the shape of a form
-        """The tables by the names of their files, for an engine to write; only tables of records are large enough."""
+    def runs(self, layout: Any, content: Any) -> "Mapping[str, Iterable[Runs]]":  # noqa: ARG002 - the shape of a form
+        """The tables by the names of their files, for an engine to write; only tables of records are large enough.
+
+        A table comes in pieces that follow each other, one at least.
+        """
         raise _not_elsewhere()
 
     @abstractmethod
@@ -110,8 +113,12 @@ class Form(ABC):
         """The tables that an engine may keep in place of the bundle, by the names of their files."""
         return ()
 
-    def from_runs(self, layout: Any, tables: "Mapping[str, Runs]") -> Any:  # noqa: ARG002 - the shape of a form
-        """The content of tables that an engine has, whose rows stand in any order."""
+    def in_pieces(self, layout: Any) -> bool:  # noqa: ARG002 - the shape of a form
+        """Whether such tables can be read back and checked piece by piece, without holding all distinct rows."""
+        return False
+
+    def from_runs(self, layout: Any, tables: "Mapping[str, Iterable[Runs]]") -> Any:  # noqa: ARG002 - the shape of a form
+        """The content of tables that an engine has, in pieces whose rows stand in any order."""
         raise _not_elsewhere()
 
     @abstractmethod

@@ -6,7 +6,7 @@ nothing, and are checked by anybody on the published values.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final
@@ -28,7 +28,7 @@ from sfumato.privacy.models import (
 from sfumato.privacy.models.differential_privacy import membership_advantage, odds_factor
 from sfumato.release.bundle.source_names import public_table_names
 from sfumato.release.checks import Check
-from sfumato.release.partition import people_in
+from sfumato.release.partition import Crowd
 from sfumato.release.storage.seal import as_json_value, broken_bundle
 from sfumato.study.budget import show
 from sfumato.study.recipe import Chosen
@@ -50,11 +50,12 @@ _MOST_NUMBERED: Final = 20  # above this ε the odds mean nothing, and no number
 class Evidence:
     """What a check of a syntactic guarantee looks at: the published classes, and what the manifest says beside them.
 
+    ``classes`` gives them piece by piece, each compared with the whole table.
     ``regions`` says whether quasi-identifiers are generalised; in buckets they are exact. ``people`` is the population
     that δ-presence compares with, None where it is not at hand.
     """
 
-    classes: Statistics
+    classes: Callable[[], Iterator[Statistics]]
     records: int
     suppressed: int
     sampled: Fraction
@@ -248,22 +249,25 @@ def _judge(model: GroupModel, evidence: Evidence) -> Check:
     rate = getattr(model, "rate", None)
     if rate is not None and evidence.sampled > Fraction(rate):
         return failed("assumes a smaller sample rate than the manifest states")
-    classes = evidence.classes
+    groups, broken, records = 0, 0, 0
     try:
+        pieces = evidence.classes()
         if counts_people([model]):
             if evidence.suppressed:
                 return failed("does not apply if records are suppressed: their regions are unknown")
-            classes = _among(classes, evidence.people)
-        lost = broken_records(model, classes)
+            pieces = _among(pieces, evidence.people)
+        for classes in pieces:
+            lost = broken_records(model, classes)
+            groups, broken, records = groups + len(classes), broken + int((lost > 0).sum()), records + int(lost.sum())
     except SfumatoError as error:
         return failed(f"cannot be checked: {error.problem}")
-    classes_broken, share = int((lost > 0).sum()), int(lost.sum()) / max(evidence.records, 1)
-    if classes_broken:
-        return failed(f"is violated in {classes_broken:,} of {len(classes):,} groups, for {share:.2%} of the records")
+    if broken:
+        share = records / max(evidence.records, 1)
+        return failed(f"is violated in {broken:,} of {groups:,} groups, for {share:.2%} of the records")
     return Check("privacy model", ok=True, detail=f"{title(model)} holds in every group")
 
 
-def _among(classes: Statistics, people: Cells | None) -> Statistics:
+def _among(pieces: Iterator[Statistics], people: Cells | None) -> Iterator[Statistics]:
     """The classes with the number of people of the population in their regions."""
     if people is None:
         raise VerifyError(
@@ -271,8 +275,10 @@ def _among(classes: Statistics, people: Cells | None) -> Statistics:
             "give it",
             code="SF-VERIFY-083",
         )
-    assert classes.boxes is not None, "buckets have been passed over"
-    return replace(classes, population=people_in(classes.boxes, people))
+    crowd = Crowd(people)
+    for classes in pieces:
+        assert classes.boxes is not None, "buckets have been passed over"
+        yield replace(classes, population=crowd.inside(classes.boxes))
 
 
 _PER_PERSON: Final = "; the breakdown is per record, and a person has at most {} of them"

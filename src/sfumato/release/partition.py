@@ -1,6 +1,7 @@
 """Partitions: records in equivalence classes, each with a region of its own (local recoding)."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +58,30 @@ class Partition:
 
 def people_in(boxes: Boxes, people: Cells) -> NDArray[np.int64]:
     """How many people of a population are in each region; nobody may be in two of them."""
-    codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
-    found, homes = count_contained(boxes.starts, boxes.stops, codes, people.counts)
-    if np.any(homes > 1):
-        raise StudyError(
-            "regions overlap, so one person may belong to several groups, and shares of people are undefined",
-            "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
-            code="SF-STUDY-110",
-        )
-    return found
+    return Crowd(people).inside(boxes)
+
+
+class Crowd:
+    """A population that is counted in regions, some after others; nobody may be in two of all of them."""
+
+    def __init__(self, people: Cells) -> None:
+        self._people = people
+        self._homes = np.zeros(len(people), np.int64)
+
+    def inside(self, boxes: Boxes) -> NDArray[np.int64]:
+        """How many people are in each of some more regions."""
+        people = self._people
+        codes = people.codes[:, [people.attributes.index(name) for name in boxes.attributes]]
+        found, homes = count_contained(boxes.starts, boxes.stops, codes, people.counts)
+        self._homes += homes
+        if np.any(self._homes > 1):
+            _refuse_overlap()
+        return found
+
+
+def _refuse_overlap() -> NoReturn:
+    raise StudyError(
+        "regions overlap, so one person may belong to several groups, and shares of people are undefined",
+        "use a method whose regions do not overlap: `full-domain`, or `mondrian` with `strict: true`",
+        code="SF-STUDY-110",
+    )

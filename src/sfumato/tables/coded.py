@@ -160,31 +160,25 @@ class CodedTable:
 
         A part is never larger than what fits here, wherever it is worked on.
         """
-        found = self._map_on_workers(attributes, tree, work, width) if len(parts) > 1 else None
-        if found is None:
-            for number, within in enumerate(parts):
-                yield work(number, self.cells_within(attributes, within))
+        if len(parts) > 1 and self.source.session.has_workers():
+            yield from self._map_on_workers(attributes, tree, work, width, len(parts))
             return
-        order = np.argsort(found[:, 0], kind="stable")
-        ends = np.searchsorted(found[order, 0], np.arange(len(parts)), side="right")
-        for rows in np.split(order, ends[:-1]):
-            yield found[rows, 1:]
+        for number, within in enumerate(parts):
+            yield work(number, self.cells_within(attributes, within))
 
     def _map_on_workers(
-        self, attributes: Sequence[str], tree: PartTree, work: PartWork, width: int
-    ) -> NDArray[np.int64] | None:
-        """The same for all parts, with the number of the part before each row; None where there are no such workers."""
-        session = self.source.session
-        if not session.has_workers():
-            return None
+        self, attributes: Sequence[str], tree: PartTree, work: PartWork, width: int, parts: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """The same by workers."""
         table = self._table(list(dict.fromkeys([*attributes, *_attributes_of(tree)])))
         columns = {f"c{place}": table[f"c{self._place(name)}"] for place, name in enumerate(attributes)}
         numbered = table.select(part=self._part_number(table, tree), **columns)
         numbered = numbered.filter(numbered["part"] >= 0)
         grouped = numbered.group_by(["part", *columns]).aggregate(n=numbered.count())
-        return session.map_groups(
+        return self.source.session.map_groups(
             self.source.compile(grouped),
             partial(_run_on_cells, tuple(attributes), work),
+            groups=parts,
             width=width,
             doing=f"working on parts of {self.source.name}",
         )

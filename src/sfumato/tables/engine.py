@@ -1,6 +1,6 @@
 """What an engine must do: run SQL that Ibis wrote in its dialect. Engines are found by the scheme of a URL."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
@@ -47,6 +47,13 @@ class Session(Protocol):
         """Run a query and bring its result home."""
         ...
 
+    def fetch_pieces(self, sql: str, *, rows: int, most: int, doing: str) -> Iterator[pa.Table]:
+        """The same of a result of at most so many rows, about ``rows`` at a time.
+
+        Nothing else may be asked until the last piece is there.
+        """
+        ...
+
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query, keep its result in the engine as a temporary table, and say the table's name."""
         ...
@@ -63,8 +70,13 @@ class Session(Protocol):
         """Whether other processes of the engine can run our code, with `map_groups`."""
         ...
 
-    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:
-        """Run a query, and a function on each group of its rows with one ``part``; the part stands before each row."""
+    def map_groups(
+        self, sql: str, work: GroupWork, *, groups: int, width: int, doing: str
+    ) -> Iterator[NDArray[np.int64]]:
+        """Run a query, and a function on each group of its rows with one ``part``, of which there are so many.
+
+        What it makes of them comes here one part after the other.
+        """
         ...
 
     def close(self) -> None:
@@ -96,6 +108,11 @@ class SourceTable:
     def fetch(self, expression: ir.Table) -> pa.Table:
         """The rows of an expression over ``table``."""
         return self.session.fetch(self.compile(expression), doing=f"reading {self.name}")
+
+    def fetch_pieces(self, expression: ir.Table, *, rows: int, most: int) -> Iterator[pa.Table]:
+        """The same, of at most so many rows, about ``rows`` at a time."""
+        sql = self.compile(expression)
+        return self.session.fetch_pieces(sql, rows=rows, most=most, doing=f"reading {self.name}")
 
     def close(self) -> None:
         """Let go of the connection and of everything temporary."""

@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import PublishError, SourceError, UsageError
 from sfumato.ledger import open_ledger
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.verify import verify_bundle
 from tests.contracts.test_wrong_types import LEAST
 from tests.raising import raises_code
@@ -244,11 +245,24 @@ def test_somebody_who_is_quicker_keeps_what_is_theirs(spark, tmp_path, monkeypat
 
 
 @pytest.mark.error_rate(0, reason="seeded")
-def test_the_memory_limit_holds_for_reading_back_too(postgres, tmp_path):
+def test_tables_that_are_no_pieces_are_read_back_within_the_memory_limit(postgres, tmp_path):
     to = Postgres(postgres).new()
-    done = released(tmp_path / "large", to=to)
+    done = released(tmp_path / "large", "bucketization", to=to)
     with raises_code(SourceError, "SF-SOURCE-397"):
         verify_bundle(done.bundle, data=to, memory_limit="10KB")
+
+
+@pytest.mark.error_rate(0, reason="seeded")
+def test_a_table_is_written_and_verified_piece_by_piece(engine, tmp_path, monkeypatch):
+    files, to = released(tmp_path / "files"), engine.new()
+    monkeypatch.setattr("sfumato.release.forms.records.record_store.PIECE", 7)
+    monkeypatch.setattr("sfumato.tables.publishing.distinct_rows._PIECE", 50)
+    monkeypatch.delattr(RecordStore, "join")  # nobody holds all rows
+    stored = released(tmp_path / "stored", to=to)
+    there = json.loads((stored.bundle / "manifest.json").read_text())["stored"]["tables"]["data"]
+    hashes = json.loads((files.bundle / "manifest.json").read_text())["files"]["data.csv"]
+    assert {"size": there["size"], "sha256": there["sha256"]} == hashes
+    assert verify_bundle(stored.bundle, data=to, memory_limit="10KB").ok
 
 
 def test_private_releases_and_other_places_are_refused_before_anything_is_read(tmp_path):

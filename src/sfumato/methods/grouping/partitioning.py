@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells
+from sfumato.domains.domain import Domain
 from sfumato.errors import InfeasibleError, InternalError, StudyError
 from sfumato.methods.grouping.declared_checks import refuse_named_sets, refuse_observed_values
 from sfumato.privacy.groups.parameters import Exact, parse_in_range
@@ -30,6 +31,7 @@ from sfumato.privacy.models import (
     title,
 )
 from sfumato.release.draft import Draft
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.guarantee import SyntacticGuarantee
 from sfumato.release.partition import SUPPRESSED, Boxes, Partition
 from sfumato.study.attribute import Attribute, Role
@@ -103,16 +105,16 @@ class Grouping:
     def make_draft(
         self,
         view: View,
-        partition: Partition,
+        content: Partition | RecordStore,
         *,
         facts: Mapping[str, Any],
         owner: Mapping[str, Any] | None = None,
         rate: Fraction = Fraction(1),
     ) -> Draft:
-        """A finished partition as a draft."""
+        """A finished partition as a draft, or the published records themselves."""
         return Draft(
             view=view,
-            content=partition,
+            content=content,
             form=self.form,
             guarantee=self.guarantee(view),
             facts=facts,
@@ -349,11 +351,22 @@ def finish_partition(view: View, partition: Partition, models: Iterable[GroupMod
 def refuse_violations(view: View, partition: Partition, models: Iterable[GroupModel]) -> None:
     """The last check: every group of the finished partition satisfies every model."""
     models = tuple(models)
-    statistics = statistics_of(view, partition, models)
-    for model in models:
-        broken = int((~model.holds(statistics)).sum())
-        if broken:
-            raise InternalError(f"{broken} groups of the finished partition violate {title(model)}")
+    refuse_violating_classes([statistics_of(view, partition, models)], models)
+
+
+def refuse_violating_classes(pieces: Iterable[Statistics], models: Iterable[GroupModel]) -> None:
+    """The same of groups that come piece by piece."""
+    models = tuple(models)
+    for statistics in pieces:
+        for model in models:
+            broken = int((~model.holds(statistics)).sum())
+            if broken:
+                raise InternalError(f"{broken} groups of the finished partition violate {title(model)}")
+
+
+def model_domains(view: View, models: Iterable[GroupModel]) -> dict[str, Domain]:
+    """The domains of the sensitive attributes that these models look at."""
+    return {name: view.domain(name) for name in needed_attributes(view, models)}
 
 
 def merge_equal_regions(partition: Partition) -> Partition:

@@ -15,12 +15,14 @@ from sfumato.methods.grouping.partitioning import (
     check_view,
     class_attribute,
     finish_partition,
+    model_domains,
     model_sentences,
     parse_flag,
     parse_share,
     refuse_least_width,
     refuse_lost_people,
     refuse_unsatisfiable,
+    refuse_violating_classes,
     sort_cells,
     suppress_violations,
 )
@@ -36,6 +38,7 @@ from sfumato.privacy.groups.statistics import ValueTotals
 from sfumato.privacy.models import KAnonymity, counts_people
 from sfumato.progress import Progress, silent
 from sfumato.release.draft import Draft
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.budget import show
 from sfumato.study.view import View
@@ -140,17 +143,20 @@ class Mondrian(ModelMethod):
         """Cut the table into groups; the same table gives the same groups, whatever the order of its records."""
         self.check(view)
         progress = (context or Context()).progress
+        content: Partition | RecordStore
         if isinstance(counts, TableParts):
-            found = self._in_parts(view, counts, progress)
+            content, groups = self._in_parts(view, counts, progress)
+            refuse_violating_classes(content.classes(model_domains(view, self.models)), self.models)
         else:
             found = self._at_once(view, sort_cells(view, counts), progress)
-        partition = finish_partition(view, found, self.models)
+            content = finish_partition(view, found, self.models)
+            groups = len(content.boxes)
         return self.make_draft(
             view,
-            partition,
+            content,
             facts={
-                "groups": len(partition.boxes),
-                "suppressed": partition.suppressed,
+                "groups": groups,
+                "suppressed": content.suppressed,
                 "strict": self.strict,
                 "choose": self.choose,
                 "ranges": self.ranges,
@@ -167,8 +173,8 @@ class Mondrian(ModelMethod):
             found = self._cut(view, cells, 0, progress)
         return found
 
-    def _in_parts(self, view: View, counts: TableParts, progress: Progress) -> Partition:
-        """The same groups, of a table whose cells are brought here in parts."""
+    def _in_parts(self, view: View, counts: TableParts, progress: Progress) -> tuple[RecordStore, int]:
+        """The records of the same groups, of a table whose cells are brought here in parts, and how many groups."""
         if not self.in_parts:
             raise InternalError("a table was brought in parts for a Mondrian that cannot use them")
 
@@ -182,7 +188,7 @@ class Mondrian(ModelMethod):
             ordered=ordered, finish=finish, progress=progress,
             near=NEAR * self._least if self.choose == "loss" else 0,
         )  # fmt: skip
-        return cutter.partition(tight=self.ranges == "tight")
+        return cutter.records(tight=self.ranges == "tight")
 
     @property
     def _least(self) -> int:

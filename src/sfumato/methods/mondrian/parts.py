@@ -6,8 +6,8 @@ that are too large to be brought here. A group that fits is brought as cells and
 the order in which axes are tried and the models' answers are the same either way, so the groups are, too.
 
 Parts that fit are finished after all coarse cuts: by the engine's workers in parallel where it has some, else here, one
-after the other. Of a finished part only what is published is kept: regions, and the values beside them. All parts
-together therefore take memory for the published table, and a part for its cells.
+after the other. Of a finished part only what is published is kept: regions, and the values beside them. It is written
+to the disk, where all parts are put into the order of publication: this process holds a part, never all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,8 @@ from sfumato.methods.mondrian.cuts import Attempt, Integers, Level, attempt
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts, ValueTotals
 from sfumato.privacy.models import GroupModel, all_hold, refuse_infeasible
 from sfumato.progress import Progress
+from sfumato.release.forms.records.record_store import RecordStore
+from sfumato.release.forms.records.sorted_rows import UnsortedRows
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.view import View
 
@@ -78,34 +80,48 @@ class PartCutter:
     progress: Progress
     near: int = 0  # groups of so many records are brought, however many cells they have: medians do not decide there
 
-    def partition(self, *, tight: bool) -> Partition:
-        """The groups of the whole table, with regions in place of the cells' codes.
+    def records(self, *, tight: bool) -> tuple[RecordStore, int]:
+        """The published records of the whole table, and how many groups they are in.
 
         A region is the smallest one around its group if ``tight``, else the part of the space that was cut out.
         """
         against = {name: self._totals(name) for name in needed_attributes(self.view, self.models)}
         refuse_infeasible(self.models, self._statistics({}, lambda codes: np.zeros(len(codes), np.int64), 1, against))
-        tree, fitting, found = self._coarse_parts(against, tight=tight)
-        width = 2 + len(self.axes.names) + len(self.view.attributes)
-        work = partial(_finish_part, self.view, self.finish, fitting, against)
         names = [a.name for a in self.view.attributes]
-        done, boxes = 0, [self._box(part) for part in fitting]
-        for part, rows in zip(fitting, self.counts.map_parts(names, boxes, tree, work, width=width), strict=True):
-            found.append(_from_rows(self.view, self.axes.names, rows))
-            done += part.records
-            self.progress("finishing parts of the table", done, self.counts.records)
-        return _joined(found)
+        sizes = {name: self.view.domain(name).size for name in names}
+        with UnsortedRows(sizes, self.axes.names, self.axes.names) as unsorted:
+            tree, fitting, found = self._coarse_parts(against, tight=tight)
+            groups = sum(self._add(unsorted, rows) for rows in found)
+            width = 2 + len(self.axes.names) + len(self.view.attributes)
+            work = partial(_finish_part, self.view, self.finish, fitting, against)
+            done, boxes = 0, [self._box(part) for part in fitting]
+            for part, rows in zip(fitting, self.counts.map_parts(names, boxes, tree, work, width=width), strict=True):
+                groups += self._add(unsorted, rows)
+                done += part.records
+                self.progress("finishing parts of the table", done, self.counts.records)
+            return unsorted.sort(), groups
+
+    def _add(self, unsorted: UnsortedRows, rows: Integers) -> int:
+        """Add the rows that `_as_rows` made of a part; how many groups they are in."""
+        axes = len(self.axes.names)
+        starts, stops, beside = (
+            rows[:, 1 : 1 + axes].T,
+            rows[:, 1 + axes : 1 + 2 * axes].T,
+            rows[:, 1 + 2 * axes : -1].T,
+        )
+        unsorted.add([*zip(starts, stops, strict=True), *((codes, codes + 1) for codes in beside)], rows[:, -1])
+        return len(np.unique(rows[:, 0]))
 
     def _coarse_parts(
         self, against: dict[str, ValueTotals], *, tight: bool
-    ) -> tuple[PartTree, list[Part], list[Partition]]:
+    ) -> tuple[PartTree, list[Part], list[Integers]]:
         """Which part each record is in, the parts that fit, and the groups that are finished without being brought."""
         ends = np.zeros(len(self.axes.sizes), np.int64), np.array(self.axes.sizes, np.int64)
         whole = Part(*ends, self.counts.records, self.counts.all_cells)
         root = _Node(whole)
         todo, done = [root], 0
         fitting: list[Part] = []
-        uncut: list[Partition] = []
+        uncut: list[Integers] = []
         while todo:
             self.progress("cutting the table into parts", done, whole.records)
             node = todo.pop()
@@ -209,8 +225,8 @@ class PartCutter:
         low, high = self.counts.extremes(self.axes.names, self._box(part))
         return self.axes.spans(np.stack([low, high], axis=1), np.array([0]))
 
-    def _uncut(self, part: Part, *, tight: bool) -> Partition:
-        """A group that no allowable cut is left for, however many cells it has."""
+    def _uncut(self, part: Part, *, tight: bool) -> Integers:
+        """The rows of a group that no allowable cut is left for, however many cells it has."""
         box = self._box(part)
         low, high = self.counts.extremes(self.axes.names, box)
         ends = Cells(self.axes.names, np.stack([low, high]), np.ones(2, np.int64))
@@ -220,7 +236,9 @@ class PartCutter:
         beside = self.counts.cells([a.name for a in self.view.attributes[len(self.axes.names) :]], box)
         codes = np.hstack([np.repeat(boxes.starts, len(beside), axis=0), beside.codes])
         names = tuple(a.name for a in self.view.attributes)
-        return Partition(Cells(names, codes, beside.counts), np.zeros(len(beside), np.int64), boxes)
+        return _as_rows(
+            self.view, Partition(Cells(names, codes, beside.counts), np.zeros(len(beside), np.int64), boxes)
+        )
 
     def _box(self, part: Part) -> dict[str, tuple[int, int]]:
         """The codes of a part, of the axes on which it was cut."""
@@ -246,36 +264,12 @@ def _as_published(view: View, partition: Partition) -> Partition:
 def _finish_part(
     view: View, finish: Finish, parts: Sequence[Part], against: dict[str, ValueTotals], number: int, cells: Cells
 ) -> Integers:
-    """One part as rows of numbers: group, where its region begins and ends, the values beside it, how many records.
+    """One part as rows. It runs in another process where an engine has workers, so all that it needs comes with it."""
+    return _as_rows(view, _as_published(view, finish(cells, parts[number], against)))
 
-    It runs in another process where an engine has workers, so all that it needs comes with it.
-    """
-    done = _as_published(view, finish(cells, parts[number], against))
+
+def _as_rows(view: View, done: Partition) -> Integers:
+    """Groups as rows of numbers: group, where its region begins and ends, the values beside it, how many records."""
     group, boxes = done.group[:, None], done.boxes
     beside = done.cells.codes[:, len(view.quasi) :]
     return np.hstack([group, boxes.starts[done.group], boxes.stops[done.group], beside, done.cells.counts[:, None]])
-
-
-def _from_rows(view: View, axes: Sequence[str], rows: Integers) -> Partition:
-    """The part that `_finish_part` made rows of; the cells in any order."""
-    count = len(axes)
-    group, starts, stops = rows[:, 0], rows[:, 1 : 1 + count], rows[:, 1 + count : 1 + 2 * count]
-    _, some, place = np.unique(group, return_index=True, return_inverse=True)
-    codes = np.hstack([starts, rows[:, 1 + 2 * count : -1]])
-    cells = Cells(tuple(a.name for a in view.attributes), codes, rows[:, -1].copy())
-    return Partition(cells, place.ravel(), Boxes(tuple(axes), starts[some], stops[some]))
-
-
-def _joined(parts: Sequence[Partition]) -> Partition:
-    """All parts as one partition, its cells in the order of their codes."""
-    shift = np.cumsum([0, *(len(part.boxes) for part in parts)])
-    codes = np.concatenate([part.cells.codes for part in parts])
-    order = np.lexsort(codes.T[::-1])
-    group = np.concatenate([part.group + start for part, start in zip(parts, shift, strict=False)])
-    counts = np.concatenate([part.cells.counts for part in parts])
-    boxes = Boxes(
-        parts[0].boxes.attributes,
-        np.concatenate([part.boxes.starts for part in parts]),
-        np.concatenate([part.boxes.stops for part in parts]),
-    )
-    return Partition(Cells(parts[0].cells.attributes, codes[order], counts[order]), group[order], boxes)

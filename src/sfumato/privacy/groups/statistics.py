@@ -1,6 +1,6 @@
 """What privacy models see of groups: sizes, and how often each sensitive value occurs in each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.domain import Domain
+from sfumato.privacy.groups.shares import Distribution
 
 Truths = NDArray[np.bool_]  # (groups,): which of them keep a model
 
@@ -120,7 +121,8 @@ class Statistics:
     ``table`` holds how often the values of each sensitive attribute occur in the table that the groups are compared
     with; of a published table those are its own. ``population`` has, for δ-presence, how many people of the population
     fall into each group's region. ``boxes`` has the regions themselves, where groups have any; ``domains`` then has
-    those of the quasi-identifiers, too.
+    those of the quasi-identifiers, too. Groups may be a part of a table: then ``shown`` finds what the regions of all
+    its groups show of each attribute.
     """
 
     sizes: Integers
@@ -129,9 +131,10 @@ class Statistics:
     table: Mapping[str, ValueTotals]
     population: NDArray[np.int64] | None = field(default=None)
     boxes: Boxes | None = field(default=None)
+    shown: Callable[[], Mapping[str, Distribution]] | None = field(default=None)
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - all but three come by keyword
         cls,
         group: Integers,
         weights: Integers,
@@ -142,6 +145,7 @@ class Statistics:
         table: Mapping[str, ValueTotals] | None = None,
         population: Integers | None = None,
         boxes: Boxes | None = None,
+        shown: Callable[[], Mapping[str, Distribution]] | None = None,
     ) -> "Statistics":
         """Count rows that have a group, a weight and a code for each sensitive attribute."""
         counted = {
@@ -150,7 +154,7 @@ class Statistics:
         }
         sizes = np.bincount(group, weights=weights, minlength=groups).astype(np.int64)
         against = {name: found.total() for name, found in counted.items()} if table is None else table
-        return cls(sizes, counted, domains, against, population, boxes)
+        return cls(sizes, counted, domains, against, population, boxes, shown)
 
     def __len__(self) -> int:
         return len(self.sizes)

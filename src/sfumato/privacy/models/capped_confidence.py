@@ -187,7 +187,10 @@ class CappedConfidence(Sensitive):
 
     def _regions(self, groups: Statistics, boxes: Boxes) -> Floats:
         """Π Pr(q'ᵢ) of each group."""
-        known: dict[str, Distribution] = shown_distributions(boxes, groups.sizes, groups.domains)
+        if groups.shown is None:
+            known = shown_distributions(boxes, groups.sizes, groups.domains)
+        else:
+            known = dict(groups.shown())
         known |= {name: distribution_of_shares(name, groups.domains[name], of) for name, of in self.given.items()}
         return chance_of(boxes, known)
 

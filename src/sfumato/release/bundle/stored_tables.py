@@ -6,8 +6,9 @@ number of rows is found without the raw table.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 from sfumato.errors import PublishError, VerifyError
@@ -51,11 +52,15 @@ def write_stored(
     """Write the tables of a release, compare what the engine then has with them, and describe them."""
     described: Json = {}
     tables = form.runs(layout, content)
-    for name, runs in tables.items():
-        destination.write(_suffix(name), runs.table, runs.times)
+    rows = {}
+    for name, pieces in tables.items():
+        rows[name] = sum(map(len, pieces))
+        destination.write(_suffix(name), ((runs.table, runs.times) for runs in pieces))
     back = {
-        name: _read(destination, name, dict(layout.tables[name]), int(runs.times.sum()), memory_limit)
-        for name, runs in tables.items()
+        name: _read(
+            destination, name, dict(layout.tables[name]), rows[name], memory_limit, in_pieces=form.in_pieces(layout)
+        )
+        for name in tables
     }
     if not form.same(form.from_runs(layout, back), content):
         raise PublishError(
@@ -63,11 +68,11 @@ def write_stored(
             "publish again; if that fails too, it is a bug in Sfumato: please report it",
             code="SF-PUBLISH-025",
         )
-    for name, runs in tables.items():
-        facts = _text_facts(runs)
+    for name, pieces in tables.items():
+        facts = _text_facts(pieces)
         described[name] = {
             "name": destination.public_name(_suffix(name)),
-            "rows": int(runs.times.sum()),
+            "rows": rows[name],
             "size": facts.size,
             "sha256": facts.sha256,
             "parts": {
@@ -91,13 +96,13 @@ def read_stored(
             "the manifest states more rows than its text has room for", "get the bundle again", code="SF-VERIFY-148"
         )
     tables = {
-        name: _read(data, name, dict(kinds), stated[name]["rows"], memory_limit)
+        name: _read(data, name, dict(kinds), stated[name]["rows"], memory_limit, in_pieces=form.in_pieces(layout))
         for name, kinds in layout.tables.items()
     }
     content = form.from_runs(layout, tables)
     checks = []
-    for name, runs in form.runs(layout, content).items():
-        facts, described = _text_facts(runs), stated[name]
+    for name, pieces in form.runs(layout, content).items():
+        facts, described = _text_facts(pieces), stated[name]
         same = (facts.size, facts.sha256) == (described["size"], described["sha256"])
         detail = "has the SHA-256 of the manifest" if same else "is not the table that the manifest describes"
         checks.append(Check(name, same, f"the table '{described['name']}', {described['rows']:,} rows, {detail}"))
@@ -117,15 +122,17 @@ def _check_parts(data: PublishedTables, name: str, stated: Mapping[str, Any]) ->
 
 
 def _read(
-    data: PublishedTables, name: str, kinds: Mapping[str, Any], rows: int, memory_limit: str | None = None
-) -> Runs:
-    table, times = count_distinct_rows(data.open(_suffix(name)), kinds, rows=rows, memory_limit=memory_limit)
-    return Runs(table, times)
+    data: PublishedTables, name: str, kinds: Mapping[str, Any], rows: int, memory_limit: str | None, *, in_pieces: bool
+) -> Iterator[Runs]:
+    found = count_distinct_rows(
+        data.open(_suffix(name)), kinds, rows=rows, memory_limit=memory_limit, in_pieces=in_pieces
+    )
+    return starmap(Runs, found)
 
 
-def _text_facts(runs: Runs) -> FileFacts:
+def _text_facts(pieces: Iterable[Runs]) -> FileFacts:
     out = _Digest()
-    write_csv(runs, out)
+    write_csv(pieces, out)
     return out.facts
 
 

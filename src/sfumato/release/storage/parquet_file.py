@@ -1,7 +1,8 @@
 """Parquet files of bundles: the footer and the pages are held to what the manifest says before a value is unpacked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -11,6 +12,9 @@ import pyarrow.parquet
 from sfumato.errors import VerifyError
 from sfumato.release.storage.parquet_pages import read_footer, refuse_large_pages
 from sfumato.release.storage.untrusted import open_regular
+
+GROUP_ROWS: Final = 1 << 20
+"""Rows of a row group: what Arrow makes of a table, too."""
 
 _ROOM: Final = 16  # bytes that a value unpacks to, for each byte that it takes as text with what stands beside it
 _SLACK: Final = 1 << 20  # for headers, dictionaries and the like, in small files
@@ -31,9 +35,15 @@ class ParquetLimits:
 
 
 def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLimits) -> pa.Table:
-    """The table of a file with these columns, each text once; what does not fit them or the limits is a `VerifyError`.
+    """The table of a file with these columns, each text once; see `read_pieces`."""
+    return pa.concat_tables(read_pieces(path, kinds, limits))
 
-    Whatever could be read is then validated: places in dictionaries, and that text is UTF-8.
+
+def read_pieces(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLimits) -> Iterator[pa.Table]:
+    """The same piece by piece, one at least; what does not fit the columns or the limits is a `VerifyError`.
+
+    The limits are about the whole file, which is looked at before the first piece is read. Whatever could be read is
+    then validated: places in dictionaries, and that text is UTF-8.
     """
     texts = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
     with open_regular(path) as file:
@@ -41,11 +51,23 @@ def read_parquet(path: Path, kinds: Mapping[str, pa.DataType], limits: ParquetLi
         file.seek(0)
         try:
             with pa.parquet.ParquetFile(file, read_dictionary=texts) as parquet:
-                table = parquet.read()
-            table.validate(full=True)
+                for table in _tables(parquet):
+                    table.validate(full=True)
+                    yield table
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             raise _broken(f"{path.name} cannot be read", code="SF-VERIFY-092") from None
-    return table
+
+
+def _tables(parquet: Any) -> Iterator[pa.Table]:
+    """The rows in the groups that the file has, of which a large one is read in parts."""
+    if not parquet.num_row_groups:
+        yield parquet.read()
+    for number in range(parquet.num_row_groups):
+        if parquet.metadata.row_group(number).num_rows <= 2 * GROUP_ROWS:
+            yield parquet.read_row_group(number)
+        else:
+            for batch in parquet.iter_batches(batch_size=GROUP_ROWS, row_groups=[number]):
+                yield pa.Table.from_batches([batch])
 
 
 def write_parquet(table: pa.Table, out: Any, *, statistics: bool = True) -> None:
@@ -53,7 +75,20 @@ def write_parquet(table: pa.Table, out: Any, *, statistics: bool = True) -> None
 
     ``statistics`` are the least and greatest value of each column, for readers that skip parts of a file.
     """
-    pa.parquet.write_table(table, out, compression="zstd", store_schema=False, write_statistics=statistics)
+    write_groups([table], out, statistics=statistics)
+
+
+def write_groups(tables: Iterable[pa.Table], out: Any, *, statistics: bool = True) -> None:
+    """The same of tables that follow each other, one at least: all but the last of `GROUP_ROWS` rows, or many times.
+
+    The file is then byte by byte that of all of them together.
+    """
+    rest = iter(tables)
+    first = next(rest)
+    settings = {"compression": "zstd", "store_schema": False, "write_statistics": statistics}
+    with pa.parquet.ParquetWriter(out, first.schema, **settings) as writer:
+        for table in chain([first], rest):
+            writer.write_table(table, row_group_size=GROUP_ROWS)
 
 
 def _refuse(file: IO[bytes], names: list[str], texts: list[str], limits: ParquetLimits) -> None:

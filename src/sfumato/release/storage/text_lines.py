@@ -1,6 +1,7 @@
 """Lines of a text: repeated when it is written, and lines alike that follow each other found when it is read."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,14 @@ from sfumato.release.storage.untrusted import open_regular
 
 _END = 10  # a line feed, as a byte
 _ROWS = 1 << 13  # lines written at a time: few enough to stay in the processor's cache
+_BLOCK = 1 << 24  # bytes of a part of a file
 _CHUNK = 1 << 20  # bytes read at a time, for the same reason
 
 
-def repeat_lines(text: pa.Buffer, times: Integers) -> Iterator[pa.Buffer] | None:
+def repeat_lines(text: pa.Buffer, times: Integers, *, names: bool = True) -> Iterator[pa.Buffer] | None:
     r"""The first line of a text, and then each other line as often as given; nothing if a row is not just one line.
+
+    Without ``names`` the first line is passed over.
 
     >>> pieces = repeat_lines(pa.py_buffer(b"x\na\nb\n"), np.array([1, 2]))
     >>> b"".join(piece.to_pybytes() for piece in pieces)
@@ -26,7 +30,7 @@ def repeat_lines(text: pa.Buffer, times: Integers) -> Iterator[pa.Buffer] | None
     lines = _lines(text)
     if lines is None or len(lines) != len(times) + 1:
         return None
-    return _pieces(lines, np.append([1], times))
+    return _pieces(lines, np.append([int(names)], times))
 
 
 def _pieces(lines: pa.Array, times: Integers) -> Iterator[pa.Buffer]:
@@ -37,15 +41,25 @@ def _pieces(lines: pa.Array, times: Integers) -> Iterator[pa.Buffer]:
         yield taken.buffers()[2]  # lines are bytes one after another there: the text itself
 
 
-def line_runs(path: Path, *, most: int) -> tuple[pa.Buffer, Integers] | None:
-    """The first line and then one line for each run of lines alike, and how many lines each run has.
+@dataclass(frozen=True, eq=False)
+class LineBlock:
+    """A part of a file of lines: the first line of the file, one line for each run of lines alike, and how many it has.
 
-    Nothing where that saves little, or where the last line does not end. A line of more than ``most`` bytes is refused:
-    it would be copied again with every part of the file.
+    Of what follows the last line end there is no text.
     """
-    kept: list[pa.Array] = []
-    runs: list[Integers] = []  # the number of the line that each run begins with
-    rest, before, rows = b"", None, 0
+
+    start: int  # where it begins in the file
+    text: pa.Buffer | None
+    times: Integers
+
+
+def line_blocks(path: Path, *, most: int) -> Iterator[LineBlock]:
+    """A file in parts that end with a line.
+
+    A line of more than ``most`` bytes is refused: it would be copied again with every part of the file.
+    """
+    names, start, rest = b"", 0, b""
+    found = _FoundLines()
     with open_regular(path) as file:
         while chunk := file.read(_CHUNK):
             ended = chunk.rfind(b"\n") + 1
@@ -59,20 +73,47 @@ def line_runs(path: Path, *, most: int) -> tuple[pa.Buffer, Integers] | None:
                 )
             if lines is None:
                 continue
-            new = np.ones(len(lines), dtype=bool)
-            new[1:] = pc.not_equal(lines[1:], lines[:-1]).to_numpy(zero_copy_only=False)
-            new[0] = before is None or lines[0].as_py() != before
-            if not rows:
-                new[:2] = True  # names are no record, even where one reads like them
-            kept.append(lines.filter(pa.array(new)))
-            runs.append(np.flatnonzero(new) + rows)
-            before, rows = lines[-1].as_py(), rows + len(lines)
-            if 2 * sum(map(len, runs)) > rows + 2:
-                return None
-    if rest or not kept:
-        return None
-    times = np.diff(np.concatenate(runs), append=rows)[1:]
-    return pa.py_buffer(b"".join(b"".join(lines.to_pylist()) for lines in kept)), times.astype(np.int64)
+            if not names:  # they are no record, even where one reads like them
+                names, lines = lines[0].as_py(), lines[1:]
+                found.size = len(names)
+            found.add(lines)
+            if found.size >= _BLOCK:
+                yield found.block(start, names)
+                start, found = start + found.size, _FoundLines()
+    if found.size:
+        yield found.block(start, names)
+        start += found.size
+    if rest or not names:
+        yield LineBlock(start, None, np.empty(0, np.int64))
+
+
+class _FoundLines:
+    """Lines that follow each other, those alike once."""
+
+    def __init__(self) -> None:
+        self.size = 0  # bytes of the file
+        self._kept: list[pa.Array] = []
+        self._runs: list[Integers] = []  # the number of the line that each run begins with
+        self._before: bytes | None = None
+        self._rows = 0
+
+    def add(self, lines: pa.Array) -> None:
+        """The lines that follow."""
+        if not len(lines):
+            return
+        new = np.ones(len(lines), dtype=bool)
+        new[1:] = pc.not_equal(lines[1:], lines[:-1]).to_numpy(zero_copy_only=False)
+        new[0] = self._before is None or lines[0].as_py() != self._before
+        self._kept.append(lines.take(pa.array(np.flatnonzero(new))))
+        self._runs.append(np.flatnonzero(new) + self._rows)
+        self._before, self._rows = lines[-1].as_py(), self._rows + len(lines)
+        self.size += int(pc.sum(pc.binary_length(lines)).as_py())
+
+    def block(self, start: int, names: bytes) -> LineBlock:
+        """What there is, with the first line of the file before it."""
+        text = b"".join([names, *(memoryview(lines.buffers()[2]) for lines in self._kept if len(lines))])
+        runs = np.concatenate([np.empty(0, np.int64), *self._runs])
+        return LineBlock(start, pa.py_buffer(text), np.diff(runs, append=self._rows).astype(np.int64))
 
 
 def _lines(text: pa.Buffer) -> pa.Array | None:

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import InternalError, SfumatoError, SourceError, UsageError
 from sfumato.tables.cell_limit import parse_memory
-from sfumato.tables.engine import GroupWork, Limits
+from sfumato.tables.engine import Limits
 from sfumato.tables.guard import run_guarded
 
 _numbers = itertools.count(1)  # for connections that are not ours: several sessions may share one
@@ -92,6 +93,21 @@ class DuckSession:
         with self._lock:
             return run_guarded(lambda: self._connection.sql(sql).to_arrow_table(), doing=doing)
 
+    def fetch_pieces(self, sql: str, *, rows: int, most: int, doing: str) -> Iterator[pa.Table]:  # noqa: ARG002
+        """The same, some rows at a time; nothing else may be asked of the connection meanwhile."""
+        with self._lock:
+            reader = run_guarded(lambda: self._connection.sql(sql).to_arrow_reader(rows), doing=doing)
+        while (piece := run_guarded(partial(_next_piece, reader), doing=doing)) is not None:
+            yield piece
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Add rows to a table that was made here."""
+        with self._lock:
+            brought = self.put(table)
+            self.run(f"INSERT INTO {identifier(name)} FROM {identifier(brought)}", doing="handing rows to the engine")
+            self._made.remove(("REGISTERED", brought))
+            self._connection.unregister(brought)
+
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a temporary table."""
         name = self._new("TABLE")
@@ -115,7 +131,7 @@ class DuckSession:
         """Its threads are in this process."""
         return False
 
-    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:  # noqa: ARG002
+    def map_groups(self, *_: object, **__: object) -> Iterator[NDArray[np.int64]]:
         """Nobody asks for it."""
         raise InternalError("an engine without workers was to work on groups")
 
@@ -142,6 +158,13 @@ class DuckSession:
                     self._connection.unregister(name)
                 else:
                     self._connection.execute(f"DROP {kind} IF EXISTS {identifier(name)}")
+
+
+def _next_piece(reader: pa.RecordBatchReader) -> pa.Table | None:
+    try:
+        return pa.Table.from_batches([reader.read_next_batch()])
+    except StopIteration:
+        return None
 
 
 def _connect(folder: Path, limits: Limits) -> duckdb.DuckDBPyConnection:

@@ -1,17 +1,15 @@
 """A published table in PostgreSQL: made, filled and read back in one transaction, which is then committed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Self
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sfumato.errors import PublishError, SourceError
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.postgres.column_types import describe_source
 from sfumato.tables.postgres.session import PostgresSession, identifier, text
-from sfumato.tables.publishing.destination import PartFile, handed_over
+from sfumato.tables.publishing.destination import DistinctRows, PartFile, handed_over
 
 _DOING: Final = "writing the release to PostgreSQL"
 _LONGEST_NAME: Final = 63
@@ -42,9 +40,19 @@ class PostgresDestination:
         """Schema and table."""
         return ".".join(part for part in (self._schema, self._table + suffix) if part is not None)
 
-    def write(self, suffix: str, rows: pa.Table, times: NDArray[np.int64]) -> None:
+    def write(self, suffix: str, pieces: Iterable[DistinctRows]) -> None:
         """Bring the distinct rows to the server, which repeats them; texts are compared byte by byte."""
         self._refuse_existing(suffix)
+        kinds: list[str] = []
+        for rows, times in pieces:
+            if not kinds:
+                kinds = self._create(suffix, rows)
+            self._insert(suffix, kinds, handed_over(rows, times))
+        self._session.run(f"ANALYZE {self._place(suffix)}", doing=_DOING)
+        self._made.append(suffix)
+
+    def _create(self, suffix: str, rows: pa.Table) -> list[str]:
+        """Make an empty table, and say of which types."""
         _refuse_names(rows.column_names)
         names = [identifier(name) for name in rows.column_names]
         kinds = [_server_type(field.type) for field in rows.schema]
@@ -58,7 +66,10 @@ class PostgresDestination:
                 "GRANT USAGE, CREATE ON SCHEMA … to the role, or name another schema (&schema=…)",
                 code="SF-PUBLISH-027",
             ) from error
-        brought = self._session.place(self._session.store(handed_over(rows, times)))
+        return kinds
+
+    def _insert(self, suffix: str, kinds: Sequence[str], rows: pa.Table) -> None:
+        place, brought = self._place(suffix), self._session.place(self._session.store(rows))
         read = ", ".join(f"CAST(c{number} AS {kind})" for number, kind in enumerate(kinds))
         self._session.run(
             f"INSERT INTO {place} SELECT {read} FROM {brought} CROSS JOIN LATERAL generate_series(1, again) "  # noqa: S608
@@ -66,8 +77,6 @@ class PostgresDestination:
             doing=_DOING,
         )
         self._session.run(f"DROP TABLE {brought}", doing=_DOING)
-        self._session.run(f"ANALYZE {place}", doing=_DOING)
-        self._made.append(suffix)
 
     def open(self, suffix: str) -> SourceTable:
         """The table as the transaction sees it."""

@@ -7,7 +7,7 @@ every count one of the same records, also while others write. Rows come home as 
 
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from psycopg import sql as names
 
 from sfumato.errors import InternalError, SourceError
-from sfumato.tables.engine import GroupWork
 from sfumato.tables.postgres.compiler import compile_guarded
 from sfumato.tables.postgres.number_blocks import all_numbers, block_query, columns_of
 from sfumato.tables.postgres.server_errors import run_classified
@@ -153,18 +152,27 @@ class PostgresSession:
         return self._fetched_by_row(sql)
 
     def _fetched_by_row(self, sql: str) -> pa.Table:
+        return pa.concat_tables(self._rows(sql, _BATCH))
+
+    def _rows(self, sql: str, size: int) -> Iterator[pa.Table]:
+        """The rows of a query, so many at a time; at least one table, be it empty."""
         with self._connection.cursor(name=self._new(), binary=True) as cursor:
-            cursor.itersize = _BATCH
             cursor.execute(self._complete(sql))
-            columns = [(column.name, ARROW[column.type_code]) for column in cursor.description or ()]
-            schema = pa.schema(columns)
-            batches = []
-            while rows := cursor.fetchmany(_BATCH):
-                arrays = [
-                    _array(column, kind) for column, (_, kind) in zip(zip(*rows, strict=True), columns, strict=True)
-                ]
-                batches.append(pa.record_batch(arrays, schema=schema))
-            return pa.Table.from_batches(batches, schema=schema)
+            schema = pa.schema([(column.name, ARROW[column.type_code]) for column in cursor.description or ()])
+            yield schema.empty_table()
+            while rows := cursor.fetchmany(size):
+                columns = zip(zip(*rows, strict=True), schema.types, strict=True)
+                yield pa.table([_array(column, kind) for column, kind in columns], schema=schema)
+
+    def fetch_pieces(self, sql: str, *, rows: int, most: int, doing: str) -> Iterator[pa.Table]:  # noqa: ARG002
+        """The same, some rows at a time."""
+        pieces = self._rows(sql, min(rows, _BATCH))
+        while True:
+            with self._lock:
+                piece = self._guarded(partial(next, pieces, None), doing=doing)
+            if piece is None:
+                return
+            yield piece
 
     def keep(self, sql: str, *, doing: str) -> str:
         """Run a query and keep its result in a table that nobody else sees."""
@@ -209,7 +217,7 @@ class PostgresSession:
         """A server runs SQL alone."""
         return False
 
-    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:  # noqa: ARG002
+    def map_groups(self, *_: object, **__: object) -> Iterator[NDArray[np.int64]]:
         """Nobody asks for it."""
         raise InternalError("an engine without workers was to work on groups")
 

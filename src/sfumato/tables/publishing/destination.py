@@ -5,7 +5,7 @@ table, and is asked for it again. Nothing of the source is read here, so there i
 published anyway.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, Self
 
@@ -24,6 +24,10 @@ class PartFile:
 
     size: int
     sha256: str
+
+
+DistinctRows = tuple[pa.Table, NDArray[np.int64]]
+"""Rows, and how often each stands in a table."""
 
 
 class PublishedTables(Protocol):
@@ -47,8 +51,8 @@ class Destination(PublishedTables, Protocol):
         """What the manifest calls a table: its name, and no host."""
         ...
 
-    def write(self, suffix: str, rows: pa.Table, times: NDArray[np.int64]) -> None:
-        """Write a new table in which each row stands so many times."""
+    def write(self, suffix: str, pieces: Iterable[DistinctRows]) -> None:
+        """Write a new table of rows that each stand there so many times; the pieces follow each other, one at least."""
         ...
 
     def commit(self) -> None:
@@ -83,12 +87,15 @@ def bounded_runs(times: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     return rows, split
 
 
-def handed_over(rows: pa.Table, times: NDArray[np.int64]) -> pa.Table:
-    """Rows as an engine takes them: columns ``c0``, ``c1``, … of plain values, their ``place``, and ``again``."""
+def handed_over(rows: pa.Table, times: NDArray[np.int64], *, first: int = 0) -> pa.Table:
+    """Rows as an engine takes them: columns ``c0``, ``c1``, … of plain values, their ``place``, and ``again``.
+
+    The first row has the place ``first``.
+    """
     which, again = bounded_runs(times)
     columns = {f"c{number}": _plain(column) for number, column in enumerate(rows.columns)}
     table = pa.table(columns).take(pa.array(which))
-    return table.append_column("place", pa.array(which)).append_column("again", pa.array(again))
+    return table.append_column("place", pa.array(which + first)).append_column("again", pa.array(again))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -1,6 +1,7 @@
 """The distinct rows of a published table, and how often each stands in it: counted where the table lies."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import ibis.expr.datatypes as dt
 import numpy as np
@@ -8,18 +9,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.errors import VerifyError
-from sfumato.tables.cell_limit import most_cells, parse_memory, refuse_many_cells
+from sfumato.tables.cell_limit import MEMORY, most_cells, parse_memory, refuse_many_cells
 from sfumato.tables.engine import SourceTable
 
-_MEMORY = "2GB"
+_PIECE: Final = 1 << 19  # rows that are here at once, of a table that can be looked at in pieces
 
 
 def count_distinct_rows(
-    source: SourceTable, kinds: Mapping[str, pa.DataType], *, rows: int, memory_limit: str | None = None
-) -> tuple[pa.Table, NDArray[np.int64]]:
+    source: SourceTable, kinds: Mapping[str, pa.DataType], *, rows: int, memory_limit: str | None, in_pieces: bool
+) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
     """The rows of a table with exactly these columns, in any order; refused if there are not ``rows`` of them.
 
-    Anybody may have made the table. So it is counted before rows are fetched, and more than fit are refused.
+    Anybody may have made the table. So it is counted before rows are fetched. They come ``in_pieces``, or more than fit
+    are refused.
     """
     if list(source.columns) != list(kinds):
         raise VerifyError(
@@ -41,12 +43,19 @@ def count_distinct_rows(
         )
     names = [f"c{number}" for number in range(len(kinds))]
     read = table.select(**{short: table[name] for short, name in zip(names, kinds, strict=True)})
-    most = most_cells(parse_memory(memory_limit or _MEMORY), len(kinds))
-    if rows > most:
+    most = most_cells(parse_memory(memory_limit or MEMORY), len(kinds))
+    if rows > most and not in_pieces:
         distinct = read.distinct()
         found = int(source.fetch(distinct.aggregate(n=distinct.count()))["n"][0].as_py())
         refuse_many_cells(found, most, attributes=len(kinds), where=source.name)
-    counted = source.fetch(read.group_by(names).aggregate(n=read.count()))
+    counted = read.group_by(names).aggregate(n=read.count())
+    pieces = source.fetch_pieces(counted, rows=min(most, _PIECE), most=rows) if in_pieces else [source.fetch(counted)]
+    return (_with_times(piece, names, kinds) for piece in pieces)
+
+
+def _with_times(
+    counted: pa.Table, names: Sequence[str], kinds: Mapping[str, pa.DataType]
+) -> tuple[pa.Table, NDArray[np.int64]]:
     columns = [_as_declared(counted[short], kind) for short, kind in zip(names, kinds.values(), strict=True)]
     times: NDArray[np.int64] = counted["n"].to_numpy().astype(np.int64)
     return pa.table(columns, names=list(kinds)), times

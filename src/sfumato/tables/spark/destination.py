@@ -2,17 +2,13 @@
 
 import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
 from sfumato.errors import PublishError, SourceError
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.publishing.destination import PartFile, handed_over
+from sfumato.tables.publishing.destination import DistinctRows, PartFile, handed_over
 from sfumato.tables.spark.column_types import describe_source
 from sfumato.tables.spark.scratch import identifier
 from sfumato.tables.spark.session import SPARK_ERRORS, SparkQueries
@@ -40,14 +36,17 @@ class SparkDestination:
         """The table, or the folder without what it is in."""
         return self._named.rstrip("/").rpartition("/")[2] + suffix
 
-    def write(self, suffix: str, rows: pa.Table, times: NDArray[np.int64]) -> None:
+    def write(self, suffix: str, pieces: Iterable[DistinctRows]) -> None:
         """Bring the distinct rows to Spark, which repeats and sorts them and writes a file a partition."""
         self._refuse_existing(suffix)
-        brought = identifier(self._session.put(handed_over(rows, times)))
-        read = ", ".join(f"c{number} AS {identifier(name)}" for number, name in enumerate(rows.column_names))
-        place = identifier(
-            _free_name("sorted_by", rows.column_names)
-        )  # a column may have the name that rows are sorted by
+        names: list[str] = []
+        stored, first = [], 0
+        for rows, times in pieces:
+            stored.append(f"TABLE {identifier(self._session.put(handed_over(rows, times, first=first)))}")
+            names, first = rows.column_names, first + len(rows)
+        brought = f"({' UNION ALL '.join(stored)})"
+        read = ", ".join(f"c{number} AS {identifier(name)}" for number, name in enumerate(names))
+        place = identifier(_free_name("sorted_by", names))  # a column may have the name that rows are sorted by
         again = f"SELECT *, place AS {place}, EXPLODE(SEQUENCE(1, again)) AS one FROM {brought}"  # noqa: S608
         frame = self._session.run(f"SELECT {read} FROM ({again}) ORDER BY {place}", doing=_DOING)  # noqa: S608
         try:

@@ -95,8 +95,24 @@ class SparkQueries:
         with self._lock:
             return self.guarded(lambda: self.spark.sql(sql).toArrow(), doing=doing)
 
-    def keep(self, sql: str, *, doing: str) -> str:
-        """Run a query and store its result until the session is closed."""
+    def fetch_pieces(self, sql: str, *, rows: int, most: int, doing: str) -> Iterator[pa.Table]:
+        """The same in pieces, which are stored first: a result that comes home at once is held by the driver's Java."""
+        pieces = max(1, -(-most // rows))
+        if pieces == 1:
+            yield self.fetch(sql, doing=doing)
+            return
+        with self._lock:
+            names = ", ".join(identifier(name) for name, _ in self.columns(sql, doing=doing))
+            numbered = f"SELECT *, PMOD(XXHASH64({names}), {pieces}) AS sfumato_piece FROM ({sql})"  # noqa: S608
+            kept = self.keep(f"{numbered} DISTRIBUTE BY sfumato_piece", doing=doing, by="sfumato_piece")
+        for piece in range(pieces):
+            yield self.fetch(
+                f"SELECT {names} FROM {identifier(kept)} WHERE sfumato_piece = {piece}",  # noqa: S608 - our own names
+                doing=doing,
+            )
+
+    def keep(self, sql: str, *, doing: str, by: str | None = None) -> str:
+        """Run a query and store its result until the session is closed; rows alike in ``by`` lie together."""
         with self._lock:
             if not self._ready:
                 for statement in self._scratch.opening():
@@ -104,7 +120,8 @@ class SparkQueries:
                 self._ready = True
             name = self._new()
             self._kept.append(name)
-            self.run(f"CREATE TABLE {self._scratch.place(name)} USING PARQUET AS {sql}", doing=doing)
+            parted = "" if by is None else f" PARTITIONED BY ({by})"
+            self.run(f"CREATE TABLE {self._scratch.place(name)} USING PARQUET{parted} AS {sql}", doing=doing)
             return self.look(f"SELECT * FROM {self._scratch.place(name)}", doing=doing)  # noqa: S608 - our own name
 
     def look(self, sql: str, *, doing: str) -> str:
@@ -138,10 +155,17 @@ class SparkQueries:
                 self._workers = workers_are_ready(self)
         return self._workers
 
-    def map_groups(self, sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:
-        """Run a function on each part of a query's rows, on the executors."""
+    def map_groups(
+        self, sql: str, work: GroupWork, *, groups: int, width: int, doing: str
+    ) -> Iterator[NDArray[np.int64]]:
+        """Run a function on each part of a query's rows, on the executors; what it makes of them is stored first."""
         with self._lock:
-            return map_on_workers(self, sql, work, width=width, doing=doing)
+            made = map_on_workers(self, sql, work, width=width, doing=doing)
+            kept = self.keep(f"TABLE {identifier(made)}", doing=doing, by="part")
+        names = ", ".join(f"r{place}" for place in range(width))
+        for part in range(groups):
+            found = self.fetch(f"SELECT {names} FROM {identifier(kept)} WHERE part = {part}", doing=doing)  # noqa: S608
+            yield np.stack([column.to_numpy() for column in found.columns], axis=1).astype(np.int64, copy=False)
 
     def close(self) -> None:
         """Remove everything that was made; closing twice is fine."""

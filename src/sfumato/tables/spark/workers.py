@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sfumato.errors import SourceError
 from sfumato.tables.engine import GroupWork
@@ -31,16 +30,18 @@ def workers_are_ready(session: "SparkQueries") -> bool:
     return bool(found["version"].to_pylist() == [_version()])
 
 
-def map_on_workers(session: "SparkQueries", sql: str, work: GroupWork, *, width: int, doing: str) -> NDArray[np.int64]:
-    """Group the rows of a query by ``part`` and run a function on each group, where the group is."""
+def map_on_workers(session: "SparkQueries", sql: str, work: GroupWork, *, width: int, doing: str) -> str:
+    """Group the rows of a query by ``part`` and run a function on each group, where the group is.
+
+    What comes back is the name of a query, which has not run: ``part``, and then the columns that the function makes.
+    """
     schema = ", ".join(["part long", *(f"r{place} long" for place in range(width))])
     run = partial(_run, work, width)
 
-    def mapped() -> pa.Table:
-        return session.spark.sql(sql).groupBy("part").applyInArrow(_as_function(run), schema).toArrow()
+    def mapped() -> Any:
+        return session.spark.sql(sql).groupBy("part").applyInArrow(_as_function(run), schema)
 
-    found = session.guarded(mapped, doing=doing)
-    return np.stack([column.to_numpy() for column in found.columns], axis=1).astype(np.int64)
+    return session.name(session.guarded(mapped, doing=doing), doing=doing)
 
 
 def _as_function(run: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:

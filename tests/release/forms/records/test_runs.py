@@ -15,7 +15,7 @@ from sfumato.release.forms.records.declared_layout import record_layout
 from sfumato.release.forms.records.rows import records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.storage import text_lines as lines
-from sfumato.release.storage.text_lines import line_runs, repeat_lines
+from sfumato.release.storage.text_lines import line_blocks, repeat_lines
 from tests.release.partitions import drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -67,28 +67,36 @@ def test_lines_are_repeated_and_found_again(tmp_path_factory, size, data):
     path.write_bytes(whole)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "_CHUNK", size)
-        found = line_runs(path, most=1 << 20)
-    if found is not None:
-        shown = found[0].to_pybytes().decode().splitlines()
-        assert [line for line, n in zip(shown[1:], found[1], strict=True) for _ in range(n)] == expected[1:]
+        patch.setattr(lines, "_BLOCK", 4 * size)
+        blocks = list(line_blocks(path, most=1 << 20))
+    found = []
+    for block in blocks:
+        names, *shown = block.text.to_pybytes().decode().splitlines()
+        assert names == "names"
+        found += [line for line, n in zip(shown, block.times, strict=True) for _ in range(n)]
+    assert found == expected[1:]
+    assert [block.start for block in blocks[:1]] in ([], [0])
 
 
 def test_a_row_of_several_lines_is_not_repeated_by_lines():
     assert repeat_lines(pa.py_buffer(b'x\n"a\nb"\n'), np.array([2])) is None
     runs = Runs(pa.table({"x": ["a\nb", "c"]}), np.array([2, 1]))
     out = pa.BufferOutputStream()
-    record_files.write_csv(runs, out)
+    record_files.write_csv([runs], out)
     assert out.getvalue().to_pybytes() == b'"x"\n"a\nb"\n"a\nb"\n"c"\n'
 
 
 def read_both(path, draft):
-    """The records of the CSV file, by lines and parsed whole, or the errors."""
+    """The records of the CSV file, by lines in one part and in several, and parsed whole, or the errors."""
     layout = record_layout(draft)
     found = []
-    for short in (True, False):
+    for size in (None, 100, 0):
         with pytest.MonkeyPatch.context() as patch:
-            if not short:
-                patch.setattr(record_files, "line_runs", lambda *_, **__: None)
+            if size:
+                patch.setattr(lines, "_CHUNK", size)
+                patch.setattr(lines, "_BLOCK", size)
+            elif size == 0:
+                patch.setattr(record_files, "_line_by_line", lambda *_: None)
             try:
                 found.append(record_files.read_records(path, layout, {}, "csv"))
             except (VerifyError, pa.ArrowException) as error:
@@ -128,9 +136,9 @@ def test_a_strange_file_reads_by_lines_as_it_reads_whole(tmp_path, old, new, las
     else:
         data = data.replace(old, new) if old else data
     (path / "data.csv").write_bytes(data)
-    short, whole = read_both(path, draft)
-    if isinstance(short, type) or isinstance(whole, type):
-        assert short == whole
+    short, parts, whole = read_both(path, draft)
+    if isinstance(short, type) or isinstance(parts, type) or isinstance(whole, type):
+        assert short == parts == whole
     else:
-        assert short.same(whole)
+        assert short.same(whole) and parts.same(whole)
         assert len(short) == len(rows.splitlines()) or old == b"\n"

@@ -8,10 +8,9 @@ from sfumato.domains.domain import Categories
 from sfumato.domains.json_form import domain_from_json
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError
-from sfumato.privacy.groups.statistics import Statistics
 from sfumato.release.draft import Draft
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, PublishedRole, RecordLayout, free_name
-from sfumato.release.forms.records.rows import Records
 from sfumato.release.storage.parquet_file import ParquetLimits
 from sfumato.release.storage.seal import Json, broken_bundle, stated_size
 from sfumato.study.attribute import Role
@@ -36,18 +35,19 @@ def record_layout(draft: Draft, *, sets: Mapping[str, SetDomain] | None = None) 
         form=draft.form,
         columns=tuple(columns),
         group=group,
-        suppressed=free_name("suppressed", names) if draft.suppression or draft.partition.suppressed else None,
+        suppressed=free_name("suppressed", names) if draft.suppression or _suppressed(draft) else None,
         count=free_name("count", names) if draft.form == "anatomy" else None,
     )
 
 
-def record_numbers(records: Records, groups: Statistics) -> Json:
+def record_numbers(records: RecordStore) -> Json:
     """What anybody can count in the tables."""
+    groups, smallest = records.group_sizes
     return {
         "published": len(records),
         "suppressed": records.suppressed,
-        "groups": len(groups),
-        "smallest_group": int(groups.sizes.min()) if len(groups) else 0,
+        "groups": groups,
+        "smallest_group": smallest,
     }
 
 
@@ -88,6 +88,10 @@ def record_layout_from(content: Mapping[str, Any]) -> RecordLayout:
     if buckets and not layout.sensitive:
         raise broken_bundle("the manifest declares buckets and no sensitive attribute", code="SF-VERIFY-064")
     return layout
+
+
+def _suppressed(draft: Draft) -> int:
+    return (draft.content if isinstance(draft.content, RecordStore) else draft.partition).suppressed
 
 
 def record_limits(content: Mapping[str, Any], table: str, *, first: bool) -> ParquetLimits:

@@ -1,9 +1,10 @@
 """Records in equivalence classes: generalised, in buckets, or in two tables."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from sfumato.release.checks import Check
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form, Writer
 from sfumato.release.forms.records.code_spans import is_sorted
-from sfumato.release.forms.records.data_files import read_records, write_csv
+from sfumato.release.forms.records.data_files import read_records, write_csv, write_parquet_runs
 from sfumato.release.forms.records.declared_layout import (
     record_layout,
     record_layout_from,
@@ -25,7 +26,9 @@ from sfumato.release.forms.records.declared_layout import (
     sampled_share,
 )
 from sfumato.release.forms.records.published_sets import prune_sets
+from sfumato.release.forms.records.read_pieces import sorted_store_of
 from sfumato.release.forms.records.readme import record_readme, unique_published
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.release import RecordsRelease
 from sfumato.release.forms.records.rows import Records, records_of
@@ -34,7 +37,6 @@ from sfumato.release.guarantee import Evidence
 from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.manifest.fields import Manifest, Number, Strict, SyntacticPrivacy
 from sfumato.release.shown import Shown, set_trees, shown_records, with_published_sets
-from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.storage.seal import Json
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.study.budget import show
@@ -90,35 +92,47 @@ class RecordForm(Form):
         self.name = name
         self.shuffles = name != "generalised"
 
-    def prepare(self, draft: Draft, facts: ReleaseFacts, source: RandomSource) -> tuple[RecordLayout, Records]:
+    def prepare(self, draft: Draft, facts: ReleaseFacts, source: RandomSource) -> tuple[RecordLayout, RecordStore]:
         """The columns, and the records; ``source`` gives buckets their numbers and shuffled values their order."""
-        return record_layout(draft, sets=facts.sets), records_of(draft, source)
+        layout = record_layout(draft, sets=facts.sets)
+        if isinstance(draft.content, RecordStore):
+            return layout, draft.content
+        return layout, RecordStore.of(records_of(draft, source))
 
     def published(self, draft: Draft) -> Draft:
         """The draft with domains of sets that name what is published of them alone."""
         return prune_sets(draft) if draft.view.sets else draft
 
-    def writers(self, layout: RecordLayout, content: Records) -> Mapping[str, Writer]:
-        """One table, or two; Parquet without statistics, which take longer than all else and help no reader here."""
+    def writers(self, layout: RecordLayout, content: RecordStore) -> Mapping[str, Writer]:
+        """One table, or two."""
         found: dict[str, Writer] = {}
-        for name, runs in layout.runs(content).items():
-            found[f"{name}.parquet"] = partial(_write_whole, runs)
-            found[f"{name}.csv"] = partial(write_csv, runs)
+        for name, pieces in self.runs(layout, content).items():
+            found[f"{name}.parquet"] = partial(write_parquet_runs, pieces)
+            found[f"{name}.csv"] = partial(write_csv, pieces)
         return found
 
-    def runs(self, layout: RecordLayout, content: Records) -> Mapping[str, Runs]:
+    def runs(self, layout: RecordLayout, content: RecordStore) -> Mapping[str, Iterable[Runs]]:
         """The tables, each distinct row once."""
-        return layout.runs(content)
+        if not layout.in_pieces:
+            return {name: [runs] for name, runs in layout.runs(content.join()).items()}
+        return {name: WrittenPieces(layout, content) for name in layout.tables}
 
     def stored_names(self, layout: RecordLayout) -> tuple[str, ...]:
         """All tables."""
         return tuple(layout.tables)
 
-    def from_runs(self, layout: RecordLayout, tables: Mapping[str, Runs]) -> Records:
-        """The records of tables without an order, in the order of publication."""
-        return layout.records({name: layout.suppressed_last(runs) for name, runs in tables.items()}, ordered=False)
+    def in_pieces(self, layout: RecordLayout) -> bool:
+        """Where a class is made of neighbours, and there is one table."""
+        return layout.in_pieces
 
-    def fields(self, draft: Draft, layout: RecordLayout, content: Records) -> Json:
+    def from_runs(self, layout: RecordLayout, tables: Mapping[str, Iterable[Runs]]) -> RecordStore:
+        """The records of tables without an order, in the order of publication."""
+        if layout.in_pieces:
+            return sorted_store_of(layout, next(iter(tables.values())))
+        joined = {name: layout.suppressed_last(Runs.join(pieces)) for name, pieces in tables.items()}
+        return RecordStore.of(layout.records(joined, ordered=False))
+
+    def fields(self, draft: Draft, layout: RecordLayout, content: RecordStore) -> Json:
         """The columns, and what anybody can count."""
         return {
             "attributes": [
@@ -135,7 +149,7 @@ class RecordForm(Form):
             "suppressed_column": layout.suppressed,
             "count_column": layout.count,
             **({} if draft.rate == 1 else {"sampled": show(draft.rate)}),
-            "records": record_numbers(content, content.statistics(layout.judged)),
+            "records": record_numbers(content),
             "rules": _observed(layout),
         }
 
@@ -162,9 +176,11 @@ class RecordForm(Form):
 
     def rows(self, draft: Draft) -> int:
         """Records that are not suppressed."""
+        if isinstance(draft.content, RecordStore):
+            return len(draft.content)
         return int(draft.partition.cells.counts.sum()) - draft.partition.suppressed
 
-    def unique(self, layout: RecordLayout, content: Records) -> Uniqueness:
+    def unique(self, layout: RecordLayout, content: RecordStore) -> Uniqueness:
         """How many published records are unique over all columns that are a person's own."""
         return unique_published(layout, content)
 
@@ -181,47 +197,49 @@ class RecordForm(Form):
         """Each table as Parquet and as CSV."""
         return layout.files
 
-    def read(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, ending: str) -> Records:
+    def read(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, ending: str) -> RecordStore:
         """The records of the data files, folded."""
         return read_records(place, layout, manifest, ending)
 
-    def same(self, one: Records, other: Records) -> bool:
+    def same(self, one: RecordStore, other: RecordStore) -> bool:
         """Whether two sets of records are equal, row by row."""
         return one.same(other)
 
-    def readable(self, layout: RecordLayout, content: Records) -> str:
+    def readable(self, layout: RecordLayout, content: RecordStore) -> str:
         """Values in declared domains."""
         detail = f"{len(content):,} records, every value in its declared domain"
         if layout.suppressed is not None:
             detail += f"; {content.suppressed:,} suppressed records, which have no values"
         return detail
 
-    def checks(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> list[Check]:
+    def checks(self, layout: RecordLayout, content: RecordStore, manifest: Mapping[str, Any]) -> list[Check]:
         """The order of the rows, whether two tables agree, and the numbers of the manifest."""
-        ordered = is_sorted(content.keys()) and all(is_sorted([t.group, t.codes]) for t in content.tallies.values())
+        tallies = {} if content.whole is None else content.whole.tallies
+        ordered = content.is_sorted() and all(is_sorted([t.group, t.codes]) for t in tallies.values())
         detail = "rows are sorted by their values" if ordered else "rows are not sorted by their values"
         found = [Check("order", ordered, detail)]
         if layout.form == "anatomy":
-            found.append(_check_tallies(content))
-        classes = content.statistics(layout.judged)
-        right = manifest["records"] == record_numbers(content, classes)
-        detail = f"{len(classes):,} groups, the smallest of {manifest['records']['smallest_group']:,} records"
+            found.append(_check_tallies(content.join()))
+        right = manifest["records"] == record_numbers(content)
+        detail = f"{content.group_sizes[0]:,} groups, the smallest of {manifest['records']['smallest_group']:,} records"
         wrong = "the manifest states other numbers of records or groups"
         return [*found, Check("numbers", right, detail if right else wrong)]
 
-    def evidence(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> Evidence:
+    def evidence(self, layout: RecordLayout, content: RecordStore, manifest: Mapping[str, Any]) -> Evidence:
         """The published equivalence classes."""
         return Evidence(
-            classes=content.statistics(layout.judged),
+            classes=partial(content.classes, layout.judged),
             records=len(content),
             suppressed=content.suppressed,
             sampled=sampled_share(manifest),
             regions=layout.form == "generalised",
         )
 
-    def open(self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: Records) -> RecordsRelease:
-        """The release as its receiver uses it."""
-        return RecordsRelease(place, manifest, layout, content.unfold())
+    def open(
+        self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: RecordStore
+    ) -> RecordsRelease:
+        """The release as its receiver uses it: all its records, a row each."""
+        return RecordsRelease(place, manifest, layout, content.join().unfold())
 
     def domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
         """The domain of every attribute."""
@@ -233,8 +251,21 @@ BUCKETIZED: Final = FORMS.add(RecordForm("bucketized"))
 TWO_TABLES: Final = FORMS.add(RecordForm("anatomy"))
 
 
-def _write_whole(runs: Runs, out: IO[bytes]) -> None:
-    write_parquet(runs.whole(), out, statistics=False)
+@dataclass(frozen=True, eq=False)
+class WrittenPieces:
+    """The one table of a release, piece by piece; what stands in its columns is found once for all of them."""
+
+    layout: RecordLayout
+    content: RecordStore
+
+    def __iter__(self) -> Iterator[Runs]:
+        for records in self.content.pieces():
+            [runs] = self.layout.runs(records, self._values).values()
+            yield runs
+
+    @cached_property
+    def _values(self) -> Mapping[str, pa.Array]:
+        return self.layout.values(self.content.columns)
 
 
 def _check_tallies(records: Records) -> Check:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sfumato.domains.domain import Categories, Grid
 from sfumato.release.forms.noisy_counts.readme import python_literal, quote
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, RecordLayout
-from sfumato.release.forms.records.rows import Records
 from sfumato.release.uniqueness import Uniqueness, count_unique
 from sfumato.wording import markdown_code, markdown_text, sentence
 
@@ -150,11 +150,14 @@ def _unique(found: Uniqueness) -> str:
     )
 
 
-def unique_published(layout: RecordLayout, records: Records) -> Uniqueness:
-    """How many published records are unique, from the published table alone; values by bucket are nobody's own."""
+def unique_published(layout: RecordLayout, records: RecordStore) -> Uniqueness:
+    """How many published records are unique, from the published table alone; values by bucket are nobody's own.
+
+    Records of two pieces are of two classes, so none of one piece is like one of another.
+    """
     own = [c for c in layout.in_rows if layout.form == "generalised" or c.role != "sensitive"]
     exact = tuple(c.name for c in own if not c.regions)
-    unique = count_unique([records.columns[c.name].places for c in own], records.times)
+    unique = sum(count_unique([piece.columns[c.name].places for c in own], piece.times) for piece in records.pieces())
     return Uniqueness(unique, len(records), exact, quasi=layout.form != "generalised")
 
 

@@ -1,7 +1,7 @@
 """Records as Arrow tables and back: which columns there are, how each is stored, and what may stand in it."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count as counting
 from typing import Any, Literal
@@ -68,13 +68,16 @@ class Column:
             return _TEXT
         return plain_values(self.domain, np.empty(0, np.int64)).type
 
-    def array(self, column: Spans, nulls: int = 0) -> pa.Array:
-        """The column as Arrow holds it, with nulls at its end, for suppressed records."""
-        index = _with_nulls(column.places, nulls)
+    def values(self, column: Spans) -> pa.Array:
+        """What stands in the column, each once: the texts of its ranges, or its numbers."""
         if self.texts:
-            words = RangeTexts(self.name, self.domain).texts(column.starts, column.stops)
-            return pa.DictionaryArray.from_arrays(index, words)
-        return plain_values(self.domain, column.starts).take(index)
+            return RangeTexts(self.name, self.domain).texts(column.starts, column.stops)
+        return plain_values(self.domain, column.starts)
+
+    def array(self, column: Spans, nulls: int = 0, values: pa.Array | None = None) -> pa.Array:
+        """The column as Arrow holds it, with nulls at its end, for suppressed records; ``values`` as above."""
+        index, values = _with_nulls(column.places, nulls), self.values(column) if values is None else values
+        return pa.DictionaryArray.from_arrays(index, values) if self.texts else values.take(index)
 
     def spans(self, column: pa.ChunkedArray) -> Spans:
         """The column read back; what is no value of its domain is a `VerifyError`."""
@@ -87,6 +90,10 @@ class Column:
         whole = column.unify_dictionaries().combine_chunks()
         if isinstance(whole, pa.ChunkedArray):  # no rows: nothing to combine
             return Spans.of_codes(np.empty(0, np.int64), 1)
+        used = pc.unique(whole.indices)  # a part of a table may come with the dictionary of all of it
+        if len(used) < len(whole.dictionary):
+            places = pc.index_in(whole.indices, value_set=used)
+            whole = pa.DictionaryArray.from_arrays(places, whole.dictionary.take(used))
         starts, stops = RangeTexts(self.name, self.domain).ranges(whole.dictionary.to_pylist())
         if not self.regions and bool((stops - starts != 1).any()):
             raise _invalid_column(
@@ -197,12 +204,16 @@ class RecordLayout:
         """The records as the tables that are published."""
         return {name: runs.whole() for name, runs in self.runs(records).items()}
 
-    def runs(self, records: Records) -> dict[str, Runs]:
+    def values(self, columns: Mapping[str, Spans]) -> dict[str, pa.Array]:
+        """What stands in each column of the rows, for several pieces of one table."""
+        return {column.name: column.values(columns[column.name]) for column in self.in_rows}
+
+    def runs(self, records: Records, values: Mapping[str, pa.Array] | None = None) -> dict[str, Runs]:
         """The same tables with a row for each row of the records, and one for all that are suppressed."""
-        lost = min(records.suppressed, 1)
+        lost, values = min(records.suppressed, 1), values or {}
         rows = len(records.times)
         arrays = [] if records.group is None else [_with_nulls(records.group, lost)]
-        arrays += [column.array(records.columns[column.name], lost) for column in self.in_rows]
+        arrays += [column.array(records.columns[column.name], lost, values.get(column.name)) for column in self.in_rows]
         if self.suppressed is not None:
             arrays.append(pa.array(np.arange(rows + lost) >= rows))
         tables = [arrays, *(self._tallied(c, records.tallies[c.name]) for c in self.sensitive if records.tallies)]
@@ -223,20 +234,34 @@ class RecordLayout:
         order = np.argsort(marks.to_numpy().astype(bool), kind="stable")
         return Runs(runs.table.take(pa.array(order)), runs.times[order])
 
+    @property
+    def in_pieces(self) -> bool:
+        """Whether the rows can be looked at piece by piece: a class is made of neighbours, and there is one table."""
+        return self.form == "generalised"
+
+    def piece(self, runs: Runs) -> Records:
+        """Some rows of the first table; what does not fit the columns or their domains is a `VerifyError`."""
+        self._refuse_other_columns(next(iter(self.tables)), runs)
+        kept = self._kept(runs.table)
+        rows = runs.table.slice(0, kept)
+        _refuse_told(runs.table.slice(kept), self.suppressed)
+        columns = {c.name: c.spans(rows.column(c.name)) for c in self.in_rows}
+        group = None if self.group is None else _whole(rows, self.group)
+        return Records(columns, self.quasi, runs.times[:kept], int(runs.times[kept:].sum()), group)
+
+    def _refuse_other_columns(self, name: str, runs: Runs) -> None:
+        if runs.table.column_names != [column for column, _ in self.tables[name]]:
+            raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
+
     def records(self, tables: dict[str, Runs], *, ordered: bool = True) -> Records:
         """The records of tables, folded; what does not fit the columns or their domains is a `VerifyError`.
 
         Rows that are not ``ordered`` are put into the order of publication.
         """
-        for name, kinds in self.tables.items():
-            if tables[name].table.column_names != [column for column, _ in kinds]:
-                raise VerifyError("the columns are not the declared ones", "get the bundle again", code="SF-VERIFY-056")
+        for name in self.tables:
+            self._refuse_other_columns(name, tables[name])
         first, *others = tables.values()
-        kept = self._kept(first.table)
-        rows = first.table.slice(0, kept)
-        _refuse_told(first.table.slice(kept), self.suppressed)
-        columns = {c.name: c.spans(rows.column(c.name)) for c in self.in_rows}
-        group = None if self.group is None else _whole(rows, self.group)
+        rows = self.piece(first)
         tallies = {}
         if self.form == "anatomy":
             for column, runs in zip(self.sensitive, others, strict=True):
@@ -247,13 +272,12 @@ class RecordLayout:
                 tallies[column.name] = Tally(
                     _whole(table, self.group), column.codes(table.column(column.name)), _whole(table, self.count)
                 )
-        lost = int(first.times[kept:].sum())
-        most = int(first.times[:kept].sum())
+        most = len(rows)
         if self.count is not None and any((tally.counts > most).any() for tally in tallies.values()):
             raise _invalid_column(
                 self.count, "has a count above the number of records", code="SF-VERIFY-074"
             )  # added up, such counts could wrap around
-        records = Records(columns, self.quasi, first.times[:kept], lost, group, tallies)
+        records = replace(rows, tallies=tallies)
         return records.fold() if ordered else records.sort().fold()
 
     def _tallied(self, column: Column, tally: Tally) -> list[pa.Array]:
@@ -272,8 +296,12 @@ class RecordLayout:
         lost = marks.to_numpy().astype(bool)
         kept = len(lost) - int(lost.sum())
         if lost[:kept].any():
-            raise _invalid_column(self.suppressed, "has suppressed records between others", code="SF-VERIFY-076")
+            raise self.mixed_rows()
         return kept
+
+    def mixed_rows(self) -> VerifyError:
+        """The refusal of suppressed records that do not stand last."""
+        return _invalid_column(str(self.suppressed), "has suppressed records between others", code="SF-VERIFY-076")
 
 
 def free_name(base: str, taken: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Published records as numbers: made from a partition, or read back, and seen by models as groups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,7 +8,8 @@ import numpy as np
 from sfumato.domains.boxes import Boxes
 from sfumato.domains.domain import Domain
 from sfumato.privacy.dp.sampling import RandomSource, random_order
-from sfumato.privacy.groups.statistics import Statistics, ValueCounts
+from sfumato.privacy.groups.shares import Distribution
+from sfumato.privacy.groups.statistics import Statistics, ValueCounts, ValueTotals
 from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import (
     Integers,
@@ -77,6 +78,13 @@ class Records:
         rows = np.repeat(np.arange(len(self.times)), self.times)
         return replace(self._taken(rows), times=np.ones(len(rows), np.int64))
 
+    def between(self, start: int, stop: int, *, suppressed: int) -> "Records":
+        """Some rows that follow each other; of records without buckets."""
+        columns = {
+            name: Spans(column.starts, column.stops, column.places[start:stop]) for name, column in self.columns.items()
+        }
+        return Records(columns, self.quasi, self.times[start:stop], suppressed)
+
     def same(self, other: "Records") -> bool:
         """Whether two sets of records are equal, row by row; both folded, or both not."""
         return (
@@ -106,10 +114,18 @@ class Records:
         columns = [self.columns[name] for name in self.quasi]
         return number_rows(pack_columns([c.places for c in columns], [len(c.starts) for c in columns]))
 
-    def statistics(self, domains: Mapping[str, Domain]) -> Statistics:
+    def statistics(
+        self,
+        domains: Mapping[str, Domain],
+        *,
+        table: Mapping[str, ValueTotals] | None = None,
+        shown: Callable[[], Mapping[str, Distribution]] | None = None,
+    ) -> Statistics:
         """The groups as models see them; ``domains`` are those of the sensitive attributes.
 
         Groups have their regions where the domains of all quasi-identifiers are given, too; buckets have none.
+        Where these records are a part of a table, ``table`` has the totals of all of it, and ``shown`` what the regions
+        of all groups show.
         """
         group, groups = self.groups()
         if not self.tallies:
@@ -117,7 +133,9 @@ class Records:
             codes = {name: self.columns[name].starts[self.columns[name].places] for name in hidden}
             regional = self.group is None and all(name in domains for name in self.quasi)
             boxes = self._boxes(group, groups) if regional else None
-            return Statistics.of(group, self.times, codes, domains, groups=groups, boxes=boxes)
+            return Statistics.of(
+                group, self.times, codes, domains, groups=groups, boxes=boxes, table=table, shown=shown
+            )
         assert self.group is not None, "tallies are by bucket"
         ids = np.unique(self.group)
         counted = {
