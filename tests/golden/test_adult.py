@@ -47,7 +47,9 @@ def test_a_seeded_release_is_the_same_twice_and_verifies(study, tmp_path):
     one, two = (released(study, tmp_path / name, seed=1) for name in ("one", "two"))
     assert verify_bundle(one.bundle).ok
     names = sorted(path.name for path in one.bundle.iterdir())
-    assert names == ["README.md", "data.csv", "data.parquet", "datapackage.json", "manifest.json"]
+    assert names == [
+        "README.md", "croissant.json", "data.csv", "data.parquet", "datapackage.json", "index.html", "manifest.json",
+    ]  # fmt: skip
     for name in names:
         assert (one.bundle / name).read_bytes() == (two.bundle / name).read_bytes(), name
     assert released(study, tmp_path / "three", seed=2).sha256 != one.sha256

@@ -55,8 +55,9 @@ def test_a_sound_bundle_verifies_and_says_why(bundle):
     checks = verify_bundle(bundle).checks
     assert all(check.ok for check in checks)
     assert [check.name for check in checks] == [
-        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "values", "data files",
-        "order", "numbers", "data package", "guarantee", "privacy model",
+        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json",
+        "index.html", "values", "data files",
+        "order", "numbers", "data package", "croissant", "page", "guarantee", "privacy model",
     ]  # fmt: skip
     assert checks[-1].detail == "k-anonymity (k = 3) holds in every group"
 
@@ -163,10 +164,13 @@ def test_suppressed_records_are_no_group(tmp_path):
 
 def test_another_order_of_rows_is_found(bundle):
     found = failed(rewritten(bundle, lambda table: table.take([1, 3, 0, 2, 4, 5, 6, 7, 8])))
-    assert set(found) == {"order", "data package"}, "the promise itself does not depend on the order"
+    assert set(found) == {"order", "data package", "croissant"}, "the promise itself does not depend on the order"
 
 
-@pytest.mark.parametrize("name", ["data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json", "index.html", "manifest.json"],
+)
 def test_a_changed_file_is_found(bundle, name):
     raw = (bundle / name).read_bytes()
     (bundle / name).write_bytes(raw.replace(b"r", b"s", 1))

@@ -21,7 +21,7 @@ from sfumato.study.unit import PersonUnit, RecordUnit
 from tests.raising import raises_code
 from tests.release.conftest import publish, small_draft
 
-NAMES = ["data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"]
+NAMES = ["data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json", "index.html", "manifest.json"]
 
 
 def failed(path, **options):
@@ -53,8 +53,9 @@ def test_a_bundle_verifies_and_says_what_was_checked(bundle):
     assert verification.ok
     names = [check.name for check in verification.checks]
     assert names == [
-        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "values", "data files",
-        "order", "counts", "data package", "guarantee", "privacy model",
+        "files", "manifest", "data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json",
+        "index.html", "values", "data files",
+        "order", "counts", "data package", "croissant", "page", "guarantee", "privacy model",
     ]  # fmt: skip
     assert "kept by how the release was made" in verification.checks[-1].detail
 
@@ -121,7 +122,7 @@ def test_the_hash_from_the_ledger_finds_a_forger(tmp_path):
     written = publish(small_draft(), tmp_path)
     assert verify_bundle(written.path, sha256=written.sha256).ok
     reseal(written.path, lambda manifest: manifest.update(release="mine"))
-    assert failed(written.path) == ["data package"]
+    assert failed(written.path) == ["data package", "croissant", "page"]
     assert "expected hash" in failed(written.path, sha256=written.sha256)
 
 
@@ -164,7 +165,7 @@ def test_two_different_tables_are_found(bundle):
     raw = (bundle / "data.csv").read_bytes()
     (bundle / "data.csv").write_bytes(raw.replace(b",7\n", b",8\n"))
     reseal(bundle)
-    assert failed(bundle) == ["data files", "data package"]
+    assert failed(bundle) == ["data files", "data package", "croissant"]
 
 
 def test_a_changed_package_is_found(bundle):

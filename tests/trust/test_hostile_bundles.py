@@ -182,7 +182,9 @@ def test_parameters_of_a_wrong_type_are_no_promise(records, parameters):
     refused(records, opens=True)
 
 
-@pytest.mark.parametrize("name", ["data.parquet", "data.csv", "manifest.json", "README.md", "datapackage.json"])
+@pytest.mark.parametrize(
+    "name", ["data.parquet", "data.csv", "manifest.json", "README.md", "datapackage.json", "index.html"]
+)
 @pytest.mark.parametrize("kind", ["symlink", "dangling", "loop", "fifo", "folder", "device"])
 def test_only_regular_files_are_opened(counts, tmp_path, name, kind):
     place = counts / name

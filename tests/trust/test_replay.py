@@ -165,7 +165,8 @@ def test_neighbours_give_bundles_of_the_same_shape(tmp_path):
         header = data_of(done).splitlines()[0]
         shapes.append((keys_of(told), attributes, told["rules"], told["privacy"]["budget_breakdown"][-1]["on"], header))
         assert sorted(everything(done.bundle)) == [
-            "README.md", "data.csv", "data.parquet", "datapackage.json", "manifest.json",
+            "README.md", "croissant.json", "data.csv", "data.parquet", "datapackage.json", "index.html",
+            "manifest.json",
         ]  # fmt: skip
     assert shapes[0] == shapes[1]
 

@@ -15,6 +15,7 @@ from sfumato.registry import Registry
 from sfumato.release.checks import Check
 from sfumato.release.draft import Draft
 from sfumato.release.guarantee import Evidence
+from sfumato.release.page.embedded_rows import PageAnswers, not_answered
 from sfumato.release.shown import Shown
 from sfumato.release.storage.seal import Json
 from sfumato.release.uniqueness import Uniqueness
@@ -140,6 +141,14 @@ class Form(ABC):
     @abstractmethod
     def open(self, place: Path, manifest: Mapping[str, Any], layout: Any, content: Any) -> "Release":
         """The release as its receiver uses it."""
+
+    def summarise(self, place: Path, manifest: Mapping[str, Any], layout: Any, content: Any) -> "Release":
+        """The release as its page asks it: about single attributes alone, so rows need not be taken apart."""
+        return self.open(place, manifest, layout, content)
+
+    def page_answers(self, layout: Any, content: Any, manifest: Mapping[str, Any]) -> PageAnswers:  # noqa: ARG002 - the shape of a form
+        """What the page embeds to answer queries as `Release.query` does; nothing where it leaves them to that."""
+        return not_answered("releases of this form are asked with the command alone")
 
     @abstractmethod
     def domains(self, layout: Any) -> Mapping[str, Domain]:

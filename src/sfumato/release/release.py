@@ -1,13 +1,15 @@
 """The release as its receiver uses it: tables, training data, synthetic records, queries."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.display import Display, Displayed
 from sfumato.domains.domain import Domain
@@ -24,6 +26,9 @@ from sfumato.study.view import View
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+
+Counts = NDArray[np.int64]
 
 
 class Names(Protocol):
@@ -155,6 +160,14 @@ class Release(Displayed, ABC):
     @abstractmethod
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
+
+    def about(self, attribute: str) -> Callable[[str], Estimate]:  # noqa: ARG002 - some forms are quicker about one
+        """`query` for conditions on one attribute alone, for many of them."""
+        return self.query
+
+    @abstractmethod
+    def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
+        """The single values of an attribute that are published, by their codes in order, each with its count."""
 
 
 def refuse_needless_data(data: object) -> None:

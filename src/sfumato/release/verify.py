@@ -1,5 +1,6 @@
 """Verification: what anybody can check about a bundle, from the bundle alone."""
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import SfumatoError, UsageError, VerifyError
 from sfumato.release.bundle.atomic_files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.bundle.datapackage import datapackage
+from sfumato.release.bundle.receiver_files import RECEIVER_FILES, check_croissant, check_page, listed_files
 from sfumato.release.bundle.stored_tables import read_stored
 from sfumato.release.checks import TEXTS, Check, Verification, check_hashes, check_names
 from sfumato.release.form import FORMATS, FORMS, Form
@@ -84,7 +86,9 @@ def inspect(
     checks: list[Check] = []
     manifest = _manifest(place, sha256, checks)
     if manifest is None:
-        return Inspection(Verification((check_names(place, ("data.parquet", "data.csv", *TEXTS)), *checks)))
+        return Inspection(
+            Verification((check_names(place, ("data.parquet", "data.csv", *TEXTS, *_receiver_files(place))), *checks))
+        )
     crowd = None if people is None else _crowd(people, manifest, checks)
     form = FORMS[manifest["form"]]
     layout = form.layout(manifest)
@@ -92,7 +96,8 @@ def inspect(
     if not stored:
         refuse_needless_data(data)
     names = () if stored else form.files(layout)
-    wanted = (*names, *TEXTS)
+    extra = listed_files(manifest)
+    wanted = (*names, *TEXTS, *extra)
     checks.insert(0, check_names(place, wanted))
     files = check_hashes(place, manifest, wanted, checks)
     if stored:
@@ -101,6 +106,9 @@ def inspect(
         content = _content(form, place, manifest, layout, checks) if all(name in files for name in names) else None
     if len(files) == len(wanted):
         checks.append(_check_package(form, place, manifest, layout, files))
+        if extra:
+            checks.append(check_croissant(form, place, manifest, layout, files))
+            checks.append(check_page(form, place, manifest, layout, content))
     evidence = None if content is None else form.evidence(layout, content, manifest)
     if evidence is not None:
         evidence = replace(evidence, people=crowd)
@@ -122,6 +130,11 @@ def _manifest(place: Path, sha256: str | None, checks: list[Check]) -> dict[str,
         detail = "manifest.json has the expected hash" if same_hash else "manifest.json does not have the expected hash"
         checks.append(Check("expected hash", same_hash, detail))
     return manifest
+
+
+def _receiver_files(place: Path) -> list[str]:
+    """Those files that not every bundle has, as far as they are there."""
+    return [name for name in RECEIVER_FILES if os.path.lexists(place / name)]
 
 
 def _crowd(people: PeopleOf, manifest: Mapping[str, Any], checks: list[Check]) -> Cells | None:

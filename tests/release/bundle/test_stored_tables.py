@@ -107,7 +107,9 @@ def released(place, name="mondrian", to=None, **more):
 def test_a_table_of_an_engine_holds_what_the_files_would_hold(engine, tmp_path, name):
     to = engine.new()
     files, stored = released(tmp_path / "files", name), released(tmp_path / "stored", name, to=to)
-    assert sorted(path.name for path in stored.bundle.iterdir()) == ["README.md", "datapackage.json", "manifest.json"]
+    assert sorted(path.name for path in stored.bundle.iterdir()) == [
+        "README.md", "croissant.json", "datapackage.json", "index.html", "manifest.json",
+    ]  # fmt: skip
     there = json.loads((stored.bundle / "manifest.json").read_text())["stored"]["tables"]
     hashes = json.loads((files.bundle / "manifest.json").read_text())["files"]
     assert {f"{table}.csv": {"size": t["size"], "sha256": t["sha256"]} for table, t in there.items()} == {

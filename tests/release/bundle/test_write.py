@@ -74,7 +74,15 @@ def test_the_same_draft_gives_the_same_bytes_whatever_its_order(tmp_path):
     one = publish(draft, tmp_path / "one")
     other = publish(replace(draft, content=turned), tmp_path / "other")
     assert one.sha256 == other.sha256
-    for name in ("data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"):
+    for name in (
+        "data.parquet",
+        "data.csv",
+        "README.md",
+        "datapackage.json",
+        "croissant.json",
+        "index.html",
+        "manifest.json",
+    ):
         assert (one.path / name).read_bytes() == (other.path / name).read_bytes()
 
 
@@ -111,7 +119,10 @@ def test_a_bundle_that_appears_meanwhile_is_not_overwritten(tmp_path, monkeypatc
     assert names_in(tmp_path / "bundle") == []
 
 
-@pytest.mark.parametrize("name", ["data.parquet", "data.csv", "README.md", "datapackage.json", "manifest.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json", "index.html", "manifest.json"],
+)
 @pytest.mark.parametrize(
     ("number", "problem"),
     [(errno.ENOSPC, "is full"), (errno.EROFS, "cannot be written to"), (errno.EIO, "Input/output error")],
@@ -130,7 +141,7 @@ def test_a_disk_that_fails_leaves_nothing(tmp_path, monkeypatch, name, number, p
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("at", range(1, 8))
+@pytest.mark.parametrize("at", range(1, 10))
 def test_a_disk_that_fills_up_while_syncing_leaves_nothing(tmp_path, monkeypatch, at):
     calls = []
 
@@ -140,7 +151,7 @@ def test_a_disk_that_fills_up_while_syncing_leaves_nothing(tmp_path, monkeypatch
             raise OSError(errno.ENOSPC, "no")
 
     monkeypatch.setattr(os, "fsync", failing)
-    if at < 7:
+    if at < 9:
         with raises_code(PublishError, "SF-PUBLISH-010"):
             publish(small_draft(), tmp_path)
         assert names_in(tmp_path) == []

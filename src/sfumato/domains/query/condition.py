@@ -79,6 +79,15 @@ def condition_text(wanted: Mapping[str, Sequence[str]], domains: Mapping[str, Do
     return " and ".join(parts)
 
 
+def others_text(name: str, values: Sequence[str]) -> str:
+    """The query for all values of an attribute but these.
+
+    >>> others_text("head cook", ["it's"])
+    "'head cook' not in ('it''s')"
+    """
+    return f"{_name(name)} not in ({', '.join(_quoted(value) for value in values)})"
+
+
 def attributes_of(condition: Condition) -> tuple[str, ...]:
     """The attributes that a condition looks at, each once."""
     return tuple(dict.fromkeys(leaf.attribute for leaf in leaves(condition)))
@@ -128,13 +137,17 @@ def _meet(first: Codes, second: Codes) -> bool:
 
 
 def _one(name: str, value: str, domain: Domain | None) -> str:
-    shown = name if re.fullmatch(r"\w+", name) and name.lower() not in RESERVED else _quoted(name)
+    shown = _name(name)
     interval = _INTERVAL.fullmatch(value.strip())
     plain = domain is not None and domain.taxonomy is not None and value in domain.taxonomy.labels
     if isinstance(domain, Grid) and interval is not None and not plain:
         below = "<=" if interval.group(3) == "]" else "<"
         return f"{shown} >= {_quoted(interval.group(1))} and {shown} {below} {_quoted(interval.group(2))}"
     return f"{shown} = {_quoted(value)}"
+
+
+def _name(name: str) -> str:
+    return name if re.fullmatch(r"\w+", name) and name.lower() not in RESERVED else _quoted(name)
 
 
 def _quoted(text: str) -> str:

@@ -8,7 +8,7 @@ interval makes no such assumption: of a region that a condition covers in part i
 published numbers alone, so it spends no privacy budget.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from sfumato.domains.sets.set_cut import SetCut
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import InternalError
 from sfumato.release.answer.columns import MembershipColumn, PooledColumn, QueryColumn, Regions, SetsColumn, sets_column
-from sfumato.release.answer.interval import CONFIDENCE, Noise, interval
+from sfumato.release.answer.interval import CONFIDENCE, Listed, Noise, interval
 from sfumato.release.answer.spread import Spread, Spreads, given_case, independent
 from sfumato.release.draft import Groups
 from sfumato.release.forms.noisy_counts.count_table import Layout
@@ -86,8 +86,29 @@ def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = No
         else Regions(labels.domain, labels.cut, plain_numbers(labels.cut, column))
         for name, labels, column in zip(layout.columns, layout.labels, numbers, strict=False)
     }
-    question = Question(columns, groups.counts, text)
-    if noise is None:
+    listed = None if noise is None else Listed.of(noise, groups.counts, groups.classes)
+    return _answer(layout, Question(columns, groups.counts, text), noise, listed)
+
+
+def query_about(
+    layout: Layout, groups: Groups, attribute: str, *, noise: Noise | None = None
+) -> Callable[[str], Estimate]:
+    """`query` for conditions on one attribute, which holds no sets: groups alike there are counted together."""
+    place = [name for name, _ in layout.attributes].index(attribute)
+    labels = layout.labels[place]
+    column = groups.classes if place == len(layout.names) else plain_numbers(labels.cut, groups.regions[:, place])
+    keys = column.astype(np.int64) * layout.class_domain.size + groups.classes
+    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
+    row = row.ravel()
+    counts = np.bincount(row, weights=groups.counts, minlength=len(first)).astype(np.int64)
+    columns: dict[str, QueryColumn] = {attribute: Regions(labels.domain, labels.cut, column.astype(np.int64)[first])}
+    listed = None if noise is None else Listed.of(noise, groups.counts, groups.classes).together(row, first)
+    return lambda text: _answer(layout, Question(columns, counts, text), noise, listed)
+
+
+def _answer(layout: Layout, question: "Question", noise: Noise | None, listed: Listed | None) -> Estimate:
+    """The answer with its interval; without noise it goes from what must be so to what may be so."""
+    if noise is None or listed is None:
         return question.estimate(*question.between(), confidence=1.0)
     classes = layout.class_domain.size
     reaches = [
@@ -95,7 +116,7 @@ def query(layout: Layout, groups: Groups, text: str, *, noise: Noise | None = No
         for code in range(classes)
     ]
     found = question.found
-    low, high = interval(groups.counts, groups.classes, found.certain, found.possible, reaches, noise)
+    low, high = interval(listed, found.certain, found.possible, reaches, noise)
     return question.estimate(low, high, confidence=CONFIDENCE)
 
 

@@ -131,13 +131,38 @@ class Bound:
         return DEVIATIONS * sqrt(self.variance) if self.variance < inf else inf
 
 
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """What intervals need of the listed groups, in rows of one or several groups of one class each."""
+
+    classes: NDArray[np.int64]
+    groups: NDArray[np.float64]  # how many there are in a row
+    noisy: NDArray[np.float64]  # the sum of their noisy counts
+    near: NDArray[np.float64]  # the variance of their sum that comes from being listed or not, near the cutoff
+
+    @classmethod
+    def of(cls, noise: Noise, counts: NDArray[np.int64], classes: NDArray[np.int64]) -> "Listed":
+        """A row a group."""
+        cutoff, slack, factor = (np.array(each)[classes] for each in (noise.cutoff, noise.slack, noise.factor))
+        noisy = counts / factor + noise.shift
+        # Where nothing is slack, the one count below the cutoff was reduced from it.
+        noisy = np.where(slack == 0, np.maximum(noisy, cutoff), noisy)
+        alpha = exp(-1 / noise.scale)
+        # Groups near the cutoff are listed or not by chance, and for each that is there is about one that is not.
+        lost = np.minimum(alpha ** np.maximum(noisy - cutoff + 1, 0) / (1 + alpha), 0.5)
+        return cls(classes, np.ones(len(counts)), noisy, 2 * noisy**2 * lost * (1 - lost))
+
+    def together(self, row: NDArray[np.int64], first: NDArray[np.int64]) -> "Listed":
+        """The groups in other rows: ``row`` has the new row of each, ``first`` one of the old ones for each new."""
+        groups, noisy, near = (
+            np.bincount(row, weights=each, minlength=len(first)).astype(np.float64)
+            for each in (self.groups, self.noisy, self.near)
+        )
+        return Listed(self.classes[first], groups, noisy, near)
+
+
 def interval(
-    counts: NDArray[np.int64],
-    classes: NDArray[np.int64],
-    certain: Mask,
-    possible: Mask,
-    reaches: Sequence[Reach],
-    noise: Noise,
+    listed: Listed, certain: Mask, possible: Mask, reaches: Sequence[Reach], noise: Noise
 ) -> tuple[float, float]:
     """From where to where the true answer lies, with `CONFIDENCE`; ``reaches`` has the condition given each class.
 
@@ -145,8 +170,8 @@ def interval(
     """
     low, high, against = Bound(0.0, 0.0), Bound(0.0, 0.0), Bound(0.0, 0.0)
     for number, reach in enumerate(reaches):
-        mine = classes == number
-        stratum = _Stratum.of(noise, number, counts[mine])
+        mine = listed.classes == number
+        stratum = _Stratum.of(noise, number, listed, mine)
         below = [stratum.from_below(certain[mine], reach.certain)]
         above = [stratum.from_above(possible[mine], reach.possible)]
         surely_not = stratum.from_below(~possible[mine], reach.impossible)
@@ -178,7 +203,9 @@ def _reach(bound: Bound) -> float:
 class _Stratum:
     """The groups of one class: the noisy counts of those that are listed, and what is known of the others."""
 
+    listed: NDArray[np.float64]
     noisy: NDArray[np.float64]
+    near: NDArray[np.float64]
     slack: float
     cutoff: int
     unlisted: int
@@ -186,31 +213,26 @@ class _Stratum:
     alpha: float
 
     @classmethod
-    def of(cls, noise: Noise, number: int, counts: NDArray[np.int64]) -> "_Stratum":
-        cutoff, slack = noise.cutoff[number], noise.slack[number]
-        noisy = counts / noise.factor[number] + noise.shift
-        if not slack:  # the one count below the cutoff was reduced from it
-            noisy = np.maximum(noisy, cutoff)
-        return cls(noisy, slack, cutoff, noise.unlisted[number], noise.groups, exp(-1 / noise.scale))
+    def of(cls, noise: Noise, number: int, listed: Listed, mine: Mask) -> "_Stratum":
+        return cls(
+            listed.groups[mine], listed.noisy[mine], listed.near[mine], noise.slack[number], noise.cutoff[number],
+            noise.unlisted[number], noise.groups, exp(-1 / noise.scale),
+        )  # fmt: skip
 
     def from_below(self, chosen: Mask, share: float) -> Bound:
         """The least that the chosen groups hold; ``share`` of all groups are chosen, at most."""
-        listed = float(chosen.sum())
+        listed = float(self.listed[chosen].sum())
         groups = max(share * self.groups, listed)
         rate = self.alpha**self.cutoff / (1 + self.alpha)  # of empty groups that are listed
         mean = self.alpha / (1 - self.alpha)  # of what such a count has beyond the cutoff
         square = self.cutoff**2 + 2 * self.cutoff * mean + mean * (1 + self.alpha) / (1 - self.alpha)
-        y = self.noisy[chosen]
-        # Groups near the cutoff are listed or not by chance, and for each that is there is about one that is not.
-        lost = np.minimum(self.alpha ** np.maximum(y - self.cutoff + 1, 0) / (1 + self.alpha), 0.5)
-        near = float(np.sum(2 * y**2 * lost * (1 - lost)))
-        variance = groups * rate * square + listed * self._variance + near
+        variance = groups * rate * square + listed * self._variance + float(self.near[chosen].sum())
         off = groups * rate * (self.cutoff + mean) + listed * self.slack
-        return Bound(float(y.sum()) - off, variance, off)
+        return Bound(float(self.noisy[chosen].sum()) - off, variance, off)
 
     def from_above(self, chosen: Mask, share: float) -> Bound:
         """The most that the chosen groups hold; ``share`` of all groups are chosen, at most."""
-        listed = float(chosen.sum())
+        listed = float(self.listed[chosen].sum())
         groups = max(share * self.groups, listed)
         off = (groups - listed) * self.unlisted + listed * self.slack
         return Bound(float(self.noisy[chosen].sum()) + off, groups * self._variance, off)

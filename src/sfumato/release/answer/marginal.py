@@ -1,12 +1,15 @@
 """One-way marginals of a release, from the published tables alone, with the intervals of its queries."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
+
 from sfumato.domains.cut import Cut, Range
 from sfumato.domains.domain import Domain, Grid
-from sfumato.domains.query.condition import condition_text
+from sfumato.domains.query.condition import condition_text, others_text
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import UsageError
 from sfumato.release.answer.estimate import Estimate
@@ -39,17 +42,36 @@ def marginal(release: Release, attribute: str) -> Marginal:
     """How many records are in each part of a domain.
 
     The parts are the regions that the release publishes for all records alike, where there are few enough, else nodes
-    of the taxonomy, or equal intervals. Nothing but the declared domain and the published regions decides them.
+    of the taxonomy, or equal intervals, or the values with the largest published counts and the sum of the others.
+    Nothing but the declared domain and published numbers decides them.
     """
     domains = release.declared_domains
     if attribute not in domains:
         raise UsageError("the release has no such attribute", "name one that it has", code="SF-USAGE-461")
     domain = domains[attribute]
+    ask = release.about(attribute)
     ranges, of = _parts(release, attribute, domain)
+    if len(ranges) == 1 and len(domain.children(*ranges[0])) > MOST_BARS and not isinstance(domain, SetDomain):
+        codes, counts = release.value_counts(attribute)
+        if len(codes):
+            first = codes[np.lexsort((codes, -counts))[: MOST_BARS - 1]]
+            return _some(attribute, domain, [domain.label(code, code + 1) for code in first.tolist()], ask)
     labels = [domain.label(start, stop) for start, stop in ranges]
     asked = [condition_text({attribute: [label]}, domains) for label in labels]
-    found = (Part(label, text, release.query(text)) for label, text in zip(labels, asked, strict=True))
-    return Marginal(attribute, tuple(found), of)
+    return Marginal(
+        attribute, tuple(Part(label, text, ask(text)) for label, text in zip(labels, asked, strict=True)), of
+    )
+
+
+def _some(attribute: str, domain: Domain, labels: Sequence[str], ask: Callable[[str], Estimate]) -> Marginal:
+    """Some values, and all others together, of a domain without inner nodes."""
+    parts = []
+    for label in labels:
+        text = condition_text({attribute: [label]}, {attribute: domain})
+        parts.append(Part(label, text, ask(text)))
+    rest = others_text(attribute, labels)
+    parts.append(Part(f"all other {domain.size - len(labels):,} values", rest, ask(rest)))
+    return Marginal(attribute, tuple(parts), f"values: of {domain.size:,}, those with the largest published counts")
 
 
 def _parts(release: Release, attribute: str, domain: Domain) -> tuple[list[Range], str]:

@@ -16,9 +16,9 @@ def estimate_words(found: Estimate) -> str:
         same = _quoted(found.undecided)
         words += f"; no single number is given, because the release does not distinguish values of {same}"
     elif found.low == found.high:
-        words = f"{found.count:,.0f} of {of}, {100 * found.share:.2f} %"
+        words = f"{_rounded(found.count)} of {of}, {100 * found.share:.2f} %"
     else:
-        words = f"about {found.count:,.0f} of {of}, {100 * found.share:.2f} %; {sure}"
+        words = f"about {_rounded(found.count)} of {of}, {100 * found.share:.2f} %; {sure}"
         if found.assumes:
             words += (
                 f"; the single number assumes that values of {_quoted(found.assumes)} are uniform within their regions"
@@ -33,6 +33,11 @@ def estimate_words(found: Estimate) -> str:
             f"; the release is a random sample of {found.sampled} of the records, and counts are scaled up accordingly"
         )
     return words
+
+
+def _rounded(count: float) -> str:
+    """A count to whole records; six digits first, so that the last bits of a sum do not decide a tie."""
+    return f"{round(count, 6):,.0f}"
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -14,11 +14,14 @@ from sfumato.domains.counts import Cells
 from sfumato.errors import PublishError, SfumatoError, VerifyError
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.release.bundle.atomic_files import BUNDLE, MANIFEST, FileFacts, explain_os_errors, sync_folder, write_file
+from sfumato.release.bundle.croissant import CROISSANT
 from sfumato.release.bundle.datapackage import datapackage
+from sfumato.release.bundle.receiver_files import croissant_of, page_of
 from sfumato.release.bundle.stored_tables import write_stored
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS, Form
 from sfumato.release.manifest.compose import ReleaseFacts, build_manifest
+from sfumato.release.page.render_page import PAGE
 from sfumato.release.storage.seal import Json, render
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect
@@ -114,8 +117,12 @@ def _write(
     manifest = build_manifest(draft, facts, own, files, stored)  # for its words and numbers
     text = form.readme(layout, manifest, unique).encode()
     package = render(datapackage(form.columns(layout, manifest), manifest, files, about=form.about()))
+    described = croissant_of(form, manifest, layout, files)
+    page = page_of(form, manifest, layout, content)
     files["README.md"] = write_file(partial / "README.md", lambda out: out.write(text))
     files["datapackage.json"] = write_file(partial / "datapackage.json", lambda out: out.write(package))
+    files[CROISSANT] = write_file(partial / CROISSANT, lambda out: out.write(described))
+    files[PAGE] = write_file(partial / PAGE, lambda out: out.write(page))
     whole = render(build_manifest(draft, facts, own, files, stored))
     return write_file(partial / MANIFEST, lambda out: out.write(whole)).sha256
 

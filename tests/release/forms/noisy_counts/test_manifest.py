@@ -38,7 +38,9 @@ def test_the_manifest_says_it_all(manifest):
         "name": "diffgen", "parameters": {"epsilon": "1", "h": 4}, "facts": {"threshold": 1, "noise_scale": 2.0},
     }  # fmt: skip
     assert [a["name"] for a in manifest["attributes"]] == ["age", "pay", "day", "job", "income"]
-    assert set(manifest["files"]) == {"data.parquet", "data.csv", "README.md", "datapackage.json"}
+    assert set(manifest["files"]) == {
+        "data.parquet", "data.csv", "README.md", "datapackage.json", "croissant.json", "index.html",
+    }  # fmt: skip
     assert manifest["date"] == "2026-11-16"
 
 

@@ -146,6 +146,11 @@ class Marginals:
             for part, subset in zip(parts, self.subsets, strict=True)
         ]
 
+    @property
+    def interactions(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+        """Every measured interaction by its attributes, with v_T, the variance of its estimate."""
+        return tuple((subset, self._variance_of(subset)) for subset in self._interactions())
+
     def _interactions(self) -> Iterator[tuple[int, ...]]:
         for many in range(self.order + 1):
             yield from combinations(range(len(self.sizes)), many)

@@ -46,7 +46,7 @@ class Hierarchical:
             raise InternalError("a tree has leaves, and nodes with two children")
 
     @cached_property
-    def _first_children(self) -> tuple[Integers, ...]:
+    def first_children(self) -> tuple[Integers, ...]:
         """For the nodes of each level from the root down, the place of the first child in the level below."""
         found: list[Integers] = []
         below = self.size
@@ -60,18 +60,18 @@ class Hierarchical:
     @property
     def height(self) -> int:
         """Levels below the root."""
-        return len(self._first_children)
+        return len(self.first_children)
 
     @cached_property
     def _widths(self) -> tuple[int, ...]:
         """How many nodes each level has, from the root down."""
-        return (*(len(level) for level in self._first_children), self.size)
+        return (*(len(level) for level in self.first_children), self.size)
 
     @cached_property
     def nodes(self) -> tuple[tuple[int, int, int], ...]:
         """The level and the range of cells of every measured node, in the order of the measurements."""
         starts = [np.arange(self.size, dtype=np.int64)]
-        for first in reversed(self._first_children):
+        for first in reversed(self.first_children):
             starts.append(starts[-1][first])
         levels = [[*level.tolist(), self.size] for level in reversed(starts)]
         return tuple(
@@ -94,7 +94,7 @@ class Hierarchical:
     def measure(self, counts: Integers) -> Integers:
         """The counts of the nodes, level by level from above."""
         levels = [np.asarray(counts, dtype=np.int64)]
-        for first in reversed(self._first_children):
+        for first in reversed(self.first_children):
             levels.append(np.add.reduceat(levels[-1], first, axis=-1))
         levels.reverse()
         return np.concatenate(levels if self.root else levels[1:], axis=-1)
@@ -106,7 +106,7 @@ class Hierarchical:
         below = np.asarray(levels[-1])
         up, totals = [below], []
         for depth in range(self.height - 1, -1, -1):
-            total = np.add.reduceat(below, self._first_children[depth], axis=-1)
+            total = np.add.reduceat(below, self.first_children[depth], axis=-1)
             own = levels[depth]
             below = total if own is None else (sums[depth] * own + total) / (sums[depth] + 1)
             up.append(below)
@@ -124,8 +124,8 @@ class Hierarchical:
         p, q = np.asarray(weights, dtype=np.float64), np.asarray(weights, dtype=np.float64) ** 2
         _, sums = self._spreads
         for depth in range(self.height - 1, -1, -1):
-            p = np.add.reduceat(p, self._first_children[depth], axis=-1)
-            q = np.add.reduceat(q, self._first_children[depth], axis=-1)
+            p = np.add.reduceat(p, self.first_children[depth], axis=-1)
+            q = np.add.reduceat(q, self.first_children[depth], axis=-1)
             if depth or self.root:
                 p, q = p / (1 + sums[depth]), q - p**2 / (1 + sums[depth])
         return q[..., 0]
@@ -154,7 +154,7 @@ class Hierarchical:
         p = q = np.ones(self.size)
         node = np.arange(self.size)
         for depth in range(self.height - 1, -1, -1):
-            first = self._first_children[depth]
+            first = self.first_children[depth]
             parent = np.searchsorted(first, node, side="right") - 1
             if before:  # earlier siblings are whole, and a whole node has p = q = s
                 until = np.concatenate([[0.0], np.cumsum(shares[depth + 1])])
@@ -170,7 +170,7 @@ class Hierarchical:
         """S of every node, level by level from the root, and S, its sum over the children; leaves have none."""
         found, sums = [np.ones(self.size)], []
         for depth in range(self.height - 1, -1, -1):
-            total = np.add.reduceat(found[-1], self._first_children[depth])
+            total = np.add.reduceat(found[-1], self.first_children[depth])
             sums.append(total)
             found.append(total / (1 + total) if depth or self.root else total)
         return tuple(reversed(found)), tuple(reversed(sums))
@@ -183,5 +183,5 @@ class Hierarchical:
 
     def _to_children(self, values: Floats, depth: int) -> Floats:
         """A value for each node of a level, given to all its children."""
-        edges = [*self._first_children[depth].tolist(), self._widths[depth + 1]]
+        edges = [*self.first_children[depth].tolist(), self._widths[depth + 1]]
         return np.repeat(values, np.diff(edges), axis=-1)

@@ -20,12 +20,14 @@ from sfumato.release.forms.consistent_counts.layout import (
     layout_from_manifest,
     layout_of_draft,
 )
+from sfumato.release.forms.consistent_counts.page_answers import page_answers
 from sfumato.release.forms.consistent_counts.readme import readme
 from sfumato.release.forms.consistent_counts.release import ConsistentRelease
 from sfumato.release.forms.noisy_counts.count_table import noise_from, put_in_order, same
 from sfumato.release.forms.noisy_counts.form import CountsManifest, NoisyCounts
 from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.manifest.fields import Strict
+from sfumato.release.page.embedded_rows import PageAnswers
 from sfumato.release.storage.parquet_file import write_parquet
 from sfumato.release.storage.seal import Json, stated_size
 from sfumato.release.uniqueness import Uniqueness
@@ -145,6 +147,11 @@ class ConsistentCounts(NoisyCounts):
     def open(self, place: Path, manifest: Mapping[str, Any], layout: Any, content: Groups) -> ConsistentRelease:
         """The release as its receiver uses it."""
         return ConsistentRelease(place, manifest, layout.counts, content, consistent=layout)
+
+    def page_answers(self, layout: Any, content: Groups, manifest: Mapping[str, Any]) -> PageAnswers:  # noqa: ARG002 - the shape of a form
+        """What the page embeds to answer queries."""
+        assert isinstance(content, EstimatedGroups), "as read"
+        return page_answers(layout, content)
 
     def domains(self, layout: Any) -> Mapping[str, Domain]:
         """The public domain of every attribute, the class too."""

@@ -1,6 +1,8 @@
 """A release of consistent counts as its receiver uses it: queries are answered from the measured numbers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil, floor, log, sqrt
 
 import numpy as np
@@ -9,6 +11,7 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.query.condition import attributes_of
 from sfumato.privacy.dp.mechanisms.laplace import laplace_variance
 from sfumato.privacy.dp.strategies import Marginals
+from sfumato.privacy.dp.strategies.strategy import Floats
 from sfumato.release.answer.columns import Mask, Regions
 from sfumato.release.answer.estimate import Estimate, Question
 from sfumato.release.answer.interval import CONFIDENCE, DEVIATIONS
@@ -34,9 +37,8 @@ class ConsistentRelease(CountsRelease):
         condition on more attributes than a measured marginal has is answered from the published table, in an interval
         that does not rely on it; ``modelled`` names these attributes.
         """
-        layout, groups = self.consistent, self.groups
-        assert isinstance(groups, EstimatedGroups), "as read"
-        estimates = layout.estimates(groups.measured)
+        layout = self.consistent
+        estimates = self._estimates
         total = max(round(float(estimates.sum())), 0)
         question = self._question(text, estimates.ravel())
         certain, possible = question.found.certain, question.found.possible
@@ -51,6 +53,16 @@ class ConsistentRelease(CountsRelease):
         found = question.estimate(least, float(max(high, low, 0)), confidence=CONFIDENCE)
         share = None if found.count is None else (min(found.count / total, 1.0) if total else 0.0)
         return replace(found, total=total, share=share, modelled=modelled)
+
+    def about(self, attribute: str) -> Callable[[str], Estimate]:  # noqa: ARG002 - estimates are asked alike
+        """`query`: its noise is correlated, so cells are not counted together."""
+        return self.query
+
+    @cached_property
+    def _estimates(self) -> Floats:
+        groups = self.groups
+        assert isinstance(groups, EstimatedGroups), "as read"
+        return self.consistent.estimates(groups.measured)
 
     def _measured(self, *chosen: Mask) -> bool:
         """Whether sums over these cells are sums of measured marginals."""

@@ -264,6 +264,18 @@ def _of_nodes(cut: Cut, domain: Categories | SetDomain) -> bool:
     return set(cut.ranges) <= _nodes(domain)
 
 
+def group_values(layout: Layout, groups: Groups, attribute: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The regions of single values that groups have of an attribute, by code, and the rounded sums of their counts."""
+    place = [name for name, _ in layout.attributes].index(attribute)
+    cut = layout.labels[place].cut
+    column = groups.classes if place == len(layout.names) else plain_numbers(cut, groups.regions[:, place])
+    regions, row = np.unique(column.astype(np.int64), return_inverse=True)
+    sums = np.bincount(row.ravel(), weights=groups.counts, minlength=len(regions)).round().astype(np.int64)
+    ranges = np.array([cut.range_at(int(region)) for region in regions], dtype=np.int64).reshape(-1, 2)
+    single = ranges[:, 1] - ranges[:, 0] == 1
+    return ranges[single, 0], sums[single]
+
+
 def noise_from(content: Mapping[str, Any], layout: Layout) -> Noise:
     """The noise on the counts that a manifest states; refused where it cannot be that of a release."""
     groups = float(min(cross_product(layout.cuts), _MOST_GROUPS))

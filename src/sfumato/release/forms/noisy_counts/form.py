@@ -24,10 +24,12 @@ from sfumato.release.forms.noisy_counts.count_table import (
     same,
 )
 from sfumato.release.forms.noisy_counts.labels import Labels
+from sfumato.release.forms.noisy_counts.page_answers import page_answers
 from sfumato.release.forms.noisy_counts.readme import readme
 from sfumato.release.forms.noisy_counts.release import CountsRelease
 from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.manifest.fields import DpPrivacy, Manifest, Number, Strict, Whole
+from sfumato.release.page.embedded_rows import PageAnswers
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet
 from sfumato.release.storage.seal import Json, as_json_value, stated_size
@@ -178,6 +180,10 @@ class NoisyCounts(Form):
     def open(self, place: Path, manifest: Mapping[str, Any], layout: Layout, content: Groups) -> CountsRelease:
         """The release as its receiver uses it."""
         return CountsRelease(place, manifest, layout, content)
+
+    def page_answers(self, layout: Layout, content: Groups, manifest: Mapping[str, Any]) -> PageAnswers:
+        """What the page embeds to answer queries."""
+        return page_answers(layout, content, manifest)
 
     def domains(self, layout: Layout) -> Mapping[str, Domain]:
         """The public domain of every attribute, the class too."""

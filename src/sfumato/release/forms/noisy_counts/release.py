@@ -1,5 +1,6 @@
 """A release of noisy counts as its receiver uses it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +9,14 @@ import pyarrow as pa
 
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Domain
+from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import UsageError
-from sfumato.release.answer.estimate import Estimate, query
+from sfumato.release.answer.estimate import Estimate, query, query_about
 from sfumato.release.draft import Draft, Groups
 from sfumato.release.features import Features
-from sfumato.release.forms.noisy_counts.count_table import Layout, noise_from
+from sfumato.release.forms.noisy_counts.count_table import Layout, group_values, noise_from
 from sfumato.release.guarantee import guarantee_from
-from sfumato.release.release import Release, as_frames
+from sfumato.release.release import Counts, Release, as_frames
 from sfumato.release.sample import sample
 from sfumato.release.storage.untrusted import refuse_unexpected
 from sfumato.study.view import View
@@ -99,6 +101,17 @@ class CountsRelease(Release):
     def query(self, text: str) -> Estimate:
         """How many records satisfy a condition, estimated; see `sfumato.release.answer.estimate`."""
         return query(self.layout, self.groups, text, noise=noise_from(self.manifest, self.layout))
+
+    def about(self, attribute: str) -> Callable[[str], Estimate]:
+        """`query` for conditions on one attribute alone, for many of them."""
+        if isinstance(self.domains[attribute], SetDomain):
+            return self.query
+        noise = noise_from(self.manifest, self.layout)
+        return refuse_unexpected()(query_about(self.layout, self.groups, attribute, noise=noise))
+
+    def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
+        """The single values of an attribute that are published, by their codes in order, each with its count."""
+        return group_values(self.layout, self.groups, attribute)
 
     @property
     def features(self) -> Features:

@@ -25,6 +25,7 @@ from sfumato.release.forms.records.declared_layout import (
     record_numbers,
     sampled_share,
 )
+from sfumato.release.forms.records.page_answers import page_answers
 from sfumato.release.forms.records.published_sets import prune_sets
 from sfumato.release.forms.records.read_pieces import sorted_store_of
 from sfumato.release.forms.records.readme import record_readme, unique_published
@@ -36,6 +37,7 @@ from sfumato.release.forms.records.runs import Runs
 from sfumato.release.guarantee import Evidence
 from sfumato.release.manifest.compose import ReleaseFacts
 from sfumato.release.manifest.fields import Manifest, Number, Strict, SyntacticPrivacy
+from sfumato.release.page.embedded_rows import PageAnswers
 from sfumato.release.shown import Shown, set_trees, shown_records, with_published_sets
 from sfumato.release.storage.seal import Json
 from sfumato.release.uniqueness import Uniqueness
@@ -240,6 +242,16 @@ class RecordForm(Form):
     ) -> RecordsRelease:
         """The release as its receiver uses it: all its records, a row each."""
         return RecordsRelease(place, manifest, layout, content.join().unfold())
+
+    def summarise(
+        self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: Records
+    ) -> RecordsRelease:
+        """Its rows stay folded: of millions of records there may be few distinct ones."""
+        return RecordsRelease(place, manifest, layout, content)
+
+    def page_answers(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> PageAnswers:
+        """What the page embeds to answer queries."""
+        return page_answers(layout, content, manifest)
 
     def domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
         """The domain of every attribute."""

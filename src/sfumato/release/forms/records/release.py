@@ -1,5 +1,6 @@
 """A release of records as its receiver uses it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import sqrt
@@ -20,12 +21,13 @@ from sfumato.release.answer.interval import CONFIDENCE
 from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import Spans
 from sfumato.release.forms.records.declared_layout import sampled_share
+from sfumato.release.forms.records.page_answers import exact_counts
 from sfumato.release.forms.records.record_features import RecordFeatures, Regions
 from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.repartition import partition_of
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.guarantee import guarantee_from
-from sfumato.release.release import Release, as_frames
+from sfumato.release.release import Counts, Release, as_frames
 from sfumato.release.sample import plain_values, random_numbers, set_texts
 from sfumato.release.storage.untrusted import refuse_unexpected
 from sfumato.study.view import View
@@ -145,7 +147,32 @@ class RecordsRelease(Release):
         interval assumes neither: it goes from what must be so to what may be so, suppressed records included. Of a
         release of a random sample, the numbers are about the table that it was drawn from.
         """
-        question = Question(self._asked, np.ones(len(self.records), dtype=np.int64), text)
+        return self._estimate(Question(self._asked, np.ones(len(self.records), dtype=np.int64), text))
+
+    def about(self, attribute: str) -> Callable[[str], Estimate]:
+        """`query` for conditions on one attribute: records alike there are counted together, folded or not."""
+        column = next(column for column in self.layout.columns if column.name == attribute)
+        asked: RangeColumn | SetsColumn
+        if column.sets is None or column.published_sets is None:
+            spans, counts = exact_counts(column, self.records)
+            asked = RangeColumn(column.domain, spans)
+        elif self.layout.form != "generalised" and column.role == "sensitive":
+            return replace(self, records=self.records.unfold()).query  # what a bucket holds of sets is not one column
+        else:
+            spans, counts = exact_counts(column, self.records)
+            asked = SetsColumn(
+                column.sets, column.published_sets.at(spans.starts, spans.stops), spans.places.astype(np.int64)
+            )
+        return refuse_unexpected()(lambda text: self._estimate(Question({attribute: asked}, counts, text)))
+
+    def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
+        """The single values of an attribute that are published, by their codes in order, each with its count."""
+        column = next(column for column in self.layout.columns if column.name == attribute)
+        spans, counts = exact_counts(column, self.records)
+        single = (spans.stops - spans.starts == 1) & (counts > 0)
+        return spans.starts[single], counts[single]
+
+    def _estimate(self, question: Question) -> Estimate:
         low, high = question.between()
         high += self.records.suppressed  # nothing is published of a suppressed record
         sampled = self.manifest.get("sampled")

@@ -15,8 +15,10 @@ from sfumato.release.checks import Check
 from sfumato.release.draft import Draft, Groups, Tables
 from sfumato.release.form import Form, Writer
 from sfumato.release.forms.noisy_counts.count_table import in_order, same
+from sfumato.release.forms.tables.page_answers import page_answers
 from sfumato.release.forms.tables.table_layout import FilesLayout
 from sfumato.release.model.records import MOST_DRAWN
+from sfumato.release.page.embedded_rows import PageAnswers
 from sfumato.release.shown import Shown, shown_counts
 from sfumato.release.storage.parquet_file import ParquetLimits, write_parquet
 from sfumato.release.storage.seal import Json, stated_size
@@ -97,6 +99,10 @@ class SyntheticForm(Form):
     def evidence(self, layout: FilesLayout, content: Tables, manifest: Mapping[str, Any]) -> None:  # noqa: ARG002 - the shape of a form
         """No records of people, no equivalence classes."""
         return
+
+    def page_answers(self, layout: FilesLayout, content: Tables, manifest: Mapping[str, Any]) -> PageAnswers:  # noqa: ARG002 - the shape of a form
+        """What the page embeds to answer queries."""
+        return page_answers(layout, content)
 
     def domains(self, layout: FilesLayout) -> Mapping[str, Domain]:
         """The public domain of every attribute, the class too."""

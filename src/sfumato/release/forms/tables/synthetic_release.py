@@ -13,9 +13,10 @@ from sfumato.errors import UsageError
 from sfumato.release.answer.estimate import Estimate
 from sfumato.release.draft import Draft, Groups, Tables
 from sfumato.release.features import Features
+from sfumato.release.forms.noisy_counts.count_table import group_values
 from sfumato.release.forms.tables.answer import query
 from sfumato.release.guarantee import guarantee_from
-from sfumato.release.release import Release, as_frames
+from sfumato.release.release import Counts, Release, as_frames
 from sfumato.release.sample import plain_records, random_numbers
 from sfumato.release.storage.untrusted import refuse_unexpected
 from sfumato.study.view import View
@@ -112,6 +113,10 @@ class SyntheticRelease(Release):
         size = max(self._size, 0) if n is None else n
         rng = random_numbers(size, seed)
         return plain_records(self.layout.records, self._draw(size, rng), np.arange(size), rng)
+
+    def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
+        """The single values of an attribute that the synthetic records have, in order, each with its weight."""
+        return group_values(self.layout.records, self.content.records, attribute)
 
     @property
     @abstractmethod
