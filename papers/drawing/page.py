@@ -141,7 +141,6 @@ def _page(built: "alt.TopLevelMixin", title: str, note: str, facts: Sequence[Fac
     return whole(
         title,
         [
-            f"<h1>{escape(title)}</h1>",
             f"<div class='wide'>{embedded(built)}</div>",
             f"<p>{escape(note)}</p>",
             f"<div class='wide'><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",

@@ -6,13 +6,13 @@ that is seen side by side.
 """
 
 import re
-from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from sfumato.frontier.plot import COLOURS, INK
+from sfumato.look import stylesheet
 
 SEEN = {
     "by most": np.eye(3),
@@ -58,11 +58,19 @@ def test_the_colours_of_the_plot_can_be_told_apart(who):
     assert far >= LEAST, f"{one} and {other}"
 
 
+def tokens(scheme):
+    """The colours of the pages by name, in one scheme; dark ones replace some of the light ones."""
+    light, dark = stylesheet().split("@media screen and (prefers-color-scheme: dark)", 1)
+    found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", light))
+    return found | (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", dark.split("/* ---- Base")[0])) if scheme == "dark" else {}
+    )
+
+
 @pytest.mark.parametrize("who", SEEN)
-def test_the_colours_of_the_report_can_be_told_apart(who):
-    style = (files("sfumato.report") / "templates" / "report.css").read_text(encoding="utf-8")
-    named = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", style))
-    [this] = re.findall(r"svg \.this \{ fill: (#[0-9a-f]{6})", style)
-    for colours in ((named["before"], named["after"], "#FFFFFF"), (this, named["after"], "#FFFFFF")):
-        far, one, other = closest(colours, SEEN[who])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_colours_of_pages_can_be_told_apart(who, scheme):
+    named = tokens(scheme)
+    for drawn in (("owner", "d1", "d3", "surface"), ("d1", "d4", "surface"), ("d1", "d2", "d3", "d4", "surface")):
+        far, one, other = closest([named[name] for name in drawn], SEEN[who])
         assert far >= LEAST, f"{one} and {other}"

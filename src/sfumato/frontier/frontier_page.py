@@ -11,26 +11,20 @@ import vl_convert
 from sfumato.frontier.choose import Choice
 from sfumato.frontier.plot import chart
 from sfumato.frontier.point import Point
+from sfumato.look import icon, owner_tag, standalone_page, top_bar
 from sfumato.wording import sentence
 
 if TYPE_CHECKING:
     from sfumato.frontier.frontier import Frontier
 
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto; max-width: 60rem; padding: 1rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-.owner { border-left: 4px solid #D55E00; padding-left: .8rem; }
-.panels { display: flex; flex-wrap: wrap; gap: 1rem; } .chart { flex: 1 1 24rem; min-width: 0; width: 100%; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
-.mark { display: block; font-size: .85em; font-weight: 400; color: #555; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-tr.best td:first-child { font-weight: 600; }
-@media (max-width: 36rem) { .s { display: none; } td, th { padding-right: .5rem; } }
-@media print { .owner { border-color: #000; } }
-"""
-
-
+_SCRIPTED = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+_OWNER = (
+    f"<div class='notice is-owner'>{icon('lock')}<p><b>For the owner only.</b> These numbers were computed from the "
+    "raw table and no guarantee covers them. Choosing by them is recorded as “chosen on the raw table”.</p></div>"
+)
 _READ = (
     "Grey steps: the efficient frontier, releases that no other dominates. Ring: the chosen release. "
     "Black crosses: the two baselines, nothing published and everything published. "
@@ -60,15 +54,12 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
     title = f"{frontier.study}{purpose}: privacy and utility loss of releases"
     drawn = any(point.draws > 1 for point in frontier.points)
     foreign = any(point.foreign for point in frontier.points)
+    read = f"{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_FOREIGN if foreign else ''}{_TOUCH}"
     parts = [
-        f"<h1>{escape(title)}</h1>",
-        (
-            "<p class='owner'>For the owner only: these numbers were computed from the raw table and no guarantee "
-            "covers them. Choosing by them is recorded as “chosen on the raw table”.</p>"
-        ),
+        _OWNER,
         _said(frontier, chosen),
         _panels(frontier, chosen),
-        f"<p>{_READ if frontier.choosable else ''}{_DRAWN if drawn else ''}{_FOREIGN if foreign else ''}{_TOUCH}</p>",
+        f"<p class='small quiet'>{read}</p>",
         *_beside(frontier),
         "<h2>Every release</h2>",
         _points(frontier, chosen),
@@ -78,18 +69,15 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         parts += ["<h2>Releases of other tools</h2>", f"<ul>{rows}</ul>"]
     if frontier.failures:
         parts += ["<h2>Not made or not measured</h2>", _failures(frontier)]
-    return whole(title, parts)
+    return whole(title, parts, owner=True, name=frontier.study)
 
 
-def whole(title: str, parts: Sequence[str]) -> str:
-    """A page of some parts, which are HTML."""
-    return (
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+def whole(title: str, parts: Sequence[str], *, name: str = "", owner: bool = False) -> str:
+    """A page of some parts, which are HTML; ``name`` is whose it is, and an ``owner``'s page says so at the top."""
+    bar = top_bar(name, "frontier", tag=owner_tag()) if owner else ""
+    shown = "\n".join(parts)
+    body = f"<main id='main' tabindex='-1'><div class='page'><h1>{escape(title)}</h1>\n{shown}</div></main>"
+    return standalone_page(title, f"{bar}\n{body}", policy=_SCRIPTED)
 
 
 def _said(frontier: "Frontier", chosen: Choice | None) -> str:
@@ -132,8 +120,8 @@ def embedded(*built: alt.TopLevelMixin) -> str:
     specs = [str(one.to_json(indent=None)).replace("<", "\\u003c") for one in built]
     names = ["frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12] for spec in specs]
     drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
-    options = '{"actions": false, "renderer": "svg", "mode": "vega-lite"}'
-    places = "".join(f"<div class='chart' id='{name}'></div>\n" for name in names)
+    options = '{"actions": false, "ast": true, "renderer": "svg", "mode": "vega-lite"}'
+    places = "".join(f"<div class='sheet' id='{name}'></div>\n" for name in names)
     calls = "\n".join(
         f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
         for name, spec in zip(names, specs, strict=True)
@@ -163,19 +151,19 @@ def _points(frontier: "Frontier", chosen: Choice | None) -> str:
             f"<td class='n s'>{point.seconds:.1f}</td></tr>"
         )
     return (
-        f"<div class='wide'><table><thead><tr><th>release</th>{head}<th class='n s'>seconds</th></tr></thead>"
+        f"<div class='card wide'><table><thead><tr><th>release</th>{head}<th class='n s'>seconds</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
 def _marked(marks: Sequence[str]) -> str:
-    return f"<span class='mark'>{', '.join(marks)}</span>" if marks else ""
+    return f"<span class='under'>{', '.join(marks)}</span>" if marks else ""
 
 
 def _failures(frontier: "Frontier") -> str:
     rows = "".join(f"<tr><td>{escape(p.label)}</td><td>{escape(why)}</td></tr>" for p, why in frontier.failures)
     head = "<thead><tr><th>release</th><th>why</th></tr></thead>"
-    return f"<div class='wide'><table>{head}<tbody>{rows}</tbody></table></div>"
+    return f"<div class='card wide'><table>{head}<tbody>{rows}</tbody></table></div>"
 
 
 def _number(point: Point, name: str) -> str:

@@ -6,7 +6,9 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
+from sfumato.look import icon, owner_tag, standalone_page, top_bar
 from sfumato.report.cap_section import Cap
 from sfumato.report.chart import Chart, Plane
 from sfumato.report.measure_sentences import MeasureResult
@@ -84,12 +86,16 @@ class Page:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    found = Environment(
         loader=PackageLoader("sfumato.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    found.globals["icon"] = lambda name: Markup(icon(name))  # noqa: S704 - it is ours
+    return found
 
 
 def render(page: Page) -> str:
     """The page as one HTML file."""
-    return _environment().get_template("report.html").render(page=page, made=page.made)
+    bar = Markup(top_bar(page.made.study, "owner's report", tag=owner_tag()))  # noqa: S704 - it has escaped the name
+    body = _environment().get_template("report.html").render(page=page, made=page.made, bar=bar)
+    return standalone_page(f"Owner's report: {page.made.name}", body)

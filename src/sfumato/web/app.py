@@ -16,13 +16,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sfumato.errors import InternalError, SfumatoError, UsageError
+from sfumato.look import stylesheet
 from sfumato.web.guard import Guard
 from sfumato.web.pages import ROUTES
 from sfumato.web.rendering import page
 from sfumato.web.settings import Settings
 from sfumato.web.workspace import Workspace
 
-_STATIC = ("sfumato.css", "htmx.min.js", "sse.min.js", "page.js", "taxonomy.js")
+_STYLE = "sfumato.css"
+_STATIC = (_STYLE, "htmx.min.js", "sse.min.js", "page.js", "taxonomy.js")
 _SCRIPT = "text/javascript; charset=utf-8"
 
 
@@ -60,7 +62,7 @@ def _vega(_: Request) -> Response:  # in a thread: the first time it takes secon
 
 @cache
 def _read(name: str) -> bytes:
-    return (files("sfumato.web") / "static" / name).read_bytes()
+    return stylesheet().encode() if name == _STYLE else (files("sfumato.web") / "static" / name).read_bytes()
 
 
 @cache

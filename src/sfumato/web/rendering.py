@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from sfumato.errors import SfumatoError
+from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
 from sfumato.web.guard import REQUEST_TOKEN
@@ -40,6 +41,7 @@ def _environment() -> Environment:
     found.filters["exact"] = lambda number: "" if number is None else show(number)
     found.filters["sentence"] = lambda text: f"{sentence(text)}."
     found.globals["icon"] = icon
+    found.globals["symbols"] = Markup(symbols())  # noqa: S704 - a file of ours
     found.globals["steps"] = STEPS
     found.globals["tour_of"] = tour_of
     return found
