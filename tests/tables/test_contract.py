@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.domains.cut import Cut
 from sfumato.study.attribute import Role
 from sfumato.study.unit import PersonUnit
-from sfumato.tables import CodedTable, Limits
+from sfumato.tables import CodedTable, Limits, profile_table
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from tests.examples import examples
 from tests.tables.attributes import attribute, categories, counted, encoded, grid
@@ -180,3 +180,16 @@ def test_more_attributes_than_one_query_takes(engine):
     assert all(marginal.counts.sum() == 9 for marginal in marginals.values())
     assert marginals["x5"].counts.tolist() == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]
     assert marginals["x6"].counts.tolist() == [[0, 0, 3], [3, 0, 0], [0, 3, 0]]
+
+
+def test_sets_are_found_with_all_their_codes(engine):
+    """Codes that only late records have are found, too; a category with blanks is none."""
+    baskets = [" ".join(str(n * 7 % 30) for n in range(m, m + m % 4 + 1)) for m in range(300)]
+    table = pa.table(
+        {"items": [*baskets, "777 778", None], "town": ["New York", "Los Angeles", "a b c"] * 100 + ["x"] * 2}
+    )
+    with engine.load(table, name="baskets", limits=Limits()) as source:
+        items, town = profile_table(source).columns
+    assert (items.kind, items.separator, items.missing) == ("set", " ", 1)
+    assert set(items.codes) == {code for basket in baskets for code in basket.split()} | {"777", "778"}
+    assert (town.kind, town.codes) == ("category", ())

@@ -41,6 +41,8 @@ def test_a_messy_table_from_opening_to_a_checked_study(workbench, page):
     expect(page.locator("#column-rows b", has_text="x")).to_have_count(0)
     expect(row(page, "a b").locator("svg.spark rect").first).to_be_attached()
     expect(row(page, "sex").locator(".chip.proposed")).to_have_text("quasi-identifier?")
+    expect(row(page, "a b").locator(".chip.proposed")).to_have_text("to decide")
+    expect(row(page, "a b").locator(".c-role")).to_contain_text("may others know it of a person")
     expect(page.locator("#check-summary")).to_contain_text("0 of 8")
 
     page.get_by_role("button", name="Confirm file format").click()

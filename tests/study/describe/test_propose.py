@@ -353,6 +353,22 @@ def test_more_roles(profile, role):
     assert proposed(skewed).columns[0].role is role
 
 
+def test_public_census_files_are_known_by_several_of_their_names():
+    codes = tuple(str(n) for n in range(1, 25))
+    names = ("AGEP", "MAR", "SCHL", "PINCP", "PWGTP")
+    columns = [column(name, "integer", distinct=24, values=codes, lower="1", upper="24") for name in names]
+    found = proposed(*columns)
+    assert [(p.column.kind, p.role) for p in found.columns] == [
+        ("integer", Role.QUASI_IDENTIFIER),
+        ("category", Role.QUASI_IDENTIFIER),
+        ("category", Role.QUASI_IDENTIFIER),
+        ("integer", Role.SENSITIVE),
+        ("integer", Role.UNDECIDED),
+    ]
+    alone = proposed(columns[1], column("age"))
+    assert (alone.columns[0].column.kind, alone.columns[0].role) == ("integer", Role.UNDECIDED)
+
+
 def test_one_question_asked_of_many_things_has_one_role():
     answers = ("down", "no", "steady", "up")
     found = proposed(

@@ -5,7 +5,7 @@ Proposals are computed from raw values, for the owner alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from sfumato.display import Display, Displayed
 from sfumato.domains.taxonomy.check import did_you_mean
@@ -23,6 +23,9 @@ from sfumato.study.describe.columns_together import (
 )
 from sfumato.study.describe.roles import Verdict, role_of
 from sfumato.study.describe.study_text import domain_fields, study_text
+from sfumato.study.describe.survey_names import survey_columns
+
+_SURVEYED: Final = "it is a column of the public files of the American Community Survey or IPUMS, by its name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,8 @@ def propose(
     >>> propose(Profile(rows=9, columns=(column,)), name="a", source="a.csv").columns[0].role.value
     'quasi_identifier'
     """
-    known: dict[str, Verdict] = {}
+    surveyed = survey_columns([column.name for column in profile.columns])
+    known: dict[str, Verdict] = {name: (role, _SURVEYED) for name, (role, _) in surveyed.items()}
     if time := time_of(profile.columns):
         known[time[0]] = (Role.TIME, time[1])
     person = person_of(profile.columns)
@@ -143,7 +147,11 @@ def propose(
         known[person[0]] = (Role.IDENTIFIER, f"{person[1]}: it defines the privacy unit")
     if chosen := _asked_or_guessed(profile.columns, target):
         known[chosen[0]] = (Role.CLASS, chosen[1])
-    found = [_with_codes(column, *(known.get(column.name) or role_of(column))) for column in profile.columns]
+    found = []
+    for column in profile.columns:
+        role, reason = known.get(column.name) or role_of(column)
+        coded = surveyed[column.name][1] if column.name in surveyed else None
+        found.append(_with_codes(column, role, reason, coded=coded))
     alike = like_neighbours([p.column for p in found], [p.role for p in found])
     found = [replace(p, role=alike[n][0], reason=alike[n][1]) if (n := p.column.name) in alike else p for p in found]
     return Proposal(
@@ -175,9 +183,12 @@ def _asked_or_guessed(columns: Sequence[ColumnProfile], asked: str | None) -> tu
     return asked, "asked for as the class"
 
 
-def _with_codes(column: ColumnProfile, role: Role, reason: str) -> Proposed:
-    """The column as categories where its whole numbers seem to be codes."""
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.UNDECIDED) and (codes := as_codes(column)):
+def _with_codes(column: ColumnProfile, role: Role, reason: str, *, coded: bool | None) -> Proposed:
+    """The column as categories where its whole numbers are known to be codes, or seem to be."""
+    if coded and column.kind == "integer" and column.values:
+        return Proposed(replace(column, kind="category"), role, reason)
+    decided = coded is not None or role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.UNDECIDED)
+    if not decided and (codes := as_codes(column)):
         return Proposed(codes, role, f"{reason}; {codes_reason(column)}")
     return Proposed(column, role, reason)
 
