@@ -31,7 +31,7 @@ from sfumato.release.forms.records.read_pieces import sorted_store_of
 from sfumato.release.forms.records.readme import record_readme, unique_published
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, RecordLayout
-from sfumato.release.forms.records.release import RecordsRelease
+from sfumato.release.forms.records.release import RecordsRelease, RecordsSummary
 from sfumato.release.forms.records.rows import Records, records_of
 from sfumato.release.forms.records.runs import Runs
 from sfumato.release.guarantee import Evidence
@@ -244,12 +244,12 @@ class RecordForm(Form):
         return RecordsRelease(place, manifest, layout, content.join().unfold())
 
     def summarise(
-        self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: Records
+        self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: RecordStore
     ) -> RecordsRelease:
-        """Its rows stay folded: of millions of records there may be few distinct ones."""
-        return RecordsRelease(place, manifest, layout, content)
+        """Its rows stay where they are: each column is counted by itself."""
+        return RecordsSummary.of(place, manifest, layout, content)
 
-    def page_answers(self, layout: RecordLayout, content: Records, manifest: Mapping[str, Any]) -> PageAnswers:
+    def page_answers(self, layout: RecordLayout, content: RecordStore, manifest: Mapping[str, Any]) -> PageAnswers:
         """What the page embeds to answer queries."""
         return page_answers(layout, content, manifest)
 

@@ -9,10 +9,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.release.forms.records.code_spans import Integers, Spans, number_rows, pack_columns
 from sfumato.release.forms.records.declared_layout import sampled_share
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.page.embedded_rows import MOST_NUMBERS, PageAnswers, asked_columns, count_numbers, range_column
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
     from sfumato.domains.domain import Domain
 
 _MOST_ROWS: Final = 200_000  # that are looked through for distinct ones
-_MOST_COUNTED: Final = 5_000_000  # rows that are counted by pairs of columns
+_MOST_COUNTED: Final = 5_000_000  # records that are counted by pairs of columns
+_MOST_PAIRED: Final = 12  # columns that are counted by pairs, the first ones
 _MOST_PAIRS: Final = 20_000  # combinations of the ranges of two columns
 
 
-def page_answers(layout: RecordLayout, records: Records, manifest: Mapping[str, Any]) -> PageAnswers:
+def page_answers(layout: RecordLayout, records: RecordStore, manifest: Mapping[str, Any]) -> PageAnswers:
     """The rows, folded or not, in any order: what is embedded is in an order of its own."""
     share = sampled_share(manifest)
     content: Json = {
@@ -39,34 +42,43 @@ def page_answers(layout: RecordLayout, records: Records, manifest: Mapping[str, 
     return PageAnswers("records", content)
 
 
-def exact_counts(column: Column, records: Records) -> tuple[Spans, Integers]:
-    """The distinct ranges of one column, and how many records have each; of shuffled values, each value."""
-    tally = records.tallies.get(column.name)
-    if tally is not None:
-        found = Spans.of_codes(tally.codes, column.domain.size)
-        counts = np.bincount(found.places, weights=tally.counts, minlength=len(found.starts))
-    else:
-        found = records.columns[column.name]
-        counts = np.bincount(found.places, weights=records.times, minlength=len(found.starts))
-    return Spans(found.starts, found.stops, np.arange(len(found.starts), dtype=np.int32)), counts.astype(np.int64)
+def column_counts(columns: Sequence[Column], records: RecordStore) -> dict[str, tuple[Spans, Integers]]:
+    """The distinct ranges of each column, and how many records have each; of shuffled values, each value.
+
+    Rows that are in a file are read once for all columns.
+    """
+    tallies = {} if records.whole is None else records.whole.tallies
+    found: dict[str, tuple[Spans, Integers]] = {}
+    for column in columns:
+        if column.name in tallies:
+            tally = tallies[column.name]
+            spans = Spans.of_codes(tally.codes, column.domain.size)
+            counts = np.bincount(spans.places, weights=tally.counts, minlength=len(spans.starts)).astype(np.int64)
+            found[column.name] = spans, counts
+    weights = records.weights({column.name: column for column in columns if column.name not in found})
+    found |= {name: (records.columns[name], counts) for name, counts in weights.items()}
+    return {name: (_one_row_each(spans), counts) for name, (spans, counts) in found.items()}
 
 
-def _tables(layout: RecordLayout, records: Records) -> list[Json]:
+def _one_row_each(spans: Spans) -> Spans:
+    return Spans(spans.starts, spans.stops, np.arange(len(spans.starts), dtype=np.int32))
+
+
+def _tables(layout: RecordLayout, records: RecordStore) -> list[Json]:
     domains = {column.name: column.sets or column.domain for column in layout.columns}
     asked = asked_columns(domains)
     columns = [column for column in layout.columns if column.name in asked]
     pools = [column for column in columns if layout.form != "generalised" and column.role == "sensitive"]
     own = [column for column in columns if column not in pools]
-    whole = _whole(own, pools, records)
+    whole = None if records.whole is None else _whole(own, pools, records.whole)
     if whole is not None:
         return [whole]
     found: list[Json] = []
-    left = MOST_NUMBERS
-    for some in (*((column,) for column in columns), *combinations(own, 2)):
-        table = _counted(some, records, left)
-        if table is not None:
-            found.append(table)
-            left -= count_numbers(table["columns"], len(table["counts"]))
+    alone = column_counts(columns, records)
+    for column in columns:
+        _put(found, _stated([(column, alone[column.name][0], alone[column.name][0].places)], alone[column.name][1]))
+    for first, second in combinations(own[:_MOST_PAIRED], 2):
+        _put(found, _pair(first, second, records))
     return found
 
 
@@ -114,30 +126,33 @@ def _pool(column: Column, records: Records, place: Integers) -> Json:
     return {"name": column.name, "starts": [], "pools": pools, "place": place.tolist()}
 
 
-def _counted(columns: tuple[Column, ...], records: Records, left: int) -> Json | None:
-    """How many records have each combination of ranges; None where there are too many, or columns of sets."""
-    if any(isinstance(column.domain, SetDomain) for column in columns):
+def _put(found: list[Json], table: Json | None) -> None:
+    """Keep a table if there is one, and room for it."""
+    if table is not None and _numbers(table) + sum(_numbers(each) for each in found) <= MOST_NUMBERS:
+        found.append(table)
+
+
+def _numbers(table: Json) -> int:
+    return count_numbers(table["columns"], len(table["counts"]))
+
+
+def _pair(first: Column, second: Column, records: RecordStore) -> Json | None:
+    """How many records have each combination of the ranges of two columns; None where there are too many."""
+    one, two = records.columns[first.name], records.columns[second.name]
+    cells = len(one.starts) * len(two.starts)
+    if cells > _MOST_PAIRS or len(records) > _MOST_COUNTED:
         return None
-    if len(columns) == 1:
-        spans, counts = exact_counts(columns[0], records)
-        place = [spans.places]
-        parts = [spans]
-    else:
-        parts = [records.columns[column.name] for column in columns]
-        sizes = [len(each.starts) for each in parts]
-        if sizes[0] * sizes[1] > _MOST_PAIRS or len(records.times) > _MOST_COUNTED:
-            return None
-        both = parts[0].places.astype(np.int64) * sizes[1] + parts[1].places
-        every = np.bincount(both, weights=records.times, minlength=sizes[0] * sizes[1]).astype(np.int64)
-        there = np.flatnonzero(every)
-        place = [(there // sizes[1]).astype(np.int32), (there % sizes[1]).astype(np.int32)]
-        counts = every[there]
-    if len(counts) * (len(columns) + 1) > left:
+    every = np.zeros(cells, dtype=np.int64)
+    for piece in records.pieces():
+        both = piece.columns[first.name].places.astype(np.int64) * len(two.starts) + piece.columns[second.name].places
+        every += np.bincount(both, weights=piece.times, minlength=cells).astype(np.int64)
+    there = np.flatnonzero(every)
+    return _stated([(first, one, there // len(two.starts)), (second, two, there % len(two.starts))], every[there])
+
+
+def _stated(columns: Sequence[tuple[Column, Spans, NDArray[Any]]], counts: Integers) -> Json | None:
+    """Counts of the combinations of some columns' ranges; None where they do not fit."""
+    if len(counts) > MOST_NUMBERS or any(isinstance(c.domain, SetDomain) for c, _, _ in columns):
         return None
-    stated = [
-        range_column(column.name, each.starts, each.stops, at)
-        for column, each, at in zip(columns, parts, place, strict=True)
-    ]
-    if count_numbers(stated, len(counts)) > left:
-        return None
-    return {"known": [column.name for column in columns], "columns": stated, "counts": counts.tolist()}
+    stated = [range_column(column.name, spans.starts, spans.stops, place) for column, spans, place in columns]
+    return {"known": [column.name for column, _, _ in columns], "columns": stated, "counts": counts.tolist()}

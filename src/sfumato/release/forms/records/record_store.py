@@ -134,13 +134,13 @@ class RecordStore:
 
     def _totals(self, domains: Mapping[str, Domain]) -> dict[str, ValueTotals]:
         """How often the values of some exact columns are published."""
-        counts = self._weights(domains)
+        counts = self.weights(domains)
         return {
             name: ValueTotals(self.columns[name].starts[counts[name] > 0], counts[name][counts[name] > 0], domain.size)
             for name, domain in domains.items()
         }
 
-    def _weights(self, names: Mapping[str, object]) -> dict[str, Integers]:
+    def weights(self, names: Mapping[str, object]) -> dict[str, Integers]:
         """How many records have each range of some columns."""
         found = {name: np.zeros(len(self.columns[name].starts), np.int64) for name in names}
         for piece in self.pieces() if found else ():
@@ -161,7 +161,7 @@ class _Shown:
     def __call__(self) -> Mapping[str, Distribution]:
         if not self.found:
             names = {name: self.domains[name] for name in self.store.quasi}
-            for name, sizes in self.store._weights(names).items():  # noqa: SLF001 - its own part
+            for name, sizes in self.store.weights(names).items():
                 column, domain = self.store.columns[name], names[name]
                 self.found[name] = distribution_of_regions(
                     column.starts, column.stops, sizes, domain.size, free=domain.free

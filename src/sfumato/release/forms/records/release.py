@@ -1,9 +1,10 @@
 """A release of records as its receiver uses it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from sfumato.release.answer.interval import CONFIDENCE
 from sfumato.release.draft import Draft
 from sfumato.release.forms.records.code_spans import Spans
 from sfumato.release.forms.records.declared_layout import sampled_share
-from sfumato.release.forms.records.page_answers import exact_counts
+from sfumato.release.forms.records.page_answers import column_counts
 from sfumato.release.forms.records.record_features import RecordFeatures, Regions
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.record_table import Column, RecordLayout
 from sfumato.release.forms.records.repartition import partition_of
 from sfumato.release.forms.records.rows import Records
@@ -151,15 +153,12 @@ class RecordsRelease(Release):
 
     def about(self, attribute: str) -> Callable[[str], Estimate]:
         """`query` for conditions on one attribute: records alike there are counted together, folded or not."""
-        column = next(column for column in self.layout.columns if column.name == attribute)
-        asked: RangeColumn | SetsColumn
-        if column.sets is None or column.published_sets is None:
-            spans, counts = exact_counts(column, self.records)
-            asked = RangeColumn(column.domain, spans)
-        elif self.layout.form != "generalised" and column.role == "sensitive":
-            return replace(self, records=self.records.unfold()).query  # what a bucket holds of sets is not one column
-        else:
-            spans, counts = exact_counts(column, self.records)
+        column = self._column(attribute)
+        if column.sets is not None and self.layout.form != "generalised" and column.role == "sensitive":
+            return self.query  # what a bucket holds of sets is not one column
+        spans, counts = self._counted(column)
+        asked: RangeColumn | SetsColumn = RangeColumn(column.domain, spans)
+        if column.sets is not None and column.published_sets is not None:
             asked = SetsColumn(
                 column.sets, column.published_sets.at(spans.starts, spans.stops), spans.places.astype(np.int64)
             )
@@ -167,10 +166,16 @@ class RecordsRelease(Release):
 
     def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
         """The single values of an attribute that are published, by their codes in order, each with its count."""
-        column = next(column for column in self.layout.columns if column.name == attribute)
-        spans, counts = exact_counts(column, self.records)
+        spans, counts = self._counted(self._column(attribute))
         single = (spans.stops - spans.starts == 1) & (counts > 0)
         return spans.starts[single], counts[single]
+
+    def _column(self, attribute: str) -> Column:
+        return next(column for column in self.layout.columns if column.name == attribute)
+
+    def _counted(self, column: Column) -> tuple[Spans, NDArray[np.int64]]:
+        """The distinct ranges of a column, or its shuffled values, and how many records have each."""
+        return column_counts([column], RecordStore.of(self.records))[column.name]
 
     def _estimate(self, question: Question) -> Estimate:
         low, high = question.between()
@@ -244,6 +249,31 @@ class RecordsRelease(Release):
         statistics = self.records.statistics({c.name: c.domain for c in self.layout.sensitive})
         assert len(statistics) == groups and len(group) == len(self.records), "the same groups"
         return statistics.sensitive[column.name]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordsSummary(RecordsRelease):
+    """A release that is asked about single columns, and whose rows may be in a file."""
+
+    store: RecordStore = field(repr=False, kw_only=True)
+
+    @classmethod
+    def of(cls, path: Path, manifest: Mapping[str, Any], layout: RecordLayout, store: RecordStore) -> "RecordsSummary":
+        """The columns of a store; its rows are not held."""
+        empty = Records(store.columns, store.quasi, np.empty(0, np.int64), store.suppressed)
+        return cls(path, manifest, layout, empty, store=store)
+
+    @refuse_unexpected()
+    def query(self, text: str) -> Estimate:
+        """With all rows: only what buckets hold of sets needs them."""
+        return RecordsRelease(self.path, self.manifest, self.layout, self.store.join().unfold()).query(text)
+
+    def _counted(self, column: Column) -> tuple[Spans, NDArray[np.int64]]:
+        return self._counts[column.name]
+
+    @cached_property
+    def _counts(self) -> dict[str, tuple[Spans, NDArray[np.int64]]]:
+        return column_counts(self.layout.columns, self.store)
 
 
 @dataclass(frozen=True, eq=False)
