@@ -2,8 +2,12 @@ import datetime as dt
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sfumato.tables import open_source, profile, profile_table
+import sfumato as sf
+from sfumato.tables import find_missing_tokens, missing_tokens, open_source, profile, profile_table
+from sfumato.tables.duckdb.session import DuckSession
 
 TABLE = pa.table(
     {
@@ -25,10 +29,12 @@ TABLE = pa.table(
 )
 
 
-@pytest.fixture(params=["exact", "approximate"])
+@pytest.fixture(params=["exact", "approximate", "below each other"])
 def columns(request, monkeypatch):
     if request.param == "approximate":
         monkeypatch.setattr(profile, "_EXACT_CELLS", 0)
+    if request.param == "below each other":  # as a table of more than a hundred columns is read
+        monkeypatch.setattr(profile, "_TOGETHER", 0)
     with open_source(TABLE) as source:
         found = profile_table(source)
     assert found.rows == 100
@@ -107,3 +113,58 @@ def test_distributions(columns):
     assert found["seen"].labels[0] == "2024-01-01 to 2024-01-02" and sum(found["seen"].counts) == 100
     assert found["whole"].counts == (25, 25)
     assert all(len(one.counts) == len(one.labels) <= 20 for one in found.values() if one)
+
+
+def described(source):
+    """What is found in a table, also in the way of a table with very many columns."""
+    with open_source(source) as table:
+        marks = find_missing_tokens(table)
+        return marks, profile_table(table, marks)
+
+
+CELLS = st.one_of(
+    st.none(), st.sampled_from(["", " ", "NA", "?", "DE", "FR", "true", "x y",
+        "1,5 €", "2004-01-31", "31/1/2004", "007"]),
+    st.integers(-5, 40).map(str), st.floats(-3, 3, width=16).map(str),
+)  # fmt: skip
+
+
+@settings(max_examples=12)
+@given(
+    texts=st.lists(st.lists(CELLS, min_size=6, max_size=6), min_size=1, max_size=6),
+    numbers=st.lists(st.lists(st.none() | st.floats(width=32), min_size=6, max_size=6), max_size=2),
+    days=st.lists(st.lists(st.none() | st.dates(), min_size=6, max_size=6), max_size=2),
+)
+def test_columns_below_each_other_are_found_to_be_what_they_are_side_by_side(texts, numbers, days):
+    table = pa.table(
+        {f"t{n}": pa.array(cells, pa.string()) for n, cells in enumerate(texts)}
+        | {f"n{n}": pa.array(cells, pa.float64()) for n, cells in enumerate(numbers)}
+        | {f"d{n}": pa.array(cells, pa.date32()) for n, cells in enumerate(days)}
+        | {"list": pa.array([[1]] * 6), "nothing": pa.array([None] * 6)}
+    )
+    side_by_side = described(table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profile, "_TOGETHER", 0)
+        patch.setattr(missing_tokens, "_TOGETHER", 0)
+        below = described(table)
+    assert below == side_by_side
+
+
+def test_a_wide_csv_file_is_read_a_few_times_however_many_columns_it_has(tmp_path, monkeypatch):
+    """The file is read for its form, and once by the engine; then it lies in the engine."""
+    names = [f"c{n}" for n in range(250)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join(names), *(",".join(str(n * k % 7) for n in range(250)) for k in range(20))]))
+    asked = []
+    fetch = DuckSession.fetch
+
+    def watched(self, sql, *, doing):
+        plan = self._connection.sql(f"EXPLAIN {sql}").fetchall()[0][1]
+        asked.append("READ_CSV" in plan.upper())
+        return fetch(self, sql, doing=doing)
+
+    monkeypatch.setattr(DuckSession, "fetch", watched)
+    found = sf.describe(str(path))
+    assert len(found.columns) == 250 and found.columns[6].column.distinct == 7
+    assert sum(asked) <= 3  # whether it has a record, how many, and into the engine
+    assert len(asked) <= 30

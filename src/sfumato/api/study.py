@@ -34,7 +34,7 @@ from sfumato.study.file import load_study, study_from_mapping
 from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
 from sfumato.study.study import Study as Declared
-from sfumato.tables import DomainViolations, find_missing_tokens, open_source, profile_table, without_missing_tokens
+from sfumato.tables import DomainViolations, find_missing_tokens, open_source, profile_table, settled_if_wide
 from sfumato.workflow import (
     REPEATS,
     Answer,
@@ -575,12 +575,13 @@ def describe(source: Any, *, name: str | None = None, target: str | None = None)
     The proposal is made from raw data: it is for the owner only.
     """
     with open_source(source) as table:
-        marks = find_missing_tokens(table)
-        profile = profile_table(without_missing_tokens(table, marks) if marks else table)
+        read = settled_if_wide(table)
+        marks = find_missing_tokens(read)
+        profile = profile_table(read, marks)
         texts = {name for name, kind in table.table.schema().items() if kind.is_string()}
         if numbers := missing_numbers([column for column in profile.columns if column.name in texts]):
             marks = (*marks, *numbers)
-            profile = profile_table(without_missing_tokens(table, marks))
+            profile = profile_table(read, marks)
         written = {**_guessed_format(table.read_as), **({"missing": list(marks)} if marks else {})}
     where = source.path if isinstance(source, Source) else source
     shown = str(where) if isinstance(where, (str, Path)) else "table"

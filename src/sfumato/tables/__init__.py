@@ -7,6 +7,7 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 from sfumato.tables.cell_limit import ManyCellsError, collecting
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
+from sfumato.tables.duckdb.long_table import settled_if_wide
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
 from sfumato.tables.invalid_values import DomainViolations, consequences
 from sfumato.tables.left_out_counts import count_left_out, count_replaced, replacement_codes
@@ -35,5 +36,6 @@ __all__ = [
     "read_people",
     "reads_once",
     "replacement_codes",
+    "settled_if_wide",
     "without_missing_tokens",
 ]

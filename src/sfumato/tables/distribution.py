@@ -1,13 +1,14 @@
 """How the values of columns are distributed: counts over a few bins, or of the most frequent values; for the owner."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from sfumato.study.describe.column_profile import MOST_BINS, ColumnProfile, Distribution
 from sfumato.tables.engine import SourceTable
@@ -32,6 +33,53 @@ def count_distributions(source: SourceTable, asked: Sequence[Asked], table: ir.T
     listed = [one for one in asked if not _edges(one.profile) and _all_listed(one.profile)]
     bins = _count(source, table, [_bin(one, table[one.name]) for one in binned])
     texts = _count(source, table, [f"{one.place}:" + table[one.name] for one in listed])
+    return _distributions(asked, bins, texts)
+
+
+def has_bins(profile: ColumnProfile) -> bool:
+    """Whether the distribution of a column is counted by bins."""
+    return bool(_edges(profile))
+
+
+def count_long(source: SourceTable, asked: Sequence[Asked], table: ir.Table) -> dict[int, Distribution]:
+    """The same from a table of ``place`` and ``value``, for columns that are all counted by bins, or all by value."""
+    if not has_bins(asked[0].profile):
+        listed = [one for one in asked if _all_listed(one.profile)]
+        table = table.filter(table["value"].notnull())
+        counts = source.fetch(table.group_by("place", "value").aggregate(n=table.count())).to_pylist() if listed else []
+        return _distributions(listed, {}, {f"{row['place']}:{row['value']}": int(row["n"]) for row in counts})
+    edges = source.session.put(pa.table(_steps(asked)))
+    steps = ibis.table({"at": "int64", **dict.fromkeys(_STEPS[1:-1], "float64"), "single": "bool"}, name=edges)
+    joined = table.inner_join(steps, [table["place"] == steps["at"]])
+    value = joined["value"].cast("float64")
+    inner = ((value - joined["first"]) / joined["width"]).floor()
+    number = (value < joined["low"]).ifelse(0.0, (value >= joined["high"]).ifelse(joined["last"], inner))
+    number = joined["single"].ifelse(0.0, number).cast("int64") + joined["place"].cast("int64") * MOST_BINS
+    coded = joined.filter(joined["value"].notnull()).select(code=number)
+    counted = source.fetch(coded.group_by("code").aggregate(n=coded.count())).to_pylist()
+    return _distributions(asked, {row["code"]: int(row["n"]) for row in counted}, {})
+
+
+_STEPS: Final = ("at", "first", "width", "low", "high", "last", "single")
+
+
+def _steps(asked: Sequence[Asked]) -> dict[str, list[Any]]:
+    """Where the bins of columns lie, a row for each of them."""
+    rows: list[tuple[Any, ...]] = []
+    for one in asked:
+        edges = [float(edge) for edge in _edges(one.profile)]
+        last, width = len(edges) - 2, edges[1] - edges[0]
+        single = last == 0 or width <= 0
+        rows.append((one.place, edges[0], width or 1.0, edges[1], edges[-2], float(last), single))
+    return dict(zip(_STEPS, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _distributions(
+    asked: Sequence[Asked], bins: Mapping[Any, int], texts: Mapping[Any, int]
+) -> dict[int, Distribution]:
+    """The counts as distributions, by place."""
+    binned = [one for one in asked if _edges(one.profile)]
+    listed = [one for one in asked if not _edges(one.profile) and _all_listed(one.profile)]
     found: dict[int, Distribution] = {}
     for one in binned:
         labels = _labels(one.profile)

@@ -1,7 +1,7 @@
 """Profiling: a few queries over all columns of a table, before anything is declared about them; for the owner alone."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -17,12 +17,15 @@ from sfumato.study.describe.date_guess import Formats, guess_formats
 from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
 from sfumato.study.describe.set_guess import MOST_CODES, guess_separator
 from sfumato.tables import coding
-from sfumato.tables.distribution import Asked, count_distributions
+from sfumato.tables.distribution import Asked, count_distributions, count_long, has_bins
+from sfumato.tables.duckdb.long_table import can_be_long, is_long_enough, long_table
 from sfumato.tables.engine import SourceTable
+from sfumato.tables.missing_tokens import without_marks, without_missing_tokens
 
 T = TypeVar("T")
 
-_TOGETHER = 100  # columns looked at by one query
+_TOGETHER = 100  # columns looked at by one query, side by side
+_BELOW = 400  # and below each other
 _EXACT_CELLS = 50_000_000  # rows × columns up to which distinct values are counted exactly
 _NEARLY = 0.9  # of the values distinct by an approximate count: then it is counted exactly, unique columns matter
 _FEW = 10  # values that make a category however few records there are
@@ -45,6 +48,11 @@ class _Column:
     days: tuple[Formats, ...]  # ways to read the values as days; none if they are no days
     truths: bool
     separator: str = ""  # between the codes of a set; nothing if the values are no sets
+
+    @property
+    def shape(self) -> Hashable:
+        """What columns have in common that are asked the same."""
+        return self.type, self.numbers, self.days, self.truths
 
     def derived(self, raw: ir.Column) -> dict[str, ir.Column]:
         """The value as text (null where missing) and as whatever it may be, by names that cannot clash."""
@@ -79,72 +87,174 @@ class _Column:
         return {f"{name}{self.place}": question for name, question in asked.items()}
 
 
-def profile_table(source: SourceTable) -> Profile:
-    """What the columns hold. Distinct values are counted exactly in tables of up to 50 million values.
+def profile_table(source: SourceTable, marks: Sequence[str] = ()) -> Profile:
+    """What the columns hold, ``marks`` read as missing. Distinct values are counted exactly up to 50 million values.
 
-    In larger ones the count is approximate (a few per cent off), except for columns that are nearly unique and for
+    In larger tables the count is approximate (a few per cent off), except for columns that are nearly unique and for
     columns with so few values that they are listed.
     """
-    table = source.table
-    rows = int(source.fetch(table.aggregate(n=table.count()))["n"][0].as_py())
-    columns = _columns(source)
+    asking: _Asking = _Long(source, marks) if is_long_enough(source, _TOGETHER) else _Asking(source, marks)
+    rows = int(source.fetch(source.table.aggregate(n=source.table.count()))["n"][0].as_py())
+    columns = _columns(source, asking.sample())
     exact = rows * len(columns) <= _EXACT_CELLS
-    facts: dict[str, Any] = {}
-    for batch in _batches(columns):
-        derived = _derived(source, batch)
-        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
-    late = _written_late(source, columns, facts)
-    for batch in _batches(late):
-        derived = _derived(source, batch)
-        facts |= _asked(source, derived, {k: v for c in batch for k, v in c.questions(derived, exact=exact).items()})
+
+    def questions(column: _Column, table: ir.Table) -> dict[str, ir.Scalar]:
+        return column.questions(table, exact=exact)
+
+    facts = asking.ask(columns, questions)
+    late = _written_late(asking, columns, facts)
+    facts |= asking.ask(late, questions)
     columns = [next((c for c in late if c.place == column.place), column) for column in columns]
     close = [c for c in columns if facts[f"distinct{c.place}"] >= _NEARLY * facts[f"present{c.place}"]]
-    for batch in _batches([] if exact else close):
-        derived = _derived(source, batch)
-        facts |= _asked(source, derived, {f"distinct{c.place}": derived[f"v{c.place}"].nunique() for c in batch})
-    listed: dict[str, Any] = {}
-    for batch in _batches([c for c in columns if facts[f"distinct{c.place}"] <= 1.2 * LISTED]):
-        derived = _derived(source, batch)
-        lists = {f"{c.place}": derived[f"v{c.place}"].collect(distinct=True) for c in batch}
-        listed |= _asked(source, derived, lists)
-    profiled = [_profiled(c, rows, facts, listed.get(f"{c.place}")) for c in columns]
-    profiled = [_as_set(source, c, p) if c.separator else p for c, p in zip(columns, profiled, strict=True)]
-    return Profile(rows=rows, columns=_with_distributions(source, columns, profiled))
+    facts |= asking.ask([] if exact else close, lambda c, t: {f"distinct{c.place}": t[f"v{c.place}"].nunique()})
+    few = [c for c in columns if facts[f"distinct{c.place}"] <= 1.2 * LISTED]
+    facts |= asking.ask(few, lambda c, t: {f"list{c.place}": t[f"v{c.place}"].collect(distinct=True)})
+    profiled = [_profiled(c, rows, facts, facts.get(f"list{c.place}")) for c in columns]
+    profiled = [_as_set(asking, c, p) if c.separator else p for c, p in zip(columns, profiled, strict=True)]
+    counted = asking.distributions([(c, p) for c, p in zip(columns, profiled, strict=True) if p.lower or p.values])
+    found = (replace(p, distribution=counted.get(c.place)) for c, p in zip(columns, profiled, strict=True))
+    return Profile(rows=rows, columns=tuple(found))
 
 
-def _with_distributions(
-    source: SourceTable, columns: Sequence[_Column], profiled: Sequence[ColumnProfile]
-) -> tuple[ColumnProfile, ...]:
-    """The profiles with the counts of bins and of frequent values."""
-    counted: dict[int, Distribution] = {}
-    for batch in _batches([(c, p) for c, p in zip(columns, profiled, strict=True) if p.lower is not None or p.values]):
-        asked: list[Asked] = []
-        for column, found in batch:
-            name = "v"
-            if found.kind == "date":
-                name = f"d{column.days.index(found.formats)}_"
-            elif found.kind in ("integer", "number"):
-                name = f"x{column.numbers.index(found.number_formats)}_"
-            asked.append(Asked(column.place, found, f"{name}{column.place}"))
-        counted |= count_distributions(source, asked, _derived(source, [column for column, _ in batch]))
-    return tuple(replace(p, distribution=counted.get(c.place)) for c, p in zip(columns, profiled, strict=True))
+_Questions = Callable[["_Column", ir.Table], dict[str, ir.Scalar]]
 
 
-def _as_set(source: SourceTable, column: _Column, found: ColumnProfile) -> ColumnProfile:
+class _Asking:
+    """Asks the engine about columns side by side, some at a time."""
+
+    def __init__(self, source: SourceTable, marks: Sequence[str]) -> None:
+        self.source = without_missing_tokens(source, marks) if marks else source
+
+    def ask(self, columns: Sequence["_Column"], questions: _Questions) -> dict[str, Any]:
+        """The answers to questions about columns, by their names."""
+        facts: dict[str, Any] = {}
+        for batch in _batches(columns):
+            table = self.derived(batch)
+            asked = table.aggregate(**{k: v for c in batch for k, v in questions(c, table).items()})
+            facts |= self.source.fetch(asked).to_pylist()[0]
+        return facts
+
+    def derived(self, columns: Sequence["_Column"]) -> ir.Table:
+        """The derived columns of some columns."""
+        # Only the columns in question: expressions over a table of 2,000 are slow to build.
+        narrow = ibis.table({column.name: column.type for column in columns}, name=self.source.table.get_name())
+        return narrow.select(**{k: v for column in columns for k, v in column.derived(narrow[column.name]).items()})
+
+    def sample(self) -> list[Sequence[Any]]:
+        """Some values of each column, sorted: what is brought here are values of columns, and never a record."""
+        columns = list(self.source.table.schema().items())
+        found: list[Sequence[Any]] = [()] * len(columns)  # lists and bytes have no values that a study could declare
+        plain = [place for place, (_, kind) in enumerate(columns) if not (kind.is_nested() or kind.is_binary())]
+        for some in _batches(plain):
+            table = self.source.table
+            first = table.select(**{f"s{place}": table[columns[place][0]] for place in some}).limit(_SAMPLE)
+            # As text: an engine knows days that Python does not, such as infinity.
+            dated = [place for place in some if columns[place][1].is_date() or columns[place][1].is_timestamp()]
+            texts = {f"s{place}": first[f"s{place}"].cast("string") for place in dated}
+            first = first.mutate(**texts) if texts else first
+            asked = first.aggregate(**{n: first[n].collect(order_by=first[n]) for n in first.columns})
+            lists = self.source.fetch(asked)
+            for place in some:
+                found[place] = lists[f"s{place}"][0].as_py() or ()
+        return found
+
+    def distributions(self, found: Sequence[tuple["_Column", ColumnProfile]]) -> dict[int, Distribution]:
+        """The counts of bins and of frequent values, by place."""
+        counted: dict[int, Distribution] = {}
+        for batch in _batches(found):
+            asked = [Asked(c.place, profile, f"{_read_as(c, profile)}{c.place}") for c, profile in batch]
+            counted |= count_distributions(self.source, asked, self.derived([column for column, _ in batch]))
+        return counted
+
+
+class _Long(_Asking):
+    """Asks about columns of one type below each other: one question, however many columns there are."""
+
+    def __init__(self, source: SourceTable, marks: Sequence[str]) -> None:
+        super().__init__(source, ())
+        self._marks = marks
+
+    def ask(self, columns: Sequence["_Column"], questions: _Questions) -> dict[str, Any]:
+        facts = super().ask([c for c in columns if not can_be_long(c.type)], questions)
+        for some in self._alike([c for c in columns if can_be_long(c.type)], lambda c: c.shape):
+            table = self._below(some, some[0])
+            asked = questions(replace(some[0], place=0), table)
+            for row in self.source.fetch(table.group_by("place").aggregate(**asked)).to_pylist():
+                place = row.pop("place")
+                facts |= {f"{name.removesuffix('0')}{place}": answer for name, answer in row.items()}
+        return facts
+
+    def derived(self, columns: Sequence["_Column"]) -> ir.Table:
+        if any(not can_be_long(column.type) for column in columns):
+            return super().derived(columns)
+        (column,) = columns
+        raw = self._raw([(column.place, column.name)], column.type)
+        return raw.select(**column.derived(raw["raw"]))
+
+    def sample(self) -> list[Sequence[Any]]:
+        columns = list(self.source.table.schema().items())
+        found: list[Sequence[Any]] = [()] * len(columns)
+        places = [place for place, (_, kind) in enumerate(columns) if can_be_long(kind)]
+        for some in self._alike(places, lambda place: columns[place][1]):
+            kind = columns[some[0]][1]
+            first = self._raw([(place, columns[place][0]) for place in some], kind, records=_SAMPLE)
+            first = first.mutate(raw=first["raw"].cast("string")) if kind.is_date() or kind.is_timestamp() else first
+            asked = first.group_by("place").aggregate(values=first["raw"].collect(order_by=first["raw"]))
+            for row in self.source.fetch(asked).to_pylist():
+                found[row["place"]] = row["values"] or ()
+        return found
+
+    def distributions(self, found: Sequence[tuple["_Column", ColumnProfile]]) -> dict[int, Distribution]:
+        counted = super().distributions([one for one in found if not can_be_long(one[0].type)])
+        plain = [one for one in found if can_be_long(one[0].type)]
+        for some in self._alike(plain, lambda one: (one[0].shape, _read_as(*one), has_bins(one[1]))):
+            read = _read_as(*some[0])
+            table = self._below([column for column, _ in some], some[0][0])
+            asked = [Asked(column.place, profile, "value") for column, profile in some]
+            counted |= count_long(self.source, asked, table.select("place", value=table[f"{read}0"]))
+        return counted
+
+    def _below(self, columns: Sequence["_Column"], like: "_Column") -> ir.Table:
+        raw = self._raw([(column.place, column.name) for column in columns], like.type)
+        return raw.select("place", **replace(like, place=0).derived(raw["raw"]))
+
+    def _raw(self, columns: Sequence[tuple[int, str]], kind: DataType, *, records: int | None = None) -> ir.Table:
+        raw = long_table(self.source, columns, kind, records=records)
+        marked = kind.is_string() and self._marks
+        return raw.mutate(raw=without_marks(raw["raw"], self._marks)) if marked else raw
+
+    @staticmethod
+    def _alike(items: Sequence[T], shape: Callable[[T], Hashable]) -> Iterator[Sequence[T]]:
+        groups: dict[Hashable, list[T]] = {}
+        for item in items:
+            groups.setdefault(shape(item), []).append(item)
+        for group in groups.values():
+            yield from _batches(group, _BELOW)
+
+
+def _as_set(asking: _Asking, column: _Column, found: ColumnProfile) -> ColumnProfile:
     """A column whose values are sets, with all their codes; as it is where it is something else, or has too many."""
     if found.kind not in ("category", "text"):
         return found
-    value = _derived(source, [column])[f"v{column.place}"]
+    value = asking.derived([column])[f"v{column.place}"]
     parts = value.split(column.separator).unnest().name("code").as_table().distinct().limit(MOST_CODES + 1)
-    codes = {code.strip() for code in source.fetch(parts)["code"].to_pylist() if code is not None} - {""}
+    codes = {code.strip() for code in asking.source.fetch(parts)["code"].to_pylist() if code is not None} - {""}
     if len(codes) > MOST_CODES:
         return found
     return replace(found, kind="set", separator=column.separator, codes=tuple(sorted(codes)), values=())
 
 
-def _columns(source: SourceTable) -> list[_Column]:
+def _read_as(column: "_Column", found: ColumnProfile) -> str:
+    """The derived column that the distribution is of, without its place."""
+    if found.kind == "date":
+        return f"d{column.days.index(found.formats)}_"
+    if found.kind in ("integer", "number"):
+        return f"x{column.numbers.index(found.number_formats)}_"
+    return "v"
+
+
+def _columns(source: SourceTable, sample: Sequence[Sequence[Any]]) -> list[_Column]:
     """All columns, each with what a few of its values leave possible: one word rules out a column of numbers."""
-    sample = _sample(source)
     found: list[_Column] = []
     for place, (name, kind) in enumerate(source.table.schema().items()):
         values = [str(value) for value in sample[place] if not is_missing(value)]
@@ -165,23 +275,6 @@ def _columns(source: SourceTable) -> list[_Column]:
     return found
 
 
-def _sample(source: SourceTable) -> list[Sequence[Any]]:
-    """Some values of each column, sorted: what is brought here are values of columns, and never a record."""
-    columns = list(source.table.schema().items())
-    found: list[Sequence[Any]] = [()] * len(columns)  # lists and bytes have no values that a study could declare
-    plain = [place for place, (_, kind) in enumerate(columns) if not (kind.is_nested() or kind.is_binary())]
-    for some in _batches(plain):
-        first = source.table.select(**{f"s{place}": source.table[columns[place][0]] for place in some}).limit(_SAMPLE)
-        # As text: an engine knows days that Python does not, such as infinity.
-        dated = [place for place in some if columns[place][1].is_date() or columns[place][1].is_timestamp()]
-        texts = {f"s{place}": first[f"s{place}"].cast("string") for place in dated}
-        first = first.mutate(**texts) if texts else first
-        lists = source.fetch(first.aggregate(**{n: first[n].collect(order_by=first[n]) for n in first.columns}))
-        for place in some:
-            found[place] = lists[f"s{place}"][0].as_py() or ()
-    return found
-
-
 def _number_ways(kind: DataType, values: Sequence[str]) -> tuple[NumberFormats, ...]:
     """The ways in which a column may hold numbers."""
     if kind.is_numeric() or (kind.is_string() and _all_in(_NUMBERS, values)):
@@ -189,16 +282,16 @@ def _number_ways(kind: DataType, values: Sequence[str]) -> tuple[NumberFormats, 
     return guess_number_formats(values) if kind.is_string() else ()
 
 
-def _written_late(source: SourceTable, columns: Sequence[_Column], facts: dict[str, Any]) -> list[_Column]:
+def _written_late(asking: _Asking, columns: Sequence[_Column], facts: dict[str, Any]) -> list[_Column]:
     """Columns whose first values are plain numbers and whose later ones need a format: below 1,000 nobody sees it."""
     found: list[_Column] = []
     for column in columns:
         plain, present = (int(facts.get(f"{name}{column.place}") or 0) for name in ("numbers0_", "present"))
         if column.numbers != _PLAIN or not column.type.is_string() or not 0 < plain < present:
             continue
-        derived = _derived(source, [column])
+        derived = asking.derived([column])
         others = derived.filter(derived[f"x0_{column.place}"].isnull() & derived[f"v{column.place}"].notnull())
-        shown = source.fetch(others.select(value=others[f"v{column.place}"]).limit(_SAMPLE))["value"].to_pylist()
+        shown = asking.source.fetch(others.select(value=others[f"v{column.place}"]).limit(_SAMPLE))["value"].to_pylist()
         ways = guess_number_formats([*shown, *column.sample])
         found += [replace(column, numbers=ways)] if ways else []
     return found
@@ -216,20 +309,9 @@ def _ways(kind: DataType, values: Sequence[str]) -> tuple[Formats, ...]:
     return (guess_formats(values) or ()) if kind.is_string() else ()
 
 
-def _derived(source: SourceTable, columns: Sequence[_Column]) -> ir.Table:
-    # Only the columns in question: expressions over a table of 2,000 are slow to build.
-    narrow = ibis.table({column.name: column.type for column in columns}, name=source.table.get_name())
-    return narrow.select(**{k: v for column in columns for k, v in column.derived(narrow[column.name]).items()})
-
-
-def _asked(source: SourceTable, table: ir.Table, questions: dict[str, ir.Scalar]) -> dict[str, Any]:
-    answers: dict[str, Any] = source.fetch(table.aggregate(**questions)).to_pylist()[0]
-    return answers
-
-
-def _batches(columns: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(columns), _TOGETHER):
-        yield columns[start : start + _TOGETHER]
+def _batches(columns: Sequence[T], size: int = _TOGETHER) -> Iterator[Sequence[T]]:
+    for start in range(0, len(columns), size):
+        yield columns[start : start + size]
 
 
 def _profiled(column: _Column, rows: int, facts: dict[str, Any], listed: list[str | None] | None) -> ColumnProfile:

@@ -1,9 +1,10 @@
 """Which formats the dates of a column may be written in, told from some of its values; for proposals to the owner."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
-from sfumato.domains.dates import USUAL, DayFormat, read_day
+from sfumato.domains.dates import BLANKS, USUAL, DayFormat, read_day
 
 _DAYS: Final = (
     "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%Y%m%d", "%d %b %Y", "%d-%b-%Y", "%d%b%Y",
@@ -12,6 +13,7 @@ _DAYS: Final = (
 )  # fmt: skip
 _TIMES: Final = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
 CANDIDATES: Final = tuple(DayFormat.of(f"{day}{time}") for day in _DAYS for time in _TIMES)
+_LIKE_ONE: Final = re.compile("|".join(f"(?:{form.pattern[1:-1]})" for form in CANDIDATES))
 _MOST: Final = 3  # formats of one column; more are not a way to write dates
 _FIRST: Final = 20  # values that rule most formats out
 
@@ -35,6 +37,8 @@ def guess_formats(values: Sequence[str]) -> tuple[Formats, ...] | None:
         return None
     if all(read_day(value, USUAL) is not None for value in values):
         return ((),)
+    if not all(_LIKE_ONE.fullmatch(value.strip(BLANKS)) for value in values[:_FIRST]):  # nearly all columns end here
+        return None
     tried = [form for form in CANDIDATES if any(form.read(value) is not None for value in values[:_FIRST])]
     if not all(any(form.read(value) is not None for form in tried) for value in values[:_FIRST]):
         return None
