@@ -30,7 +30,7 @@ from sfumato.release.release import Release
 from sfumato.study.budget import parse_epsilon
 from sfumato.study.describe import Proposal, propose
 from sfumato.study.describe.value_notes import missing_numbers
-from sfumato.study.file import load_study, study_from_mapping
+from sfumato.study.file import load_study, study_from_mapping, study_sha256
 from sfumato.study.recipe import Chosen, Recipe, recipe_from_study
 from sfumato.study.source import Source
 from sfumato.study.study import Study as Declared
@@ -81,6 +81,11 @@ class Study(Displayed):
     def display(self) -> Display:
         """What is declared, and what the ledger has spent; nothing of the table is read."""
         return study_display(self.declared, lambda: self.ledger)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of what the study declares, the taxonomy files that it names included; not of its table."""
+        return study_sha256(self.declared)
 
     @cached_property
     def ledger(self) -> Ledger:

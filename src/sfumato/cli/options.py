@@ -33,6 +33,13 @@ Data = Annotated[
     str | None,
     typer.Option("--data", help="Where the table is if the bundle does not hold it: an address, or a folder of files."),
 ]
+StudySha256 = Annotated[
+    str | None,
+    typer.Option(
+        "--study-sha256",
+        help="Refuse unless the study, with the taxonomy files it names, has this hash; `plan --json` says it.",
+    ),
+]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Make no owner's report; `sfumato report` makes it later.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and errors too.")]
 Seed = Annotated[

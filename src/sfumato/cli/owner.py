@@ -19,11 +19,12 @@ from sfumato.cli.options import (
     ReleaseName,
     Seed,
     StudyFile,
+    StudySha256,
     To,
     Was,
 )
 from sfumato.cli.planned import say_epsilon_choice, say_plan
-from sfumato.errors import SourceError
+from sfumato.errors import SourceError, StudyError
 
 if TYPE_CHECKING:
     from sfumato.api import Study
@@ -145,7 +146,7 @@ def plan(
     with show.progress(shown=not json) as report:
         report("comparing the table with the study", 0, 1)
         found = opened.plan(release, check=not no_check)
-    say_plan(found, f"Release '{found.recipe.name}'", json=json)
+    say_plan(found, f"Release '{found.recipe.name}'", json=json, study_sha256=opened.sha256)
 
 
 def release(  # noqa: PLR0913, PLR0917 - options
@@ -157,6 +158,7 @@ def release(  # noqa: PLR0913, PLR0917 - options
     anyway: Anyway = False,
     no_report: NoReport = False,
     to: To = None,
+    study_sha256: StudySha256 = None,
     json: Json = False,
 ) -> None:
     """Make a release, verify it, publish the bundle and record it in the ledger; then make the owner's report.
@@ -169,6 +171,12 @@ def release(  # noqa: PLR0913, PLR0917 - options
     from sfumato.workflow import published_words
 
     opened = Study.load(study)
+    if study_sha256 is not None and opened.sha256 != study_sha256.strip().lower():
+        raise StudyError(
+            f"the study '{study.name}' declares something else than what was confirmed",
+            "look at the plan again, and take the hash from it (`sfumato plan … --json`)",
+            code="SF-STUDY-641",
+        )
     if insecure_seed is not None:
         show.warn("--insecure-seed makes the noise repeatable: this release has no guarantee, and its manifest says so")
     done = None

@@ -13,10 +13,10 @@ if TYPE_CHECKING:  # what `sfumato --help` need not import
     from sfumato.workflow import EpsilonChoice, Plan
 
 
-def say_plan(found: "Plan", what: str, *, json: bool) -> None:
+def say_plan(found: "Plan", what: str, *, json: bool, study_sha256: str | None = None) -> None:
     """What would be done, as sentences or as JSON."""
     if json:
-        show.as_json(found.as_json())
+        show.as_json({**found.as_json(), **({} if study_sha256 is None else {"study_sha256": study_sha256})})
         return
     show.say(f"{what} of the study '{found.study}' would do this:")
     show.bullets(found.sentences)

@@ -45,14 +45,14 @@ def serve(
     if host not in {"127.0.0.1", "localhost", "::1"}:
         show.warn(f"others on the network can reach {host}: give the address with the token to nobody else")
 
-    def ready(address: str) -> None:
+    def ready(address: str, page: Path) -> None:
         if json:
             show.as_json({"address": address})
         else:
             show.say(f"the workbench is at {address}")
             show.say("Ctrl-C ends it")
         if not (no_browser or json):
-            typer.launch(address)
+            typer.launch(str(page))
 
     start(
         tuple(path.resolve() for path in folders),

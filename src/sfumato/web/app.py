@@ -3,9 +3,11 @@
 import mimetypes
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -13,7 +15,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from sfumato.errors import InternalError, SfumatoError, UsageError
 from sfumato.look import stylesheet
@@ -25,15 +26,17 @@ from sfumato.web.workspace import Workspace
 
 _STYLE = "sfumato.css"
 _STATIC = (_STYLE, "htmx.min.js", "sse.min.js", "page.js", "taxonomy.js")
+_BAD_REQUEST = 400
 _SCRIPT = "text/javascript; charset=utf-8"
 
 
-def make_app(settings: Settings) -> ASGIApp:
+def make_app(settings: Settings) -> Guard:
     """The guarded application."""
     workspace = Workspace(settings)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        threading.Thread(target=_warm, daemon=True).start()
         try:
             yield
         finally:
@@ -45,7 +48,13 @@ def make_app(settings: Settings) -> ASGIApp:
         lifespan=lifespan,
     )
     app.state.workspace = workspace
-    return Guard(app, settings)
+    return Guard(app, settings, workspace)
+
+
+def _warm() -> None:
+    """Import what pages import when they first need it, so that no page waits for that."""
+    for module in ("sfumato.api", "sfumato.ledger.sqlite", "sfumato.methods.full_domain.lattice"):
+        import_module(module)
 
 
 async def _static(request: Request) -> Response:
@@ -94,6 +103,10 @@ async def _told(request: Request, error: Exception) -> Response:
 async def _not_found(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     told = UsageError("there is no such page", "go back to the start page", code="SF-USAGE-417")
+    if status == _BAD_REQUEST:
+        told = UsageError(
+            "what the page sent cannot be read, or is too much", "reload the page, and send less", code="SF-USAGE-641"
+        )
     return _shown(request, told, status=status)
 
 

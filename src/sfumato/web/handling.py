@@ -7,6 +7,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.web.guard import MOST_BODY
+
 _MOST_FIELDS = 20_000  # of a form: a grid of thousands of columns
 
 
@@ -14,7 +16,7 @@ def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Reques
     """A page that takes a form. Pages without one are plain functions, which Starlette runs in a thread itself."""
 
     async def handle(request: Request) -> Response:
-        form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+        form = await request.form(max_files=0, max_fields=_MOST_FIELDS, max_part_size=MOST_BODY)
         return await run_in_threadpool(handler, request, form)
 
     handle.__name__ = handler.__name__

@@ -8,9 +8,11 @@ may open, since it may hold what was computed from raw records. The title and th
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +29,8 @@ State = Literal["running", "done", "failed", "cancelled"]
 _LOOK: Final = 0.25  # seconds between two looks at what a job has written
 _PATIENCE: Final = 20.0  # seconds that a cancelled job may take to clean up
 _MOST: Final = 8  # jobs at a time
+_MOST_SAID: Final = 1 << 20  # bytes of what a job said that are looked at
+_MOST_KEPT: Final = 50  # jobs of a kind that have ended, of a study
 PROGRESS: Final = "SFUMATO_PROGRESS"
 
 
@@ -40,6 +44,7 @@ class Job:
     command: tuple[str, ...]  # as a person would type it
     folder: Path
     process: subprocess.Popen[bytes] = field(repr=False)
+    printed: list[Any] = field(default_factory=list, repr=False)  # its result, once it has ended and was read
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
     cancelled: bool = False
@@ -64,10 +69,16 @@ class Job:
     @property
     def result(self) -> Any:
         """The JSON document that it printed; None if there is none."""
+        if self.printed:
+            return self.printed[0]
+        ended = self.process.poll() is not None
         try:
-            return json.loads((self.folder / "out").read_text(encoding="utf-8"))
+            found = json.loads((self.folder / "out").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
+        if ended:
+            self.printed.append(found)
+        return found
 
     @property
     def error(self) -> Mapping[str, Any]:
@@ -84,9 +95,10 @@ class Job:
         return [line.removeprefix("warning: ") for line in self.lines() if line.startswith("warning: ")]
 
     def lines(self) -> list[str]:
-        """What it wrote to standard error."""
-        with suppress(OSError):
-            return (self.folder / "err").read_text(encoding="utf-8", errors="replace").splitlines()
+        """What it wrote to standard error; of very much the end."""
+        with suppress(OSError), (self.folder / "err").open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_SAID))
+            return file.read(_MOST_SAID).decode("utf-8", "replace").splitlines()
         return []
 
     def progress(self) -> dict[str, Any]:
@@ -127,12 +139,18 @@ class Job:
 class Jobs:
     """The jobs of one workbench."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, hold: int | None = None) -> None:
         self._folder = folder
+        self._hold = () if hold is None else (hold,)  # a file that is open in jobs, too, while they run
         self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()  # pages are made in threads
 
     def start(self, kind: str, arguments: Sequence[str], *, cwd: Path, study: str | None = None) -> Job:
         """Run `sfumato ARGUMENTS --json` in a folder."""
+        with self._lock:
+            return self._start(kind, arguments, cwd, study)
+
+    def _start(self, kind: str, arguments: Sequence[str], cwd: Path, study: str | None) -> Job:
         if sum(job.state == "running" for job in self._jobs.values()) >= _MOST:
             raise UsageError(
                 f"{_MOST} jobs are running already", "wait until one of them ends, or cancel one", code="SF-USAGE-410"
@@ -150,10 +168,19 @@ class Jobs:
                 cwd=cwd,
                 env={**os.environ, PROGRESS: "json", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
                 start_new_session=True,  # Ctrl-C in the terminal of the workbench is not for its jobs
+                pass_fds=self._hold,
             )
         job = Job(id=name, kind=kind, study=study, command=("sfumato", *arguments), folder=folder, process=process)
         self._jobs[name] = job
+        self._forget(study, kind)
         return job
+
+    def _forget(self, study: str | None, kind: str) -> None:
+        """Let go of the oldest of very many jobs that have ended."""
+        ended = [j for j in self._jobs.values() if (j.study, j.kind) == (study, kind) and j.state != "running"]
+        for job in ended[:-_MOST_KEPT]:
+            del self._jobs[job.id]
+            shutil.rmtree(job.folder, ignore_errors=True)
 
     def get(self, name: str) -> Job:
         """A job by its id."""
@@ -163,19 +190,26 @@ class Jobs:
 
     def of(self, study: str, kind: str | None = None) -> list[Job]:
         """The jobs of a study, the newest first."""
-        found = [job for job in self._jobs.values() if job.study == study and kind in (None, job.kind)]
+        with self._lock:
+            found = [job for job in self._jobs.values() if job.study == study and kind in (None, job.kind)]
         return found[::-1]
 
     async def close(self) -> None:
         """Wait a moment for jobs to end after they were asked to; those that publish are never killed."""
-        for job in self._jobs.values():
+        every = list(self._jobs.values())
+        for job in every:
             if job.kind not in {"release", "ask", "learn"}:
                 job.cancel()
         waited = time.monotonic()
-        while any(job.cancelled and job.state == "running" for job in self._jobs.values()):
+        while any(job.cancelled and job.state == "running" for job in every):
             if time.monotonic() - waited > _PATIENCE:
                 return
             await asyncio.sleep(_LOOK)
+
+
+def path_argument(path: str) -> str:
+    """A path, or an address, as an argument of a command: a file that is called `--name` is no option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _parsed(line: str) -> dict[str, Any]:

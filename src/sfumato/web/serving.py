@@ -10,6 +10,7 @@ import uvicorn
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
+from sfumato.web.peer import OwnUser
 from sfumato.web.settings import Settings
 
 FIRST_PORT: Final = 8765
@@ -23,9 +24,13 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     begin: Path | None = None,
-    ready: Callable[[str], None],
+    ready: Callable[[str, Path], None],
 ) -> None:
-    """Serve until interrupted; ``ready`` gets the address with the start token. ``begin`` is a study to open."""
+    """Serve until interrupted. ``begin`` is a study to open.
+
+    ``ready`` gets the address with the start token, and a page that leads there, which its owner alone may open: what a
+    browser is started with can be read by every user of the machine.
+    """
     tls = certificate is not None and key is not None
     if not _is_loopback(host) and not tls:
         raise UsageError(
@@ -35,8 +40,11 @@ def serve(
         )
     listening = _listen(host, port)
     settings = Settings(folders=folders, begin=begin, host=host, port=listening.getsockname()[1], tls=tls)
+    app = make_app(settings)
     config = uvicorn.Config(
-        make_app(settings),
+        app,
+        http=OwnUser,
+        ws="none",
         log_level="critical",  # an access log would say which columns were looked at
         access_log=False,
         server_header=False,
@@ -47,8 +55,20 @@ def serve(
         ssl_certfile=None if certificate is None else str(certificate),
         ssl_keyfile=None if key is None else str(key),
     )
-    ready(settings.address)
+    ready(settings.address, _opener(app.workspace.private, settings.address))
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _opener(folder: Path, address: str) -> Path:
+    page = folder / "open.html"
+    page.touch(mode=0o600)
+    page.write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0;url={address}"><title>Sfumato</title>'
+        f'<p><a href="{address}">Open the workbench</a></p></html>\n',
+        encoding="utf-8",
+    )
+    return page
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

@@ -1,15 +1,18 @@
 """A bundle in a ZIP file from anybody: only the files of one folder are unpacked, counted byte by byte."""
 
+import shutil
 import stat
 import tempfile
+import zipfile
 from pathlib import Path, PurePosixPath
 from typing import Final
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from sfumato.errors import VerifyError
 from sfumato.release.bundle.atomic_files import MANIFEST
 
 _MOST_FILES: Final = 10_000
+_LONGEST_ENTRY: Final = 400  # bytes in the directory of a ZIP file, on average
 _CHUNK: Final = 1 << 20
 _AGAIN: Final = "do not use it, and get the bundle again from who published it"
 
@@ -23,21 +26,43 @@ def unpack_bundle(archive: Path, into: Path, *, most: int) -> Path:
     into.mkdir(mode=0o700, exist_ok=True, parents=True)
     target = Path(tempfile.mkdtemp(dir=into))
     try:
+        _unpack(archive, target, most)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    return target
+
+
+def _unpack(archive: Path, target: Path, most: int) -> None:
+    try:
+        _refuse_many(archive)
         with ZipFile(archive) as opened:
-            wanted = _wanted(opened)
             left = most
-            for name, info in wanted.items():
+            for name, info in _wanted(opened).items():
                 left = _write(opened, info, target / name, left)
     except (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError):
         raise VerifyError("the ZIP file cannot be read", _AGAIN, code="SF-VERIFY-431") from None
-    return target
+
+
+def _refuse_many(archive: Path) -> None:
+    """Look at the end of the file, where the size of its directory stands: all of that is read into memory."""
+    with archive.open("rb") as file:
+        found = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # noqa: SLF001 - it is there in every version
+    if found is None:
+        raise BadZipFile
+    if found[zipfile._ECD_SIZE] > _MOST_FILES * _LONGEST_ENTRY:  # type: ignore[attr-defined]  # noqa: SLF001
+        raise _too_many()
+
+
+def _too_many() -> VerifyError:
+    return VerifyError(f"the ZIP file has more than {_MOST_FILES:,} files", _AGAIN, code="SF-VERIFY-432")
 
 
 def _wanted(opened: ZipFile) -> dict[str, ZipInfo]:
     """The files of the one folder with manifest.json, by their names in it."""
     every = opened.infolist()
     if len(every) > _MOST_FILES:
-        raise VerifyError(f"the ZIP file has more than {_MOST_FILES:,} files", _AGAIN, code="SF-VERIFY-432")
+        raise _too_many()
     homes = sorted({str(PurePosixPath(info.filename).parent) for info in every if _name(info) == MANIFEST})
     if len(homes) != 1:
         found = "no" if not homes else "more than one"
@@ -49,6 +74,12 @@ def _wanted(opened: ZipFile) -> dict[str, ZipInfo]:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) and not info.is_dir():
             raise VerifyError("the ZIP file holds a link or a device", _AGAIN, code="SF-VERIFY-434")
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others take as much memory as the file asks for
+            raise VerifyError(
+                "the ZIP file is packed in an unusual way",
+                "unpack it by another program, and open the folder",
+                code="SF-VERIFY-641",
+            )
         assert "/" not in name, "the last part of a path"
     return {name: info for name, info in inside.items() if not info.is_dir() and _plain(name)}
 

@@ -1,18 +1,27 @@
 """What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
 
 import hashlib
+import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from sfumato.errors import SourceError, UsageError
+from starlette.concurrency import run_in_threadpool
+
+from sfumato.errors import SourceError, UsageError, unwritable
 from sfumato.file_names import file_stem
-from sfumato.web.jobs import Job, Jobs
+from sfumato.web.jobs import Job, Jobs, path_argument
+from sfumato.web.private_folder import PrivateFolder
 from sfumato.web.settings import Settings
 from sfumato.web.study_document import StudyDocument
+
+_AT_ONCE: Final = 1 << 20  # bytes of an upload that are written at once
+_LEFT_FREE: Final = 1 << 29  # bytes of the disk that uploads leave to others
 
 
 @dataclass(eq=False)
@@ -23,6 +32,7 @@ class OpenStudy:
     path: Path
     described: Job | None = None
     cache: dict[str, Any] = field(default_factory=dict)  # what pages computed for one version of the file
+    editing: threading.Lock = field(default_factory=threading.Lock, repr=False)  # edits of pages go one after another
     tour: bool = False  # whether pages say what to do next
 
     def document(self) -> StudyDocument:
@@ -40,8 +50,10 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.private = Path(tempfile.mkdtemp(prefix="sfumato-page-"))  # only its owner may open it
-        self.jobs = Jobs(self.private)
+        self._folder = PrivateFolder()
+        self.private = self._folder.path
+        self.jobs = Jobs(self.private, hold=self._folder.handle)
+        self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
         self._bundles: dict[str, Path] = {}
         if settings.begin is not None:
@@ -65,14 +77,32 @@ class Workspace:
             )
         return path
 
+    def resolve_source(self, named: str) -> str:
+        """The source that a page names: an address as it is, or a path, relative to the folder of new studies.
+
+        An address may name a file as well, and that is held to the opened folders like any path.
+        """
+        if "://" not in named:
+            return Path(os.path.relpath(self.resolve(named), self.home)).as_posix()
+        parts = urlsplit(named)
+        files = [unquote(parts.path).removeprefix("/")] if parts.scheme.lower() == "duckdb" else []
+        files += [path for path in parse_qs(parts.query).get("path", []) if not parts.netloc]
+        files += [path for path in parse_qs(parts.query).get("scratch", []) if not parts.netloc]
+        if parts.scheme.lower() == "file":
+            files += [unquote(parts.path)]
+        for file in files:
+            self.resolve(urlsplit(file).path if "://" in file else file)
+        return named
+
     def open_study(self, path: Path) -> OpenStudy:
         """A study file by its path."""
         if not path.is_file():
             raise UsageError(f"there is no file '{path.name}' there", "check the path", code="SF-USAGE-414")
         key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
-        if key not in self._studies:
-            self._studies[key] = OpenStudy(key, path)
-        return self._studies[key]
+        with self._lock:
+            if key not in self._studies:
+                self._studies[key] = OpenStudy(key, path)
+            return self._studies[key]
 
     def study(self, key: str) -> OpenStudy:
         """An open study by its key."""
@@ -87,18 +117,33 @@ class Workspace:
 
     def describe(self, study: OpenStudy, source: str) -> Job:
         """Start to describe the table of a study; the result is for the owner's eyes."""
-        study.described = self.jobs.start("describe", ["describe", source], cwd=study.path.parent, study=study.key)
+        with self._lock:
+            if study.described is not None and study.described.state == "running":
+                return study.described
+            return self._describe(study, source)
+
+    def _describe(self, study: OpenStudy, source: str) -> Job:
+        study.described = self.jobs.start(
+            "describe", ["describe", path_argument(source)], cwd=study.path.parent, study=study.key
+        )
         return study.described
 
     def new_study(self, source: str, *, name: str) -> OpenStudy:
         """A new study file for a table, with nothing declared yet."""
         stem = file_stem(name) or "study"
-        path = next(p for p in _numbered(self.home, stem) if not p.exists())
-        text = (
-            "# Made on the workbench. A column is released only with a role that you confirmed.\n"
-            f"name: {path.stem}\nsource: {_quoted(source)}\nprivacy: {{unit: record}}\nattributes: {{}}\n"
-        )
-        StudyDocument(path, text, stored=None).save()
+        for path in _numbered(self.home, stem):
+            text = (
+                "# Made on the workbench. A column is released only with a role that you confirmed.\n"
+                f"name: {path.stem}\nsource: {_quoted(source)}\nprivacy: {{unit: record}}\nattributes: {{}}\n"
+            )
+            try:
+                with path.open("x", encoding="utf-8") as file:  # two pages at once get two studies
+                    file.write(text)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise unwritable(path, error) from None
+            break
         return self.open_study(path)
 
     def open_bundle(self, path: Path) -> str:
@@ -113,8 +158,14 @@ class Workspace:
             raise UsageError("this bundle is not open", "open it on the start page", code="SF-USAGE-416")
         return self._bundles[key]
 
-    async def store_upload(self, name: str, chunks: AsyncIterator[bytes]) -> Path:
-        """Keep a table that was dropped on the page until the workbench ends; one that is too large is refused."""
+    async def store_upload(self, name: str, chunks: AsyncIterator[bytes], *, stated: int | None = None) -> Path:
+        """Keep a table that was dropped on the page until the workbench ends.
+
+        One that is too large is refused: at once if it says how large it is, else when too many bytes have come. So is
+        one that would fill the disk.
+        """
+        if stated is not None:
+            self._refuse_large(stated)
         folder = self.private / "uploads"
         folder.mkdir(mode=0o700, exist_ok=True)
         safe = file_stem(Path(name).stem) or "table"
@@ -122,13 +173,17 @@ class Workspace:
             s for s in Path(name).suffixes[-2:] if s.lower() in {".csv", ".tsv", ".txt", ".gz", ".parquet"}
         )
         path = Path(tempfile.mkdtemp(dir=folder)) / f"{safe}{ending.lower() or '.csv'}"
-        size = 0
+        size, held = 0, bytearray()
         try:
             with path.open("xb") as out:
                 async for chunk in chunks:
                     size += len(chunk)
-                    self._refuse_large(size)
-                    out.write(chunk)
+                    held += chunk
+                    if len(held) >= _AT_ONCE or size > self.settings.most_uploaded:
+                        self._refuse_large(size)
+                        await run_in_threadpool(out.write, bytes(held))  # a slow disk holds up no other page
+                        held.clear()
+                out.write(held)
         except BaseException:
             shutil.rmtree(path.parent, ignore_errors=True)
             raise
@@ -141,14 +196,20 @@ class Workspace:
                 "open it by its path in place of dropping it here",
                 code="SF-SOURCE-420",
             )
+        if shutil.disk_usage(self.private).free < _LEFT_FREE:
+            raise SourceError(
+                "there is too little space on the disk for a copy of the file",
+                "open it by its path in place of dropping it here",
+                code="SF-SOURCE-641",
+            )
 
     async def close(self) -> None:
-        """End jobs that publish nothing, and remove what was uploaded."""
+        """End jobs that publish nothing, and remove what was uploaded, unless a release that goes on may need it."""
         await self.jobs.close()
-        shutil.rmtree(self.private, ignore_errors=True)
+        await run_in_threadpool(self._folder.let_go)
 
 
-def _numbered(folder: Path, stem: str) -> Any:
+def _numbered(folder: Path, stem: str) -> Iterator[Path]:
     yield folder / f"{stem}.yaml"
     number = 2
     while True:

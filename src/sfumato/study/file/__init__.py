@@ -1,6 +1,6 @@
 """Read what the owner declares: study files and taxonomy files."""
 
-from sfumato.study.file.dump import dump_study
+from sfumato.study.file.dump import dump_study, study_sha256
 from sfumato.study.file.icd9_file import icd9_taxonomy
 from sfumato.study.file.load import load_study, study_from_mapping, study_from_text
 from sfumato.study.file.model_text import read_models
@@ -17,5 +17,6 @@ __all__ = [
     "study_from_mapping",
     "study_from_text",
     "study_schema",
+    "study_sha256",
     "taxonomy_to_yaml",
 ]

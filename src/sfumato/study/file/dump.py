@@ -1,5 +1,7 @@
 """From a study back to its file: whole, or as changes to a file that keep its comments."""
 
+import hashlib
+import json
 from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from fractions import Fraction
@@ -45,6 +47,15 @@ def dump_study(study: Study, *, onto: str | None = None) -> str:
             code="SF-STUDY-132",
         )
     return out.getvalue()
+
+
+def study_sha256(study: Study) -> str:
+    """The SHA-256 of what a study declares, whatever its file looks like; the files that it names are part of it.
+
+    Two studies with the same one are the same: the fields that are hashed read back as the study they are of. It is
+    taken of a study that was read, so nothing can change between what is hashed and what is used.
+    """
+    return hashlib.sha256(json.dumps(_fields(study), default=str).encode()).hexdigest()
 
 
 def _change(document: object, old: Mapping[str, object], new: Mapping[str, object]) -> None:

@@ -22,7 +22,7 @@ from sfumato.web.column_entry import (
 )
 from sfumato.web.column_rows import PAGE, ROLES, SHOWS, Columns, Row, columns_of
 from sfumato.web.handling import posted
-from sfumato.web.jobs import Job
+from sfumato.web.jobs import Job, path_argument
 from sfumato.web.rendering import open_study, page, shell, workspace
 from sfumato.web.study_document import StudyDocument
 from sfumato.web.workspace import OpenStudy
@@ -190,10 +190,11 @@ def _edited(
 ) -> Response:
     """Save an edit, and swap what it changed."""
     opened = open_study(request)
-    before = opened.document()
-    after = edit(before, columns_of(opened))
-    if after.text != before.text:
-        save_checked(after, before)
+    with opened.editing:
+        before = opened.document()
+        after = edit(before, columns_of(opened))
+        if after.text != before.text:
+            save_checked(after, before)
     values = _shown(opened, swapped=True, **_filter(form), **more)
     found: Columns = values["columns"]
     changed = None if row is None else found.get(row)
@@ -314,7 +315,9 @@ def check(request: Request, form: FormData) -> Response:
     before = _last_check(opened)
     if before is not None and before.state == "running":
         before.cancel()
-    job = workspace(request).jobs.start("check", ["check", opened.path.name], cwd=opened.path.parent, study=opened.key)
+    job = workspace(request).jobs.start(
+        "check", ["check", path_argument(opened.path.name)], cwd=opened.path.parent, study=opened.key
+    )
     opened.cache["check"], opened.cache["check-version"] = job, document.version
     return page(request, "column_messages.html", **_shown(opened, **_filter(form)))
 

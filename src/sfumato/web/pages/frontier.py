@@ -19,7 +19,7 @@ from sfumato.frontier import Point, default_sweep, sweep_from_settings
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
 from sfumato.web.handling import go, posted
-from sfumato.web.jobs import Job
+from sfumato.web.jobs import Job, path_argument
 from sfumato.web.method_forms import read_yaml
 from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
 from sfumato.web.sweep_points import BASELINE, Candidate, candidates, finished, plot, series_of, stored
@@ -179,7 +179,7 @@ def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
     axes = [*(["--x", asked["x"]] * (asked["x"] != _X)), *(["--y", asked["y"]] * (asked["y"] != _Y))]
     more = [part for name in asked["measures"] for part in ("--measure", name)]
     repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
-    return ["frontier", opened.path.name, *purpose, *named, *axes, *more, *repeats]
+    return ["frontier", path_argument(opened.path.name), *purpose, *named, *axes, *more, *repeats]
 
 
 def _command(opened: OpenStudy, asked: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from sfumato.ledger.spending import RECORD, entries_over
 from sfumato.study.budget import show as exact
 from sfumato.study.study import Study
 from sfumato.web.handling import posted
+from sfumato.web.jobs import path_argument
 from sfumato.web.made_releases import folder_of
 from sfumato.web.rendering import load, open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy
@@ -160,7 +161,7 @@ def verify(request: Request, form: FormData) -> Response:  # noqa: ARG001 - it h
     """Check the chain of hashes, the head file and the bundles on disk, as a job."""
     opened = open_study(request)
     job = workspace(request).jobs.start(
-        "ledger", ["ledger", opened.path.name, "verify"], cwd=opened.path.parent, study=opened.key
+        "ledger", ["ledger", path_argument(opened.path.name), "verify"], cwd=opened.path.parent, study=opened.key
     )
     opened.cache["ledger"] = job.id
     return page(request, "ledger_verify.html", study=opened, **_verification(request, opened))
@@ -186,7 +187,10 @@ def export(request: Request) -> Response:
     if form not in _FORMS:
         raise UsageError("the ledger is exported as JSON or CSV", "choose one of them", code="SF-USAGE-450")
     job = workspace(request).jobs.start(
-        "export", ["ledger", opened.path.name, "export", "--format", form], cwd=opened.path.parent, study=opened.key
+        "export",
+        ["ledger", path_argument(opened.path.name), "export", "--format", form],
+        cwd=opened.path.parent,
+        study=opened.key,
     )
     try:
         job.process.wait(_PATIENCE)

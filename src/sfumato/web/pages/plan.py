@@ -24,6 +24,7 @@ from sfumato.study.recipe import Chosen, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.web.handling import go, posted
+from sfumato.web.jobs import path_argument
 from sfumato.web.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number, read_yaml
 from sfumato.web.planning import (
     GRID,
@@ -222,7 +223,7 @@ def _saved(opened: OpenStudy, form: FormData) -> tuple[ReleaseForm, StudyDocumen
 def _start_check(request: Request, opened: OpenStudy, name: str) -> None:
     """Plan the release with a look at the table, as a job; what it finds is for the owner."""
     job = workspace(request).jobs.start(
-        "plan", ["plan", opened.path.name, name], cwd=opened.path.parent, study=opened.key
+        "plan", ["plan", path_argument(opened.path.name), name], cwd=opened.path.parent, study=opened.key
     )
     opened.cache[f"plan {name}"] = (opened.document().version, job)
 
@@ -273,13 +274,13 @@ def measure(request: Request, form: FormData) -> Response:
     if named == _PACKAGED or not named:
         table = str(files("sfumato") / "data" / "adult" / "adult.parquet")
     elif "://" in named:
-        table = named
+        table = found.resolve_source(named)
     else:
         path = found.resolve(named)
         _refuse_own_table(opened, path)
         table = os.path.relpath(path, opened.path.parent)
     epsilons = sorted({*("0.1", "0.5", "1", "2"), str(form.get("p.epsilon") or "1").strip()})
-    asked = ["plan", opened.path.name, name, "--epsilons", ",".join(epsilons), "--stand-in", table]
+    asked = ["plan", path_argument(opened.path.name), name, "--epsilons", ",".join(epsilons), "--stand-in", table]
     records = str(form.get("records") or "").strip()
     if records:
         asked += ["--records", records.replace(",", "")]

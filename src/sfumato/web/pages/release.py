@@ -16,11 +16,12 @@ from sfumato.errors import SfumatoError, StudyError, UsageError
 from sfumato.methods import METHODS, build
 from sfumato.study.budget import parse_epsilon
 from sfumato.study.budget import show as exact
+from sfumato.study.file import study_sha256
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import recipe_from_study
 from sfumato.study.study import Study
 from sfumato.web.handling import go, posted
-from sfumato.web.jobs import Job
+from sfumato.web.jobs import Job, path_argument
 from sfumato.web.made_releases import MadeRelease, entries_of, made_release
 from sfumato.web.method_forms import ReleaseForm
 from sfumato.web.planning import budget_bar, linked, outcome_of
@@ -70,7 +71,7 @@ def _plan_values(opened: OpenStudy, declared: Study, name: str) -> dict[str, Any
     draft = ReleaseForm.from_settings(name, document.get("releases", name) or {})
     found: dict[str, Any] = {
         "draft": draft,
-        "version": document.version,
+        "version": study_sha256(declared),
         "statement": "",
         "limits": "",
         "out": _next_folder(declared, name),
@@ -137,18 +138,22 @@ def start(request: Request, form: FormData) -> Response:
             raise UsageError(
                 "a release of this study is running already", "reload this page to see it", code="SF-USAGE-444"
             )
-        document = opened.document()
-        if str(form.get("version") or "") != document.version:
+        declared = opened.document().study()
+        confirmed = study_sha256(declared)
+        if str(form.get("version") or "") != confirmed:
             raise StudyError(
                 f"the study '{opened.path.name}' was changed since this plan was shown",
                 "reload this page, and read the plan again",
                 code="SF-STUDY-437",
             )
-        declared = document.study()
         spends = build(recipe_from_study(declared, name)).spends
         _refuse_unconfirmed(name, spends, form)
         workspace(request).jobs.start(
-            "release", ["release", opened.path.name, name, "--no-report"], cwd=opened.path.parent, study=opened.key
+            "release",
+            # The command reads the study again: it is told which one was confirmed, and refuses another.
+            ["release", path_argument(opened.path.name), name, "--no-report", "--study-sha256", confirmed],
+            cwd=opened.path.parent,
+            study=opened.key,
         )
     return go(f"/s/{opened.key}/release")
 
@@ -256,7 +261,11 @@ def report(request: Request, form: FormData) -> Response:  # noqa: ARG001 - it h
     opened, _, found = _release(request)
     assert found.folder is not None, "the page offers it only then"
     return _begin(
-        request, opened, found, "report", ["report", _relative(opened, found.folder), "--against", opened.path.name]
+        request,
+        opened,
+        found,
+        "report",
+        ["report", _relative(opened, found.folder), "--against", path_argument(opened.path.name)],
     )
 
 

@@ -16,6 +16,7 @@ from sfumato.release.bundle.atomic_files import MANIFEST
 from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.release.storage.untrusted import read_bounded
 from sfumato.web.handling import go, posted
+from sfumato.web.jobs import path_argument
 from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy
 
@@ -54,7 +55,7 @@ def run(request: Request, form: FormData) -> Response:
     kind = request.path_params["kind"]
     found = _bundles(opened)
     at = _place(form, "release", found)
-    file = ["--against", opened.path.name]
+    file = ["--against", path_argument(opened.path.name)]
     bundle = f"releases/{found[at]['folder']}"
     if kind == "measures":
         arguments = ["evaluate", "measures", bundle, *file, "--only", ",".join(_MEASURES)]
@@ -152,7 +153,7 @@ def _place(form: FormData, name: str, found: Mapping[str, Any]) -> str:
 
 
 def _command(opened: OpenStudy, arguments: list[str]) -> str:
-    return " ".join(["sfumato", *map(quote, [*arguments, "--against", opened.path.name])])
+    return " ".join(["sfumato", *map(quote, [*arguments, "--against", path_argument(opened.path.name)])])
 
 
 ROUTES: Final[list[Route]] = [

@@ -1,6 +1,5 @@
 """The start page: open a table, a study or a bundle."""
 
-import os
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -43,12 +42,9 @@ def open_table(request: Request, form: FormData) -> Response:
     """A table by its path or address: make a study for it, and look at its columns."""
     found = workspace(request)
     named = str(form.get("address") or form.get("path") or "").strip()
-    if "://" in named:
-        source, name = named, "study"
-    else:
-        path = found.resolve(named)
-        source, name = os.path.relpath(path, found.home), path.name.split(".")[0].replace("*", "")
-    study = found.new_study(Path(source).as_posix() if "://" not in source else source, name=name or "study")
+    source = found.resolve_source(named)
+    name = "study" if "://" in named else Path(source).name.split(".")[0].replace("*", "")
+    study = found.new_study(source, name=name or "study")
     found.describe(study, source)
     return go(f"/s/{study.key}/columns")
 
@@ -56,7 +52,12 @@ def open_table(request: Request, form: FormData) -> Response:
 async def upload(request: Request) -> Response:
     """A table that was dropped on the page: its bytes are the body, so that too many are noticed on the way."""
     found = workspace(request)
-    path = await found.store_upload(unquote(request.headers.get("x-file-name", "table.csv")), request.stream())
+    length = request.headers.get("content-length", "")
+    path = await found.store_upload(
+        unquote(request.headers.get("x-file-name", "table.csv")),
+        request.stream(),
+        stated=int(length) if length.isdecimal() else None,
+    )
     study = found.new_study(str(path), name=path.name.split(".")[0])
     found.describe(study, str(path))
     return Response(status_code=201, headers={"location": f"/s/{study.key}/columns"})
@@ -69,7 +70,7 @@ def open_file(request: Request, form: FormData) -> Response:
     study = found.open_study(found.resolve(str(form.get("study") or "")))
     source = study.document().get("source")
     named = source.get("path") if isinstance(source, dict) else source
-    if study.described is None and isinstance(named, str):
+    if study.described is None and isinstance(named, str):  # what a study names is its owner's, as for any command
         found.describe(study, named)
     return go(f"/s/{study.key}/columns")
 
