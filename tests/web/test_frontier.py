@@ -9,7 +9,9 @@ from tests.web.adult_study import make_study
 from tests.web.conftest import opened, serving
 
 expect = pytest.importorskip("playwright.sync_api").expect
-pytestmark = pytest.mark.error_rate(0, reason="the noise decides where points lie, and no test looks at that")
+pytestmark = pytest.mark.error_rate(
+    1e-12, reason="where points lie is not looked at; a draw without any group, of 500 records at ε = 1, has no spread"
+)
 
 
 @pytest.fixture(scope="module")
