@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 REASON = re.compile(r"\*Not run in the tests: [^*]+\.\*\s*\Z")
 FILE = re.compile(r"# ([\w./-]+\.ya?ml)\n")
+REFUSED = re.compile(r"^\[exit code \d+\]$", re.MULTILINE)
 PROMPT = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
@@ -27,9 +28,10 @@ def cell_text(language: str, code: str) -> str | None:
     if language == "output":
         return ""
     if language in {"sh", "bash"}:
-        return f"```bash\n{code}```\n"
+        return f"```python\n%%bash -e\n{code}```\n"
     if language == "console":
-        return "```bash\n{}\n```\n".format("\n".join(PROMPT.findall(code)))
+        stop = "--no-raise-error" if REFUSED.search(code) else "-e"
+        return "```python\n%%bash {}\n{}\n```\n".format(stop, "\n".join(PROMPT.findall(code)))
     if language == "yaml" and (name := FILE.match(code)):
         return f"```python\n%%writefile {name[1]}\n{code}```\n"
     return None

@@ -143,7 +143,7 @@ def run_shell(text):
 
 def run_session(block, place, names):
     """Commands after `$ `, each with what it prints; `[exit code 5]` at the end of an output if it is not 0."""
-    parts = re.split(r"^\$ (.*(?:\\\n.*)*)\n?", block.text, flags=re.MULTILINE)
+    parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n?", block.text, flags=re.MULTILINE)
     assert not parts[0].strip() and len(parts) > 1, "a console block begins with `$ `"
     for command, shown in zip(parts[1::2], parts[2::2], strict=True):
         block_of_one = type(block)(language="sh", text=f"{command}\n", line=block.line, reason=None)
