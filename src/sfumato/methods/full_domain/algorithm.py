@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sfumato.methods.full_domain.box_search import Found, Search
 from sfumato.methods.full_domain.engine_worths import EngineWorths
 from sfumato.methods.full_domain.lattice import Bounds, lattice_of
 from sfumato.methods.full_domain.rollup import join_keys, number_rows
-from sfumato.methods.full_domain.worths import worths_of_cells
+from sfumato.methods.full_domain.worths import TableWorths, worths_of_cells
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
 from sfumato.methods.grouping.partitioning import (
     GivenModels,
@@ -28,7 +28,7 @@ from sfumato.methods.grouping.partitioning import (
     sort_cells,
     suppress_violations,
 )
-from sfumato.methods.grouping.slices import published_partition, refuse_unsatisfiable_table
+from sfumato.methods.grouping.slices import published_partition, published_records, refuse_unsatisfiable_table
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
 from sfumato.privacy.models import title
@@ -36,6 +36,9 @@ from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.budget import show
 from sfumato.study.view import View
+
+if TYPE_CHECKING:
+    from sfumato.release.forms.records.record_store import RecordStore
 
 
 @METHODS.add
@@ -128,38 +131,47 @@ class FullDomain(ModelMethod):
     ) -> Draft:
         """Search, then recode. The clock is only asked if there is a time limit."""
         self.check(view)
-        lattice, checks = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
         share = parse_share(self.suppress, "suppress")
+        lattice, checks = lattice_of(view.quasi, self.bounds), ModelChecks(self.models, view)
+        worths: EngineWorths | TableWorths
         if isinstance(counts, TableParts):
             allowed = int(share * counts.records)
-            search = Search(lattice, EngineWorths(lattice, checks, counts, allowed), allowed, checks.monotone)
+            worths = EngineWorths(lattice, checks, counts, allowed)
         else:
             if not len(counts):
                 refuse_unsatisfiable(view, counts, self.models)
             counts = sort_cells(view, counts)
             allowed = int(share * int(counts.counts.sum()))
-            search = Search(lattice, worths_of_cells(lattice, checks, counts, allowed), allowed, checks.monotone)
+            worths = worths_of_cells(lattice, checks, counts, allowed)
+        search = Search(lattice, worths, allowed, checks.monotone)
         ends = None if self.seconds is None else clock() + self.seconds
         found = search.run(stop=lambda: ends is not None and clock() >= ends, progress=(context or Context()).progress)
-        if found.best is None:
+        best = found.best
+        if best is None:
             raise _infeasible(search, checks, counts, found)
-        partition = _partition_at(view, counts, lattice.cuts(found.best.node))
-        left = suppress_violations(view, partition, self.models, limit=search.allowed)
-        if left is None or left.suppressed != found.best.suppressed:
+        content: Partition | RecordStore
+        if isinstance(counts, TableParts) and isinstance(worths, EngineWorths) and view.people is None:
+            keep = worths.keep(best.node, best.suppressed)
+            content, groups = published_records(view, counts, lattice.cuts(best.node), self.models, keep)
+        else:
+            partition = _partition_at(view, counts, lattice.cuts(best.node))
+            left = suppress_violations(view, partition, self.models, limit=allowed) or partition
+            content = finish_partition(view, left, self.models)
+            groups = len(content.boxes)
+        if content.suppressed != best.suppressed:
             raise InternalError("the search and the recoding do not agree on what is suppressed")
-        partition = finish_partition(view, left, self.models)
         return self.make_draft(
             view,
-            partition,
+            content,
             facts={
-                "groups": len(partition.boxes),
-                "suppressed": partition.suppressed,
-                "levels": lattice.named(found.best.node),
-                "loss": round(found.best.loss, 9),
+                "groups": groups,
+                "suppressed": content.suppressed,
+                "levels": lattice.named(best.node),
+                "loss": round(best.loss, 9),
                 "nodes": lattice.size,
                 "nodes_counted": found.counted,
                 "optimal": found.complete,
-                "within": round(max(0.0, found.best.loss - found.bound), 9),  # of the least loss there is: proven
+                "within": round(max(0.0, best.loss - found.bound), 9),  # of the least loss there is: proven
             },
         )
 

@@ -22,7 +22,7 @@ from sfumato.methods.full_domain.lattice import Lattice, Levels
 from sfumato.methods.full_domain.rollup import Floats, Integers
 from sfumato.methods.full_domain.worths import TableWorths, Worth, count_people, generalised_loss, table_worths
 from sfumato.methods.grouping.model_checks import ModelChecks
-from sfumato.methods.grouping.slices import Slice, exact_cuts, slices
+from sfumato.methods.grouping.slices import Keep, Slice, exact_cuts, slices
 from sfumato.privacy.groups.statistics import ValueTotals
 from sfumato.privacy.models import any_relative
 
@@ -119,7 +119,7 @@ class EngineWorths:
         if self._checks.sizes_alone or too_small > self._allowed:
             groups = len(found) - int(found.classes[small].sum())
             return Worth(node, generalised + extra, too_small, groups, too_small, extra)
-        left = self._judged(node)
+        left, _ = self._judged(node)
         more = self._extra(left.suppressed, left.spans)
         return Worth(node, generalised + more, left.suppressed, left.groups, too_small, extra)
 
@@ -129,13 +129,21 @@ class EngineWorths:
         cost = sum(span / max(1, size - 1) for span, size in zip(spans.tolist(), sizes, strict=True)) / len(sizes)
         return float((records - cost) / self.records)
 
-    def _judged(self, node: Levels) -> _Left:
-        """Suppress groups that violate a model, until all that are left satisfy it."""
+    def keep(self, node: Levels, suppressed: int) -> Keep | None:
+        """Which groups of a node are published, for their slices; None if all of them are, as nobody is suppressed."""
+        if not suppressed:
+            return None
+        compared = self._judged(node)[1] if self._relative else [self._whole]
+        cuts = self._lattice.cuts(node)
+        return lambda part: self._kept(part, cuts, compared)[1]
+
+    def _judged(self, node: Levels) -> tuple[_Left, list[Totals]]:
+        """Suppress groups that violate a model, until all that are left satisfy it; and the totals of each round."""
         compared = [self._whole]
         while True:
             left = self._round(node, compared)
             if not self._relative or not left.changed or not left.groups:
-                return left
+                return left, compared
             compared.append(left.totals)
 
     def _round(self, node: Levels, compared: Sequence[Totals]) -> _Left:
@@ -173,7 +181,7 @@ class EngineWorths:
             hold = self._checks.hold(
                 (np.cumsum(before) - 1)[part.group[rows]],
                 part.counts[rows],
-                {name: codes[rows] for name, codes in part.beside.items()},
+                {name: part.beside[name][rows] for name in self._whole},
                 groups=int(before.sum()),
                 table=totals,
                 people=None if living is None else living[before],

@@ -4,7 +4,7 @@ A slice is a box of neighbouring regions with as many classes as fit. What is br
 codes that are not published.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, TableParts, Within
 from sfumato.domains.cut import Cut, Range
 from sfumato.methods.full_domain.rollup import join_keys, number_rows
-from sfumato.methods.grouping.partitioning import needed_attributes, refuse_unsatisfiable
+from sfumato.methods.grouping.partitioning import (
+    model_domains,
+    needed_attributes,
+    refuse_unsatisfiable,
+    refuse_violating_classes,
+)
 from sfumato.privacy.models import GroupModel
+from sfumato.release.forms.records.record_store import RecordStore
+from sfumato.release.forms.records.sorted_rows import UnsortedRows
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.view import View
 
@@ -95,8 +102,40 @@ def exact_cuts(view: View, names: Sequence[str]) -> tuple[Cut, ...]:
     return tuple(Cut.finest(name, view.domain(name).size) for name in names)
 
 
+Keep = Callable[[Slice], NDArray[np.bool_]]
+"""Which classes of a slice are published; it looks at some of the attributes beside alone."""
+
+
+def published_records(
+    view: View, counts: TableParts, cuts: Sequence[Cut], models: Sequence[GroupModel], keep: Keep | None = None
+) -> tuple[RecordStore, int]:
+    """The published records of one cut an attribute, and how many classes they are in; checked with the models.
+
+    Classes come in slices and go to the disk: this process never holds all of them. Without ``keep`` all are published.
+    """
+    quasi = [attribute.name for attribute in view.quasi]
+    sizes = {attribute.name: view.domain(attribute.name).size for attribute in view.attributes}
+    beside = exact_cuts(view, [name for name in sizes if name not in quasi])
+    starts = [np.asarray(cut.starts) for cut in cuts]
+    stops = [np.append(start[1:], cut.size) for start, cut in zip(starts, cuts, strict=True)]
+    classes = suppressed = 0
+    with UnsortedRows(sizes, quasi, quasi) as unsorted:
+        for part in slices(counts, cuts, beside, {}):
+            kept = np.ones(len(part.regions), np.bool_) if keep is None else keep(part)
+            rows = kept[part.group]
+            regions = part.regions[part.group[rows]].T
+            ends = [(first[n], last[n]) for first, last, n in zip(starts, stops, regions, strict=True)]
+            exact = [codes[rows] for codes in part.beside.values()]
+            unsorted.add([*ends, *((codes, codes + 1) for codes in exact)], part.counts[rows])
+            classes += int(kept.sum())
+            suppressed += int(part.counts[~rows].sum())
+        store = unsorted.sort(suppressed)
+    refuse_violating_classes(store.classes(model_domains(view, models)), models)
+    return store, classes
+
+
 def published_partition(view: View, counts: TableParts, cuts: Sequence[Cut]) -> Partition:
-    """The partition of one cut an attribute, of what is published alone: a region's first code stands for its codes."""
+    """The same as a partition that is held here, with codes: a region's first code stands for its records' codes."""
     beside = exact_cuts(view, [a.name for a in view.attributes[len(cuts) :]])
     return partition_of_regions(view, counts.regions([*cuts, *beside], {}), cuts)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from sfumato.methods.grouping.partitioning import (
     sort_cells,
     value_totals,
 )
-from sfumato.methods.grouping.slices import published_partition, refuse_unsatisfiable_table
+from sfumato.methods.grouping.slices import published_records, refuse_unsatisfiable_table
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
 from sfumato.methods.specialization.scores import InfoGain
@@ -32,6 +32,9 @@ from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
+
+if TYPE_CHECKING:
+    from sfumato.release.forms.records.record_store import RecordStore
 
 _GAIN = InfoGain()  # in ticks of 2⁻²⁰ bits: a smaller gain counts as none
 
@@ -102,13 +105,14 @@ class Tds(ModelMethod):
             descent = _descent_of_cells(view, counts, checks)
         while descent.specialize():
             progress("specializing", len(descent.history), len(descent.history) + descent.left)
+        content: Partition | RecordStore
         if isinstance(counts, TableParts):
-            found = published_partition(view, counts, tuple(descent.cuts.values()))
+            content, groups = published_records(view, counts, tuple(descent.cuts.values()), self.models)
         else:
-            found = _partition(view, counts, descent)
-        partition = finish_partition(view, found, self.models)
-        facts = {"groups": len(partition.boxes), "suppressed": 0, "specializations": descent.history}
-        return self.make_draft(view, partition, facts=facts)
+            content = finish_partition(view, _partition(view, counts, descent), self.models)
+            groups = len(content.boxes)
+        facts = {"groups": groups, "suppressed": 0, "specializations": descent.history}
+        return self.make_draft(view, content, facts=facts)
 
 
 def target_of(view: View) -> Attribute:
