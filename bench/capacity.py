@@ -32,8 +32,8 @@ _ROW = re.compile(
 )
 _TUPLE = 34  # bytes that PostgreSQL takes for a row beside its columns, with alignment: 68 in all were measured
 _PRIVATE = ("diffgen", "staged")  # their codes are kept; what is counted once and fits is not
-_FILES = "memory for the data files of all records: publish with `--to`"
-_ROWS = "memory for the distinct published rows, as many as records"
+_FILES = "memory for the data files of all records, if they were held"
+_ROWS = "memory for the distinct published rows, if they were held"
 _LIMITS = {
     "diffgen": "memory that DuckDB takes: set `--memory-limit`",
     "staged": "memory for occupied combinations of groups",
