@@ -9,7 +9,7 @@ from sfumato.methods import FullDomain
 from sfumato.privacy.models import DeltaPresence
 from tests.examples import examples
 from tests.methods.full_domain.test_full_domain import PROMISES
-from tests.methods.plain_counter import draft_or_words, parts_of, partition_of_draft, published
+from tests.methods.plain_counter import draft_or_words, partition_of_draft, parts_of, published
 from tests.methods.small_views import BANDS, UNEVEN, cells_of, tables, view_of
 from tests.methods.test_presence import with_people
 from tests.small_domains import JOB, flat
