@@ -9,7 +9,7 @@ CODE   := $(wildcard src tests tools bench papers docs/conf.py)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs man fix bench slow accuracy reproduce lock lint format-check ruff types layers
+.PHONY: help demo test check docs man fix bench slow accuracy reproduce lock lint format-check ruff types layers screenshots
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ accuracy: $(READY)  ## classification accuracy, measured as the paper does
 
 reproduce: $(READY)  ## list the figures of the papers; FIGURE=li-2a runs one, with DATA=FOLDER for public tables
 	$(BIN)/python -m papers $(FIGURE) $(if $(DATA),--data $(DATA))
+
+screenshots: $(READY)  ## pictures of every page of the workbench, in build/screenshots
+	$(BIN)/python -m tests.web.screenshots build/screenshots --print
 
 # Versions and hashes only: whoever installs chooses from where. A personal pip configuration is not looked at.
 lock: $(READY)  ## take newer versions into requirements.lock

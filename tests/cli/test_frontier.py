@@ -103,3 +103,18 @@ def test_a_folder_that_was_there_keeps_its_mode(swept, run):
     assert run("frontier", swept, "--sweep", "sizes", "--workers", "1", "--out", "mine").code == 0
     assert mode(mine) == 0o755 and mode(mine / "points") == 0o700
     assert {mode(path) for path in mine.rglob("*") if path.is_file()} == {0o600}
+
+
+def test_two_candidates_column_by_column(swept, run):
+    two = ("evaluate", "compare", swept, "mondrian, k = 5", "mondrian, k = 40", "--sweep", "sizes")
+    found = run(*two)
+    assert found.code == 0, found.err
+    assert "A: mondrian, k = 5" in found.out and "B: mondrian, k = 40" in found.out
+    assert "for your eyes only" in found.out
+    printed = run(*two, "--json").json
+    assert "owner only" in printed["owner_only"] and len(printed["releases"]) == 2
+    for column in printed["columns"]:
+        assert column["name"] in found.out
+        assert all(len(one["shares"] or column["labels"]) == len(column["labels"]) for one in column["releases"])
+    unknown = run("evaluate", "compare", swept, "mondrian, k = 5", "mondrian, k = 6", "--sweep", "sizes")
+    assert unknown.code == 2 and "mondrian, k = 40" in unknown.err

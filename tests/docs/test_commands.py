@@ -56,6 +56,7 @@ def test_the_commands_are_those_of_the_interface():
         "frontier",
         "serve",
         "evaluate measures",
+        "evaluate compare",
         "evaluate accuracy",
         "evaluate link",
         "evaluate intersect",

@@ -71,6 +71,13 @@ def test_a_sweep_is_saved_run_compared_and_released(page, bench):
     compared = page.locator("#compared")
     expect(compared).to_contain_text("uloss")
     expect(compared).to_contain_text("chosen on the raw table")
+    columns = page.locator("#compared-columns")
+    expect(columns.locator("tr").filter(has_text="Mean over columns")).to_contain_text("TV", timeout=90_000)
+    income = columns.locator("tbody > tr").filter(has=page.get_by_role("rowheader", name="income")).first
+    expect(income.get_by_role("img")).to_have_count(3)
+    expect(income).to_contain_text("2 values or ranges · TV 0.00")
+    expect(columns).to_contain_text("drawn 2 times")
+    expect(columns).to_contain_text("sfumato evaluate compare study.yaml")
     page.get_by_role("button", name="Release this: mondrian, k = 50").click()
     page.wait_for_url(re.compile(r"/plan\?release="))
     declared = YAML(typ="safe").load((bench.folder / "study.yaml").read_text())["releases"]

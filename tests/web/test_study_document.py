@@ -115,3 +115,13 @@ def test_a_file_that_somebody_changed_is_not_overwritten(tmp_path):
 def test_what_is_no_yaml_is_said(tmp_path):
     with pytest.raises(StudyError):
         document(tmp_path, "name: [").set("name", value="x")
+
+
+def test_an_entry_is_found_in_its_text(tmp_path):
+    text = "# first\nname: a\nattributes:\n  x: {role: sensitive, values: [a]}\n  y: {role: class}  # last\n"
+    document = StudyDocument(tmp_path / "s.yaml", text, stored=None)
+    before, entry, after = document.around("attributes", "x")
+    assert before + entry + after == text and entry == "x: {role: sensitive, values: [a]}"
+    assert document.around("attributes", "z") == document.around() == (text, "", "")
+    broken = StudyDocument(tmp_path / "s.yaml", "a: [", stored=None)
+    assert broken.around("a") == ("a: [", "", "")

@@ -38,6 +38,7 @@ from sfumato.tables import DomainViolations, find_missing_tokens, open_source, p
 from sfumato.workflow import (
     REPEATS,
     Answer,
+    ColumnComparison,
     EpsilonChoice,
     Plan,
     Published,
@@ -363,6 +364,26 @@ class Study(Displayed):
         release = _one_release(release, purpose)
         return workflow.measure_release(
             self.declared, release, only, was=was, progress=progress, memory_limit=memory_limit
+        )
+
+    def compare_columns(
+        self,
+        first: Method | str,
+        second: Method | str,
+        *,
+        sweep: Sweep | str | None = None,
+        purpose: str | None = None,
+        repeats: int = REPEATS,
+        progress: Progress = silent,
+    ) -> ColumnComparison:
+        """For the owner: two candidate releases beside the raw table, column by column, before one is published.
+
+        ``first`` and ``second`` are methods, releases that the study declares, or candidates of ``sweep`` as `frontier`
+        lists them. Each column has its distribution in the table and in a draft of both, with their total variation
+        distance; a random release is drawn ``repeats`` times. Computed from raw records, covered by no guarantee.
+        """
+        return workflow.compare_columns(
+            self.declared, first, second, sweep=sweep, purpose=purpose, repeats=repeats, progress=progress
         )
 
     def read_table(self, table: Any, *, purpose: str | None = None) -> ReadTable:

@@ -121,7 +121,7 @@ def embedded(*built: alt.TopLevelMixin) -> str:
     names = ["frontier-" + hashlib.sha256(spec.encode()).hexdigest()[:12] for spec in specs]
     drawing = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub asks for what it does not need
     options = '{"actions": false, "ast": true, "renderer": "svg", "mode": "vega-lite"}'
-    places = "".join(f"<div class='sheet' id='{name}'></div>\n" for name in names)
+    places = "".join(f"<div class='sheet'><div class='drawn' id='{name}'></div></div>\n" for name in names)
     calls = "\n".join(
         f"<script>vegaEmbed('#{name}', {spec}, {options}).catch(console.error);</script>"
         for name, spec in zip(names, specs, strict=True)

@@ -15,6 +15,7 @@ from sfumato.web.workspace import OpenStudy
 
 PAGE: Final = 50
 SHOWS: Final = (("all", "All"), ("confirm", "To confirm"), ("missing", "Missing"), ("invalid", "Invalid"))
+LEFT_OUT: Final = "left out"  # where a study keeps which columns its owner left out: no file says so, and none needs to
 ROLES: Final = {
     "identifier": ("identifier", "Names a person. It is never released, so it has no domain."),
     "quasi_identifier": (
@@ -42,6 +43,7 @@ class Row:
     described: Mapping[str, Any] | None  # what `describe` found; None for a column that the table does not have
     rows: int
     violations: Mapping[str, Any] | None  # of the last check
+    left_out: bool = False  # whether the owner chose not to declare it, since the workbench was started
 
     @property
     def role(self) -> str | None:
@@ -52,6 +54,11 @@ class Row:
     def undecided(self) -> bool:
         """Whether its role is an open question: proposed or declared as undecided."""
         return self.role == Role.UNDECIDED
+
+    @property
+    def open(self) -> bool:
+        """Whether its owner has still to decide: it is neither declared with a role nor left out."""
+        return self.described is not None and not self.left_out if self.entry is None else self.undecided
 
     @property
     def type(self) -> str:
@@ -189,7 +196,7 @@ class Columns:
 def shown(row: Row, show: str) -> bool:
     """Whether a filter leaves a column."""
     if show == "confirm":
-        return row.undecided or (row.entry is None and row.described is not None)
+        return row.open
     if show == "missing":
         return bool(row.missing)
     return bool(row.invalid) if show == "invalid" else True
@@ -199,7 +206,8 @@ def columns_of(study: OpenStudy) -> Columns:
     """The columns of a study; read again only when its file, its description or its check changed."""
     document = study.document()
     described, checked = study.described, study.cache.get("checked")
-    state = (document.version, described and (described.id, described.state), checked and checked["version"])
+    left_out = study.cache.get(LEFT_OUT, frozenset())
+    state = (document.version, described and (described.id, described.state), checked and checked["version"], left_out)
     if study.cache.get("columns-state") != state:
         study.cache["columns"] = _read(study, document.text)
         study.cache["columns-state"] = state
@@ -237,6 +245,7 @@ def _read(study: OpenStudy, text: str) -> Columns:
             described=found.get(name),
             rows=(described or {}).get("rows", 0),
             violations=checked.get(name),
+            left_out=name in study.cache.get(LEFT_OUT, ()),
         )
         for number, name in enumerate(names)
     )

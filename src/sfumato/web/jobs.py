@@ -108,14 +108,15 @@ class Job:
             if found is not None:
                 done, of = int(found["done"]), int(found["of"])
                 known = of > 1
-                left = time_left(done, of, self.seconds) if known else ""
-                return {"doing": found["doing"], "share": done / of if known else None, "left": left.removeprefix(", ")}
+                doing, said = _doing_and_left(str(found["doing"]))
+                left = said or (time_left(done, of, self.seconds) if known else "").removeprefix(", ")
+                return {"doing": doing, "share": done / of if known else None, "left": left}
         return {"doing": "starting", "share": None, "left": ""}
 
     def steps(self) -> list[str]:
         """The different things that it said it does, in order."""
         said = (_parsed(line).get("progress") for line in self.lines())
-        return list(dict.fromkeys(found["doing"] for found in said if found is not None))
+        return list(dict.fromkeys(_doing_and_left(str(found["doing"]))[0] for found in said if found is not None))
 
     def cancel(self) -> None:
         """Ask it to stop, as Ctrl-C does; what was reserved in the ledger stays spent."""
@@ -210,6 +211,12 @@ class Jobs:
 def path_argument(path: str) -> str:
     """A path, or an address, as an argument of a command: a file that is called `--name` is no option."""
     return f"./{path}" if path.startswith("-") else path
+
+
+def _doing_and_left(text: str) -> tuple[str, str]:
+    """What a command says it does, and the time that it says is left: it knows better than an estimate of the page."""
+    doing, found, left = text.rpartition(", about ")
+    return (doing, f"about {left}") if found and left.endswith(" left") else (text, "")
 
 
 def _parsed(line: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Pages from templates: everything that is not marked as safe by us is escaped, whoever wrote it."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
 from sfumato.web.guard import REQUEST_TOKEN
+from sfumato.web.open_points import budget_shares, open_points, planned_releases
 from sfumato.web.tour_steps import tour_of
 from sfumato.web.workspace import OpenStudy, Workspace
 from sfumato.wording import sentence
@@ -89,8 +91,8 @@ def study_page(request: Request, name: str, step: str, **values: Any) -> HTMLRes
     return page(request, name, **shell(opened, step), **values)
 
 
-def shell(opened: OpenStudy, step: str, command: str | None = None) -> dict[str, Any]:
-    """What every page of a study shows around its content."""
+def shell(opened: OpenStudy, step: str, command: str | None = None, *, entry: Sequence[str] = ()) -> dict[str, Any]:
+    """What every page of a study shows around its content; `entry` is the place in the file that the page is about."""
     document = opened.document()
     declared, problem = load(opened)
     return {
@@ -100,7 +102,10 @@ def shell(opened: OpenStudy, step: str, command: str | None = None) -> dict[str,
         "declared": declared,
         "problem": problem,
         "budget": None if declared is None else budget_of(declared),
+        "points": open_points(opened, problem),
         "command": command or f"sfumato check {opened.path.name}",
+        "shown": document.around(*entry),
+        "unsaved": False,
     }
 
 
@@ -119,13 +124,16 @@ def budget_of(declared: Study) -> dict[str, Any] | None:
     from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
 
     try:
-        spent = Studied(declared).ledger.spent(declared.name, None)
+        ledger = Studied(declared).ledger
+        spent, entries = ledger.spent(declared.name, None), ledger.entries(declared.name)
     except SfumatoError:
         return None
-    left = declared.budget - spent
+    planned = sum(planned_releases(declared, entries).values(), Fraction(0))
     return {
         "total": show(declared.budget),
-        "left": show(left),
+        "left": show(declared.budget - spent),
         "spent": show(spent),
-        "share": float(min(max(spent / declared.budget, Fraction(0)), Fraction(1))),
+        "planned": show(planned) if planned else "",
+        "fits": spent + planned <= declared.budget,
+        **budget_shares(declared.budget, spent, planned),
     }

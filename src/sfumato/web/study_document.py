@@ -65,6 +65,16 @@ class StudyDocument:
             found = found.get(key) if isinstance(found, Mapping) else None
         return found
 
+    def around(self, *keys: str) -> tuple[str, str, str]:
+        """The text before an entry, the entry, and the text after it; all before, where there is no such entry."""
+        try:
+            held = find(self._root(), keys) if keys else None
+        except StudyError:  # it is no YAML
+            held = None
+        if held is None:
+            return self.text, "", ""
+        return self.text[: held.start], self.text[held.start : held.end], self.text[held.end :]
+
     def names(self, *keys: str) -> list[str]:
         """The names in the mapping at a place."""
         held = find(self._root(), keys)

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.evaluate.measures import MEASURES
-from sfumato.frontier import Axis, Point, Spread, average_draws, efficient, label
+from sfumato.frontier import Axis, Point, Spread, average_draws, efficient
 from sfumato.frontier.choose import Choice
 from sfumato.study.recipe import Chosen, Recipe
 from sfumato.workflow.sweeping.stored_points import digest
 
 BASELINE: Final = "baseline"
+_ENDS: Final = "nothing published, everything published"  # what the legend calls the baselines
+_OBLIQUE: Final = "M-.7,-.7L.7,.7M-.7,.7L.7,-.7"  # a cross for the two baselines
 SHAPES: Final = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
 
@@ -104,7 +106,7 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
         {
             "x": one.point.numbers[x],
             "y": one.point.numbers[y],
-            "series": one.point.series,
+            "series": _ENDS if one.point.series == BASELINE else one.point.series,
             "kind": "baseline" if one.point.series == BASELINE else "efficient" if one.efficient else "other",
             "words": f"{one.name}: {x} {one.value(x)}, {y} {one.value(y)}",
             "low": _end(one.point, y, "least"),
@@ -118,8 +120,8 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
         "x": {"field": "x", "type": "quantitative", "title": _title(along), "scale": _scale(rows, "x", log=log)},
         "y": {"field": "y", "type": "quantitative", "title": _title(up), "scale": _scale(rows, "y", log=log)},
     }
-    domain = [*series, BASELINE]
-    shapes = [SHAPES[n % len(SHAPES)] for n in range(len(series))] + ["stroke"]
+    domain = [*series, _ENDS]
+    shapes = [SHAPES[n % len(SHAPES)] for n in range(len(series))] + [_OBLIQUE]
     legend = {"orient": "bottom", "columns": 1, "labelLimit": 320}
     plain = {"field": "series", "type": "nominal", "title": None, "legend": legend}
     by_series = {
@@ -185,7 +187,7 @@ def _stored_point(one: Mapping[str, Any]) -> Point:
     if "baseline" in one:
         return plain
     recipe = _recipe(one["method"], one["parameters"], one.get("purpose"))
-    return replace(plain, label=label(recipe), series=str(one["method"]), recipe=recipe)
+    return replace(plain, series=str(one["method"]), recipe=recipe)
 
 
 def _printed_point(one: Mapping[str, Any]) -> Point:

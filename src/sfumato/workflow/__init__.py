@@ -11,6 +11,7 @@ from sfumato.workflow.audit_release import audit_recipe
 from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
 from sfumato.workflow.choose_epsilon import EPSILONS, EpsilonChoice, EpsilonPoint, choose_epsilon
+from sfumato.workflow.compare_columns import ColumnComparison, compare_columns
 from sfumato.workflow.evaluate import (
     evidence_of_bundle,
     evidence_of_draft,
@@ -34,6 +35,7 @@ __all__ = [
     "EPSILONS",
     "REPEATS",
     "Answer",
+    "ColumnComparison",
     "EpsilonChoice",
     "EpsilonPoint",
     "Plan",
@@ -52,6 +54,7 @@ __all__ = [
     "audit_recipe",
     "audit_tree",
     "choose_epsilon",
+    "compare_columns",
     "domain_violations",
     "evidence_of_bundle",
     "evidence_of_draft",

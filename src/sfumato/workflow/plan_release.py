@@ -62,7 +62,7 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
     else:
         sentences.append(
             "it spends no privacy budget (syntactic guarantee) and is recorded in the ledger"
-            + remaining_words(study, left, view.selection.span)
+            + remaining_words(study, left, view.selection.span, spends=False)
         )
         sentences += overlap_warnings(study, book, view)
     sentences += sweep_warning(study, recipe)

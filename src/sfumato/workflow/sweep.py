@@ -7,22 +7,15 @@ chosen on the raw table.
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numpy as np
-
-from sfumato.domains.counts import Cells
-from sfumato.domains.sets.set_cut import Sets
-from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InfeasibleError, InternalError, SfumatoError, StudyError, UsageError
-from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.foreign import foreign_table, read_foreign
 from sfumato.evaluate.measures import Measure
-from sfumato.evaluate.table_records import TableRecords
 from sfumato.file_names import checked_file_name
 from sfumato.frontier import (
     FOREIGN,
@@ -35,65 +28,35 @@ from sfumato.frontier import (
     label,
     sweep_from_settings,
 )
-from sfumato.methods import ContingencyTable, Mondrian, build, recipe_of
-from sfumato.methods.grouping.declared_checks import refuse_named_sets
-from sfumato.privacy.models import population_names
+from sfumato.methods import build, recipe_of
 from sfumato.progress import Progress, silent, time_left
-from sfumato.release.form import FORMS
 from sfumato.release.shown import Shown
-from sfumato.study.purpose import refuse_undecided, tailor
+from sfumato.study.purpose import refuse_undecided
 from sfumato.study.recipe import Recipe
-from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
-from sfumato.study.view import View
-from sfumato.tables import CodedTable, read_people
-from sfumato.tables.arrays.array_counter import ArrayCounter
-from sfumato.workflow.accuracy import draft_of_part
-from sfumato.workflow.evaluate import both_records, chosen_measures, measuring_view
-from sfumato.workflow.steps.background import Shares, population_file, population_shares, with_shares
-from sfumato.workflow.steps.study_table import open_study_table, refuse_guesses
-from sfumato.workflow.steps.whole_table import refuse_invalid_values
+from sfumato.workflow.evaluate import chosen_measures
+from sfumato.workflow.steps.background import population_file
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
+from sfumato.workflow.sweeping.candidate_drafts import (
+    Table,
+    crowds,
+    evidence_of,
+    read_table,
+    shown_of,
+    value_or_error,
+    with_files,
+)
 from sfumato.workflow.sweeping.frontier_axes import axis, measure_name, name_with_parameters
-from sfumato.workflow.sweeping.stored_points import PointFiles, digest, draft_parameters, fingerprint, point_fields
+from sfumato.workflow.sweeping.stored_points import PointFiles, draft_parameters, fingerprint, point_fields
 
 BASELINES = {"nothing published": nothing_published, "everything published": everything_published}
 DEFAULT = "default"
 REPEATS = 5  # draws of a release that is random
 _MOST_REPEATS = 1_000
 Draw = tuple[int, int | None]  # the place of a candidate in its sweep, and which of its draws; None if always the same
-_V = TypeVar("_V")
 _SMALL = 200_000  # cells of a table whose drafts take no minutes
 _LOSS, _OWN = "ploss", "own-record-loss"  # the two privacy axes
 _SOON = 2.0  # seconds that other processes take to start
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """What partition methods see: sets are categories of the sets of nodes at their level (`asked` has the sets)."""
-
-    asked: View
-    view: View
-    cells: Cells
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """What a worker needs to make and measure any draft: the records, the views, and what is shared between drafts."""
-
-    view: View  # what is measured
-    raw: TableRecords  # all records, which drafts are measured against
-    cells: Cells  # the records that drafts are made from; of persons with many records only some
-    sets: Mapping[str, Sets]  # that the codes of sets in these are places in
-    for_groups: "Groups | SfumatoError"  # what partition methods see, or why none can run
-    for_counts: View | SfumatoError
-    measures: Mapping[str, Measure]  # by the names of their numbers
-    populations: Mapping[str, Shares | SfumatoError] = field(default_factory=dict)  # what named files say
-    people: Mapping[str, Cells | SfumatoError] = field(
-        default_factory=dict
-    )  # who is in named files, for privacy models
-    said: Mapping[str, str] = field(default_factory=dict)  # a hash of what each of these files says
-    kept: dict[str, Any] = field(default_factory=dict)
 
 
 def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
@@ -120,7 +83,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     in ``folder``, without one beside the study; what is there already is not made again.
     """
     refuse_undecided(study, purpose)
-    name, wanted = _choose_sweep(study, sweep, purpose)
+    name, wanted = choose_sweep(study, sweep, purpose)
     recipes = wanted.recipes(purpose)
     beside = _OWN if measure_name(x) == _LOSS and _mixed(recipes) else None
     asked = (x, y, *measures, *([] if beside is None else [beside]))
@@ -130,15 +93,12 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     if not recipes:
         raise UsageError("the sweep has no release", "give a parameter at least one value", code="SF-USAGE-088")
     count = _workers(workers)
-    if not 1 <= repeats <= _MOST_REPEATS:
-        raise UsageError(
-            f"{repeats} is not a valid number of repeats", f"use 1 to {_MOST_REPEATS:,} repeats", code="SF-USAGE-089"
-        )
+    refuse_repeats(repeats)
     if folder is None and study.base != Path():
         parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
         folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
-    table = _read(study, purpose, taken, progress)
-    table = _with_files(study, table, recipes)
+    table = read_table(study, purpose, taken, progress)
+    table = with_files(study, table, recipes)
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
     foreign = [_measure_draft(point, table, shown) for point, shown in _foreign(study, table, tables or {}, progress)]
@@ -160,17 +120,25 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     return found
 
 
+def refuse_repeats(repeats: int) -> None:
+    """Refuse numbers of draws that nobody wants."""
+    if not 1 <= repeats <= _MOST_REPEATS:
+        raise UsageError(
+            f"{repeats} is not a valid number of repeats", f"use 1 to {_MOST_REPEATS:,} repeats", code="SF-USAGE-089"
+        )
+
+
 def _mixed(recipes: Sequence[Recipe]) -> bool:
     """Whether a sweep has private and syntactic releases: then neither privacy axis alone compares them."""
     found = set()
     for recipe in recipes:
-        method = _view_or_error(partial(build, recipe))
+        method = value_or_error(partial(build, recipe))
         if not isinstance(method, SfumatoError):
             found.add(method.needs.private)
     return len(found) > 1
 
 
-def _choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:
+def choose_sweep(study: Study, sweep: Sweep | str | None, purpose: str | None) -> tuple[str, Sweep]:
     """The sweep and its name."""
     if isinstance(sweep, Sweep):
         return "sweep", sweep
@@ -200,81 +168,6 @@ def _workers(asked: int | None) -> int:
         return asked
     affinity = getattr(os, "sched_getaffinity", None)  # the cores we may use, where the system tells
     return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def _read(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
-    """The records, counted once; the source is closed before any other process begins."""
-    view = measuring_view(study, purpose)
-    for_counts = _view_or_error(lambda: tailor(study, purpose, ContingencyTable.needs))
-    progress("reading the table", 0, 1)
-    with open_study_table(study) as table:
-        counter, raw, cells = both_records(study, view, table)
-        for_groups = _view_or_error(lambda: _groups(study, purpose, counter, cells))
-        if isinstance(for_counts, View):
-            for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
-        sets = counter.sets
-    return Table(
-        view=view, raw=raw, cells=cells, sets=sets, for_groups=for_groups, for_counts=for_counts, measures=measures
-    )
-
-
-def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
-    """The view and the records of partition methods; refuses what they would refuse."""
-    asked = tailor(study, purpose, Mondrian.needs)
-    declared_levels(asked)
-    refuse_invalid_values(counter, asked, int(cells.counts.sum()), counter.all_rows())
-    return Groups(asked, *recode_sets(asked, cells, counter.sets))
-
-
-def _with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
-    """The table with what the files say that candidates name; each is read, and hashed, once."""
-    populations, people = _populations(study, table, recipes), _people(study, table, recipes)
-    said = {}
-    for name in dict.fromkeys([*populations, *people]):
-        crowd = people.get(name)
-        said[name] = digest(populations.get(name), crowd if isinstance(crowd, Cells) else None)
-    return replace(table, populations=populations, people=people, said=said)
-
-
-def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
-    """What the files say that candidates name as public statistics, each read once; or why one cannot be read."""
-    if isinstance(table.for_groups, SfumatoError):
-        return {}
-    view = table.for_groups.view
-    files = dict.fromkeys(population_file(_view_or_error(partial(build, recipe))) for recipe in recipes)
-    return {name: _view_or_error(partial(population_shares, name, study, view)) for name in files if name is not None}
-
-
-def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
-    """The people of the populations that candidates' models name, each read once; or why one cannot be read."""
-    if isinstance(table.for_groups, SfumatoError):
-        return {}
-    view = table.for_groups.asked
-    files = dict.fromkeys(name for recipe in recipes for name in _crowds(_view_or_error(partial(build, recipe))))
-    return {
-        name: _view_or_error(partial(read_people, name, view.quasi, view.selection, base=study.base)) for name in files
-    }
-
-
-def _crowds(method: object) -> tuple[str, ...]:
-    """The populations that a method's models compare with."""
-    return population_names(getattr(method, "models", ()))
-
-
-def _view_or_error(look: Callable[[], _V]) -> _V | SfumatoError:
-    try:
-        return look()
-    except SfumatoError as error:
-        return error
-
-
-def _refusal(look: Callable[[], None]) -> SfumatoError | None:
-    """The error that looking raises, as a value: every draft that it stops fails with it."""
-    try:
-        look()
-    except SfumatoError as error:
-        return error
-    return None
 
 
 def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress: Progress) -> tuple[Point, ...]:
@@ -357,7 +250,7 @@ def _describe_candidate(recipe: Recipe, family: str, table: Table) -> Point:
     try:
         method = build(recipe)
         shares = table.populations.get(population_file(method) or "")
-        for found in (shares, *(table.people[name] for name in _crowds(method) if name in table.people)):
+        for found in (shares, *(table.people[name] for name in crowds(method) if name in table.people)):
             if isinstance(found, SfumatoError):
                 raise found
     except SfumatoError as error:
@@ -374,7 +267,7 @@ def _what(point: Point, draw: int | None, table: Table) -> dict[str, Any]:
     assert point.recipe is not None, "candidates have one"
     method = build(point.recipe)
     made = draft_parameters(recipe_of(method, name="", purpose=point.recipe.purpose))
-    names = [name for name in (population_file(method), *_crowds(method)) if name is not None]
+    names = [name for name in (population_file(method), *crowds(method)) if name is not None]
     said = {"said": [table.said.get(name) for name in names]} if names else {}
     return {**made, **said, **({} if draw is None else {"draw": draw})}
 
@@ -388,7 +281,7 @@ def _restore_point(point: Point, kept: Mapping[str, Any]) -> Point:
 
 def _warm(table: Table) -> None:
     """Let measures work out once what does not depend on the release; workers get it with the table."""
-    evidence = _evidence(table, nothing_published(table.view, table.raw.cells, table.raw.sets))
+    evidence = evidence_of(table, nothing_published(table.view, table.raw.cells, table.raw.sets))
     for measure in table.measures.values():
         if measure.refuses(evidence) is None:
             measure.read(evidence)
@@ -439,7 +332,7 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
     lasting = True
     try:
         assert point.recipe is not None, "candidates have one"
-        found = _measure_draft(point, table, _shown(table, point.recipe))
+        found = _measure_draft(point, table, shown_of(table, point.recipe))
     except SfumatoError as error:
         lasting = error is not table.for_groups and error is not table.for_counts
         found = replace(point, failure=str(error))
@@ -449,42 +342,8 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
     return replace(found, seconds=time.monotonic() - began), lasting
 
 
-def _shown(table: Table, recipe: Recipe) -> Shown:
-    """What the draft of a recipe would show."""
-    method = build(recipe)
-    if not method.needs.private:
-        if isinstance(table.for_groups, SfumatoError):
-            raise table.for_groups
-        groups = table.for_groups
-        view = groups.view
-        shares = table.populations.get(population_file(method) or "")
-        method = method if shares is None else with_shares(method, cast("Shares", shares), view)
-        refuse_named_sets(method, groups.asked)
-        method.check(view)
-        for name in _crowds(method):
-            view = replace(view, people=cast("Cells", table.people[name]))
-        draft = draft_of_part(method, view, groups.cells)
-        return FORMS[draft.form].shown(draft, groups.asked, table.raw.sets)
-    if isinstance(table.for_counts, SfumatoError):
-        raise table.for_counts
-    view_of_counts = table.for_counts
-    method.check(view_of_counts)
-    codes = {
-        name: np.repeat(table.cells.codes[:, place], table.cells.counts)
-        for place, name in enumerate(table.cells.attributes)
-    }
-    codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in table.sets.items()}
-    counter = ArrayCounter(codes, {view_of_counts.target.name: len(view_of_counts.classes)})
-    made = draft_of_part(method, view_of_counts, counter)
-    return FORMS[made.form].shown(made, table.view, table.raw.sets)
-
-
-def _evidence(table: Table, shown: Shown) -> Evidence:
-    return Evidence(view=table.view, raw=table.raw.cells, shown=shown, sets=table.raw.sets, kept=table.kept)
-
-
 def _measure_draft(point: Point, table: Table, shown: Shown) -> Point:
-    evidence = _evidence(table, shown)
+    evidence = evidence_of(table, shown)
     numbers: dict[str, float] = {}
     refused: dict[str, str] = {}
     for name, measure in table.measures.items():

@@ -20,7 +20,7 @@ from sfumato.web.column_entry import (
     save_checked,
     with_role,
 )
-from sfumato.web.column_rows import PAGE, ROLES, SHOWS, Columns, Row, columns_of
+from sfumato.web.column_rows import LEFT_OUT, PAGE, ROLES, SHOWS, Columns, Row, columns_of
 from sfumato.web.handling import posted
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.rendering import open_study, page, shell, workspace
@@ -88,7 +88,8 @@ def _summary(found: Columns) -> dict[str, int]:
     return {
         "columns": len(rows),
         "confirmed": sum(row.entry is not None and not row.undecided for row in rows),
-        "open": sum(row.entry is None or row.undecided for row in rows),
+        "open": sum(row.open for row in rows),
+        "left_out": sum(row.left_out and row.entry is None for row in rows),
         "domains": len(with_domain),
         "declared": sum(row.origin == "declared" for row in with_domain),
         "observed": sum(row.origin == "observed" for row in with_domain),
@@ -141,7 +142,7 @@ def panel(request: Request) -> Response:
     """One column, to edit."""
     opened = open_study(request)
     row = _row(columns_of(opened), request)
-    return page(request, "column_panel.html", **_panel(opened, row))
+    return page(request, "column_opened.html", swapped=True, **_panel(opened, row))
 
 
 def _row(found: Columns, request: Request) -> Row:
@@ -159,7 +160,7 @@ def _panel(opened: OpenStudy, row: Row) -> dict[str, Any]:
     kind = str(entry.get("type") or "category")
     found = columns_of(opened)
     return {
-        **shell(opened, _STEP),
+        **shell(opened, _STEP, entry=("attributes", row.name)),
         "row": row,
         "roles": ROLES,
         "total": len(found.rows),
@@ -211,10 +212,16 @@ def confirm(request: Request, form: FormData) -> Response:
         row = _row(found, request)
         role = str(form.get("role") or row.role or "")
         if role == "none":
+            _leave_out(open_study(request), [row])
             return declare(document, row, None)
         return declare(document, row, with_role(row, _known(role)))
 
     return _edited(request, form, edit, number)
+
+
+def _leave_out(opened: OpenStudy, rows: list[Row]) -> None:
+    """Take it that these columns are decided: they are not released, as every column without an entry."""
+    opened.cache[LEFT_OUT] = opened.cache.get(LEFT_OUT, frozenset()) | {row.name for row in rows}
 
 
 def _known(role: str) -> str:
@@ -248,6 +255,7 @@ def bulk(request: Request, form: FormData) -> Response:
             raise UsageError("no column is selected", "tick some, or all that match", code="SF-USAGE-435")
         role, missing = str(form.get("role") or ""), str(form.get("missing") or "")
         if role == "none":
+            _leave_out(open_study(request), chosen)
             return declare_all(document, [(row, None) for row in chosen])
         values: list[tuple[Row, dict[str, Any]]] = []
         for row in chosen:

@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
+from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -18,6 +19,7 @@ from sfumato.file_names import checked_file_name, file_stem
 from sfumato.frontier import Point, default_sweep, sweep_from_settings
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
+from sfumato.web.compared_columns import columns_of
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.method_forms import read_yaml
@@ -45,7 +47,12 @@ def show(request: Request) -> Response:
     return page(
         request,
         "frontier.html",
-        **shell(opened, "frontier", command=_command(opened, asked if job else {**asked, "sweep": named})),
+        **shell(
+            opened,
+            "frontier",
+            command=_command(opened, asked if job else {**asked, "sweep": named}),
+            entry=("sweeps", named),
+        ),
         sweeps=[*declared.sweeps] or [_DEFAULT],
         sweep=named,
         grids=_grids(opened, declared, named, asked["purpose"] or None),
@@ -131,6 +138,7 @@ def compare(request: Request, form: FormData) -> Response:
     pair = [Candidate(point, efficient=False, number=n) for n, point in enumerate(chosen)]
     raw = every.get("everything published")
     names = list(dict.fromkeys(name for point in chosen for name in (*point.numbers, *point.refused)))
+    columns = _start_columns(request, opened, [point for point in chosen if point.recipe is not None])
     return HTMLResponse(
         fragment(
             "frontier_compare.html",
@@ -141,6 +149,46 @@ def compare(request: Request, form: FormData) -> Response:
             measures=MEASURES,
             facts=list(dict.fromkeys(name for point in chosen for name in point.facts)),
             settings=[dumps(one.settings, ensure_ascii=False) for one in pair],
+            columns=columns,
+        )
+    )
+
+
+def _start_columns(request: Request, opened: OpenStudy, chosen: list[Point]) -> Markup | str:
+    """Start to compare them column by column: both are made again, which takes a while."""
+    if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
+        return ""
+    asked = _asked(opened)
+    named = [] if asked["sweep"] in ("", _DEFAULT) else ["--sweep", asked["sweep"]]
+    purpose = ["--purpose", asked["purpose"]] if asked["purpose"] else []
+    repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
+    labels = [point.label for point in chosen]
+    arguments = ["evaluate", "compare", opened.path.name, *labels, *purpose, *named, *repeats]
+    last = next(iter(workspace(request).jobs.of(opened.key, "compare")), None)
+    if last is not None and last.state == "running":
+        last.cancel()
+    job = workspace(request).jobs.start("compare", arguments, cwd=opened.path.parent, study=opened.key)
+    return fragment("frontier_columns.html", study=opened, job=job)
+
+
+def columns(request: Request) -> Response:
+    """The last comparison of two candidates, column by column, as far as it is."""
+    opened = open_study(request)
+    job = next(iter(workspace(request).jobs.of(opened.key, "compare")), None)
+    if job is None:
+        raise UsageError(
+            "no candidates are compared", "choose two of the table, and press “Compare two”", code="SF-USAGE-661"
+        )
+    found = job.result if job.state == "done" else None
+    return HTMLResponse(
+        fragment(
+            "frontier_columns.html",
+            study=opened,
+            job=job,
+            found=found,
+            columns=[] if found is None else columns_of(found),
+            drawn=_drawn(found),
+            command=" ".join(map(quote, job.command)),
         )
     )
 
@@ -162,6 +210,12 @@ def release(request: Request, form: FormData) -> Response:
     new.study()
     new.save()
     return go(f"/s/{opened.key}/plan?release={name}")
+
+
+def _drawn(found: Mapping[str, Any] | None) -> int:
+    """How often a random release of a comparison was drawn; 0 if none is random."""
+    most = 1 if found is None else max(int(one["draws"]) for one in found["releases"])
+    return most if most > 1 else 0
 
 
 def _job(request: Request, opened: OpenStudy) -> Job | None:
@@ -289,5 +343,6 @@ ROUTES: Final[list[Route]] = [
     Route("/s/{study}/frontier/sweep", save_sweep, methods=["POST"]),
     Route("/s/{study}/frontier/start", start, methods=["POST"]),
     Route("/s/{study}/frontier/compare", compare, methods=["POST"]),
+    Route("/s/{study}/frontier/columns", columns),
     Route("/s/{study}/frontier/release", release, methods=["POST"]),
 ]

@@ -2,7 +2,7 @@
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from sfumato.study.study import Study
 from sfumato.web.handling import posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.made_releases import folder_of
+from sfumato.web.open_points import planned_releases
 from sfumato.web.rendering import load, open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy
 
@@ -31,7 +32,7 @@ def show(request: Request) -> Response:
     """Every entry of the study, and what they add up to."""
     opened = open_study(request)
     declared, problem = load(opened)
-    around = shell(opened, "ledger", command=f"sfumato ledger {opened.path.name}")
+    around = shell(opened, "ledger", command=f"sfumato ledger {opened.path.name}", entry=("privacy",))
     if declared is None:
         return page(request, "ledger_empty.html", **around, error=problem)
     try:
@@ -63,7 +64,7 @@ def _summary(declared: Study) -> LedgerSummary:
 def _values(opened: OpenStudy, declared: Study, summary: LedgerSummary) -> dict[str, Any]:
     entries = summary.entries
     spent, budget = summary.spent, summary.budget
-    planned = _planned(declared)
+    planned = planned_releases(declared, entries)
     return {
         "summary": summary,
         "rows": [_row(opened, declared, entry) for entry in reversed(entries)],
@@ -107,25 +108,9 @@ def _sums(entries: Sequence[Entry], name: Callable[[Entry], str]) -> list[dict[s
     ]
 
 
-def _planned(declared: Study) -> list[dict[str, Any]]:
-    """The releases that the study declares, with their ε: what they would cost if each were made once more."""
-    from sfumato.methods import build  # noqa: PLC0415 - it imports the engines
-    from sfumato.study.recipe import recipe_from_study  # noqa: PLC0415
-
-    found = []
-    for name in declared.releases:
-        try:
-            spends = build(recipe_from_study(declared, name)).spends
-        except SfumatoError:
-            continue
-        if spends is not None:
-            found.append({"name": name, "epsilon": spends})
-    return found
-
-
-def _bar(spent: Fraction, budget: Fraction, planned: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _bar(spent: Fraction, budget: Fraction, planned: Mapping[str, Fraction]) -> dict[str, Any]:
     """Spent, declared but not made, and left, as lengths of a bar."""
-    wanted = sum((one["epsilon"] for one in planned), Fraction(0))
+    wanted = sum(planned.values(), Fraction(0))
     scale = 320 / max(budget, spent)
     width = float(spent * scale)
     return {

@@ -65,7 +65,7 @@ def show(request: Request) -> Response:
         request,
         "plan.html",
         **{
-            **shell(opened, "plan", command=_command(opened, name)),
+            **shell(opened, "plan", command=_command(opened, name), entry=("releases", name)),
             **_values(opened, document, declared, draft, {"within": "", "records": ""}),
         },
         releases=releases,
@@ -170,7 +170,22 @@ def preview(request: Request, form: FormData) -> Response:
     values = _values(opened, document, declared, draft, wanted)
     stored = document.get("releases", draft.name) if draft.name else None
     changed = not isinstance(stored, Mapping) or not _same(ReleaseForm.from_settings(draft.name, stored), draft)
-    return page(request, "plan_live.html", **{**values, "switched": shown != draft.method, "changed": changed})
+    return page(
+        request,
+        "plan_live.html",
+        **{**values, "switched": shown != draft.method, "changed": changed},
+        command=_command(opened, draft.name),
+        shown=_as_saved(document, draft).around("releases", draft.name),
+        unsaved=changed,
+    )
+
+
+def _as_saved(document: StudyDocument, draft: ReleaseForm) -> StudyDocument:
+    """The study file as saving the form would make it; as it is, where the form cannot be saved yet."""
+    try:
+        return document.set("releases", draft.name, value=draft.settings()) if draft.name else document
+    except SfumatoError:
+        return document
 
 
 def _same(stored: ReleaseForm, draft: ReleaseForm) -> bool:

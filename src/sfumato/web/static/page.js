@@ -3,19 +3,53 @@
   "use strict";
   const on = (type, handler) => document.addEventListener(type, handler);
 
-  // A panel that was swapped in gets the focus on its title; Escape goes back to where it was opened from.
+  // A panel that was swapped in gets the focus on its title; Escape goes back to where it was opened from. Where there is
+  // no room beside the table, the panel stands in a modal dialog, with the notices: a refusal has to be seen there.
   let opener = null;
+  const narrow = matchMedia("(max-width: 67.99rem)");
+  const here = () => (opener && opener.isConnected ? opener : opener && opener.id && document.getElementById(opener.id));
   on("htmx:beforeRequest", (event) => {
     if (event.target.closest("[data-opens]")) opener = event.target.closest("[data-opens]");
   });
+  const dialog = document.createElement("dialog");
+  const places = new Map();
+  const openDialog = (panel) => {
+    if (dialog.open) return;
+    for (const part of [document.getElementById("notices"), panel]) {
+      const place = document.createComment("");
+      part.replaceWith(place);
+      places.set(part.id, place);
+      dialog.append(part);
+    }
+    document.body.append(dialog);
+    dialog.setAttribute("aria-label", "Column");
+    dialog.showModal();
+  };
+  dialog.addEventListener("close", () => {
+    for (const [id, place] of places) place.replaceWith(document.getElementById(id));
+    places.clear();
+    dialog.remove();
+    if (here()) here().focus();
+  });
+  narrow.addEventListener("change", () => { if (!narrow.matches && dialog.open) dialog.close(); });
   on("htmx:afterSwap", (event) => {
     draw(event.target);
     const title = event.target.id === "panel" && event.target.querySelector("[data-focus]");
-    if (title) title.focus();
+    if (!title) return;
+    if (narrow.matches) openDialog(event.target);
+    for (const row of document.querySelectorAll("tr.chosen")) if (row.closest(".columns")) row.classList.remove("chosen");
+    if (here() && here().closest("tr")) here().closest("tr").classList.add("chosen");
+    title.focus();
   });
   on("htmx:oobAfterSwap", (event) => draw(event.target));
   on("keydown", (event) => {
-    if (event.key === "Escape" && event.target.closest("#panel") && opener && opener.isConnected) opener.focus();
+    if (event.key === "Escape" && !dialog.open && event.target.closest("#panel") && here()) here().focus();
+  });
+  on("click", (event) => {
+    const back = event.target.closest("[data-back]");
+    if (!back) return;
+    event.preventDefault();
+    if (dialog.open) dialog.close(); else if (here()) here().focus();
   });
 
   on("click", (event) => {
@@ -71,6 +105,10 @@
       }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
     }
   };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const place of document.querySelectorAll("[data-plot][data-drawn]")) { delete place.dataset.drawn; place.replaceChildren(); }
+    draw(document);
+  });
   on("DOMContentLoaded", () => draw(document));
   // Vega is large: a page that loads it with `async` works before it is there, and draws when it is.
   const vega = document.querySelector('script[src="/static/vega/vega.js"]');

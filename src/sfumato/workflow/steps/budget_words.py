@@ -27,7 +27,7 @@ def refusal_words(study: Study, epsilon: Fraction, left: Fraction | None, view: 
 def cost_words(study: Study, epsilon: Fraction, left: Fraction | None, view: View) -> list[str]:
     """The cost and the remaining budget, the unit, and what ε means against an adversary."""
     return [
-        f"it costs ε = {show(epsilon)}{remaining_words(study, left, view.selection.span)}",
+        f"it costs ε = {show(epsilon)}{remaining_words(study, left, view.selection.span, spends=True)}",
         *([] if view.selection.span is None else [span_words(view)]),
         view.unit.sentence(),
         attack_odds(epsilon).removesuffix("."),

@@ -247,12 +247,12 @@ def remaining_budget(study: Study, ledger: Ledger, span: Span | None) -> Fractio
     return None if study.budget is None else study.budget - ledger.spent(study.name, span)
 
 
-def remaining_words(study: Study, left: Fraction | None, span: Span | None) -> str:
-    """The same for a sentence; nothing without a budget."""
+def remaining_words(study: Study, left: Fraction | None, span: Span | None, *, spends: bool) -> str:
+    """The same for a sentence about a release that ``spends`` some of it, or none; nothing without a budget."""
     if study.budget is None or left is None:
         return ""
     over = "" if span is None else f" over {span}"
-    return f"; {show(left)} of {show(study.budget)} remains{over}"
+    return f"; {show(left)} of {show(study.budget)} {'is left before it' if spends else 'remains'}{over}"
 
 
 def person_rules(unit: Unit) -> list[str]:
