@@ -24,6 +24,7 @@ from sfumato.release.storage.untrusted import open_regular, read_bounded, refuse
 from sfumato.study.view import View
 
 if TYPE_CHECKING:
+    import ibis.expr.types as ir
     import pandas as pd
     import polars as pl
 
@@ -126,6 +127,23 @@ class Release(Displayed, ABC):
             stated["name"]: stated["role"] for stated in self.manifest["attributes"] if stated["role"] != "predictor"
         }
 
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """The measured tables by name, of the forms `tables` and `marginals`; others have one table, see `to_arrow`."""
+        raise UsageError(
+            f"a release of the form '{self.form}' has no measured tables",
+            "use `to_arrow()`: it has one table",
+            code="SF-USAGE-745",
+        )
+
+    def classifier(self) -> Any:
+        """The classifier that the tables of `staged` make; for others train one on `to_training`."""
+        raise UsageError(
+            f"a release of the form '{self.form}' makes no classifier",
+            "train one on `to_training()`",
+            code="SF-USAGE-746",
+        )
+
     @abstractmethod
     def to_draft(self, view: View) -> Draft:
         """The release as the draft that it was, by what is published; ``view`` has the attributes as declared."""
@@ -144,6 +162,16 @@ class Release(Displayed, ABC):
         """The published table as a polars table."""
         frame: pl.DataFrame = _need("polars").from_arrow(self.to_arrow())
         return frame
+
+    def to_ibis(self) -> "ir.Table":
+        """The published table as an Ibis table in memory."""
+        import ibis  # noqa: PLC0415 - a slow import, needed here alone
+
+        return ibis.memtable(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The published table for any library that takes Arrow streams, such as `polars.DataFrame(release)`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     @abstractmethod
     def to_training(self, *, as_frame: bool = False) -> tuple[Any, Any, Any]:

@@ -25,7 +25,7 @@ from sfumato.methods.grouping.partitioning import (
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.privacy.dp.sampling import RandomSource, random_subset
 from sfumato.privacy.groups.parameters import Exact, parse_exact, parse_in_range
-from sfumato.privacy.groups.shares import Distribution, Given, distribution_of_regions, distribution_of_shares
+from sfumato.privacy.groups.shares import Distribution, distribution_of_regions, distribution_of_shares
 from sfumato.privacy.models import CappedConfidence, GroupModel
 from sfumato.privacy.models.capped_confidence import parse_rules, parse_shares, rules_of
 from sfumato.progress import Progress
@@ -77,7 +77,7 @@ class ConfidenceCap(Grouping):
     rate: Exact = "0.9"
     distortion: Exact = "0.6"
     attribute: str | None = None
-    population: str | Given | None = None
+    population: Any = None  # shares as text or numbers, read exactly; a file by its name
     rules: Sequence[Mapping[str, Any]] = ()
     levels: Mapping[str, Any] = field(default_factory=dict)
 
