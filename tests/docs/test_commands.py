@@ -65,6 +65,7 @@ def test_the_commands_are_those_of_the_interface():
         "verify",
         "query",
         "document",
+        "doctor",
         "run",
         "taxonomy show",
         "taxonomy check",

@@ -149,14 +149,7 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
     if entries:
-        show.say("  entry  time (UTC)        state   cost        what")
-    for e in entries:
-        cost = "no ε" if e.epsilon is None else f"ε = {show.exact(e.epsilon)}"
-        who = f"'{e.release}': {e.method} for {e.purpose}, by {e.who}"
-        over = "" if e.span is None else f", over {e.span}"
-        digest = "" if e.bundle is None else f"; bundle {e.bundle[:_DIGITS]}"
-        why = f"; adopted: {e.reason}" if e.state == "adopted" else ""
-        show.say(f"  {e.id:>5}  {e.at:%Y-%m-%d %H:%M}  {e.state:<7} {cost:<10}  {who}{over}{_filtered(e)}{digest}{why}")
+        show.table(["entry", "time (UTC)", "state", "cost", "what"], [_row(e) for e in entries], right=(0,))
     for raised in raised_budgets(entries, now=budget):
         when = "since" if raised.entry is None else f"with entry {raised.entry.id} at {raised.entry.at:%Y-%m-%d %H:%M}"
         show.say(f"  budget raised from {show.exact(raised.before)} to {show.exact(raised.after)} {when}")
@@ -170,11 +163,15 @@ def _show(opened: "Study", lost: tuple[str, ...] = ()) -> None:
         return
     pieces = stretches(entries)
     if len(pieces) > 1:
-        show.say("  time                        spent       remaining")
-        for piece in pieces:
-            name = str(piece.span or "other days, or no date")
-            left = "" if budget is None else str(show.exact(budget - piece.spent))
-            show.say(f"  {name:<26}  {show.exact(piece.spent):<10}  {left}".rstrip())
+        rows = [
+            [
+                str(piece.span or "other days, or no date"),
+                str(show.exact(piece.spent)),
+                "" if budget is None else str(show.exact(budget - piece.spent)),
+            ]
+            for piece in pieces
+        ]
+        show.table(["time", "spent", "remaining"], rows)
     _show_sum(opened)
 
 
@@ -190,6 +187,16 @@ def _show_sum(opened: "Study") -> None:
 
 
 _DIGITS = 12  # of a SHA-256, to distinguish bundles; `--json` and `export` have all of it
+
+
+def _row(entry: "Entry") -> list[str]:
+    """An entry as the cells of a table."""
+    cost = "no ε" if entry.epsilon is None else f"ε = {show.exact(entry.epsilon)}"
+    over = "" if entry.span is None else f", over {entry.span}"
+    digest = "" if entry.bundle is None else f"; bundle {entry.bundle[:_DIGITS]}"
+    why = f"; adopted: {entry.reason}" if entry.state == "adopted" else ""
+    what = f"'{entry.release}': {entry.method} for {entry.purpose}, by {entry.who}{over}{_filtered(entry)}{digest}{why}"
+    return [str(entry.id), f"{entry.at:%Y-%m-%d %H:%M}", entry.state, cost, what]
 
 
 def _filtered(entry: "Entry") -> str:

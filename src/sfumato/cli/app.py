@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, learning, owner, receiver, running, serving, starting
+from sfumato.cli import account, comparing, doctor, learning, owner, receiver, running, serving, starting
 from sfumato.cli.evaluate import evaluate_app
 from sfumato.cli.options import Json, NewFolder
 from sfumato.cli.taxonomy import taxonomy_app
@@ -39,6 +39,7 @@ def sfumato(
 
 
 _OWNER, _LEDGER, _RECEIVER = "For the owner of a table", "The ledger", "For whoever has a bundle"
+_HELP = "Help"
 
 
 @app.command(rich_help_panel=_OWNER)
@@ -64,6 +65,7 @@ _COMMANDS = {
     ),
     _LEDGER: (account.ledger, account.ask),
     _RECEIVER: (receiver.verify, receiver.query, receiver.document),
+    _HELP: (doctor.doctor,),
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:

@@ -83,7 +83,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     print_frontier(found, chosen)
     say_plots(files)
     show.say(f"to publish it, declare it below `releases` in {show.place(study)}:")
-    show.say(f"  chosen: {dumps(chosen.settings, ensure_ascii=False)}")
+    show.verbatim(f"  chosen: {dumps(chosen.settings, ensure_ascii=False)}")
 
 
 def save_all(found: "Frontier", chosen: "Choice") -> list[Path]:
@@ -111,14 +111,15 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     """Every release a line, the failures with their reasons, and the choice."""
     best = {id(point) for point in found.efficient}
     names = list(dict.fromkeys((found.x.name, found.y.name, *found.axes)))
-    wide = max(len(_label(point)) for point in (*found.points, *found.baselines))
-    every = (*found.points, *found.baselines)
-    widths = {name: max(10, len(name), *(len(_number(point, name)) for point in every)) for name in names}
-    show.say(f"  {'':<2}{'release':<{wide}}" + "".join(f"  {name:>{width}}" for name, width in widths.items()))
-    for point in (*found.points, *found.baselines):
-        mark = "→" if point is chosen.point else "*" if id(point) in best else ""
-        numbers = "".join(f"  {_number(point, name):>{width}}" for name, width in widths.items())
-        show.say(f"  {mark:<2}{_label(point):<{wide}}{numbers}")
+    rows = [
+        [
+            "→" if point is chosen.point else "*" if id(point) in best else "",
+            *(_number(point, name) for name in names),
+            _label(point),
+        ]
+        for point in (*found.points, *found.baselines)
+    ]
+    show.table(["", *names, "release"], rows, right=range(1, len(names) + 1))
     show.say(
         f"  * efficient: no other release is as good on both and better on one of {found.x.name}, "
         f"{found.y.name}; → chosen"

@@ -85,7 +85,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
             }
         )
         return
-    show.say(estimator.to_text())
+    show.verbatim(estimator.to_text())
     show.say(
         f"a tree with {tree.leaves} leaves; the noisy counts in brackets are of {', '.join(estimator.model_.classes)}"
     )

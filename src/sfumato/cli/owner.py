@@ -49,7 +49,7 @@ def describe(
     if json:
         show.as_json(proposal.as_json())
     elif out is None:
-        show.say(proposal.to_yaml().removesuffix("\n"))
+        show.verbatim(proposal.to_yaml().removesuffix("\n"))
     else:
         show.say(
             f"wrote {out}. It is a proposal: confirm every role, replace every observed domain by public knowledge,"

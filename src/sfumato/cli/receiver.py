@@ -186,7 +186,7 @@ def document(
     if json:
         show.as_json(found.as_json())
     elif out is None:
-        typer.echo(found.markdown)
+        show.verbatim(found.markdown)
     else:
         left = f"; to fill in: {', '.join(found.unfilled)}" if found.unfilled else ""
         show.say(f"the documentation is in {out}{left}")

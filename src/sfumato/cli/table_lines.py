@@ -32,7 +32,8 @@ def table_lines(
     """
     widths = [max(cell_len(row[at]) for row in [names, *rows]) for at in range(len(names))]
     if width is None:
-        return [(_line(row, widths, right), not number) for number, row in enumerate([names, *rows])]
+        lines = [(_line(row, widths, right), not number) for number, row in enumerate([names, *rows])]
+        return lines if any(names) else lines[1:]
     if _total(widths) > width:  # the names in several lines
         words = [max((cell_len(word) for word in name.split()), default=0) for name in names]
         cells = [max((cell_len(row[at]) for row in rows), default=0) for at in range(len(names))]
@@ -43,7 +44,7 @@ def table_lines(
         return _lists(names, rows, width)
     shown = widths if widths[-1] <= left or left >= _ENOUGH else widths[:-1]
     head = [_wrapped(name, min(wide, width)) for name, wide in zip(names, shown, strict=False)]
-    lines = [(_line(line, shown, right), True) for line in zip_longest(*head, fillvalue="")]
+    lines = [(_line(line, shown, right), True) for line in zip_longest(*head, fillvalue="") if any(line)]
     for row in rows:
         lines += [(line, False) for line in _row_lines(row, widths, right, left, width)]
     return lines

@@ -44,7 +44,7 @@ def show_tree(
     if json:
         show.as_json(to_nested(taxonomy))
     else:
-        show.say(draw(taxonomy, limit=most))
+        show.verbatim(draw(taxonomy, limit=most))
 
 
 @taxonomy_app.command("check")
