@@ -33,6 +33,7 @@ COMMANDS = dict(leaves())
 
 # A call of each that succeeds, in this order, in a folder with the study and a release of it.
 QUICK = {
+    "init": "people.csv --out fresh",
     "describe": "people.csv",
     "check": "study.yaml",
     "plan": "study.yaml dp",

@@ -81,6 +81,7 @@ def test_there_are_at_most_20_commands_at_the_top_and_each_is_in_a_group():
         "For the owner of a table",
         "The ledger",
         "For whoever has a bundle",
+        "Help",
     }
 
 
