@@ -41,6 +41,7 @@ PUBLIC = {
     "audit",
     "classification",
     "describe",
+    "document_bundle",
     "frontier",
     "parse_models",
     "release",

@@ -16,7 +16,10 @@ INSTALL: Final = "pip install 'sfumato[plots]'"
 
 def can_plot() -> bool:
     """Whether the libraries are installed; they are not loaded."""
-    return all(find_spec(name) is not None for name in LIBRARIES)
+    try:
+        return all(find_spec(name) is not None for name in LIBRARIES)
+    except ModuleNotFoundError:
+        return False
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import numpy as np
 
 from sfumato.release.forms.records.code_spans import Integers, Places
 from sfumato.release.forms.records.record_store import RecordStore, StoreBuilder
-from sfumato.tables.duckdb.row_sorter import RowSorter
 
 
 class UnsortedRows:
@@ -24,6 +23,8 @@ class UnsortedRows:
         widths = []
         for size, ranged in zip(sizes.values(), self._ranged, strict=True):
             widths += [size, size + 1] if ranged else [size]
+        from sfumato.tables.duckdb.row_sorter import RowSorter  # noqa: PLC0415 - loads the engine
+
         self._sorter = RowSorter(widths)
 
     def add(self, ends: Sequence[tuple[Integers, Integers]], times: Integers) -> None:
