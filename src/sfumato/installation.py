@@ -106,14 +106,11 @@ def _programs() -> Iterator[Finding]:
         )  # fmt: skip
     root = Path(__file__).parents[2]
     if all((root / name).exists() for name in _REPOSITORY):
-        server = shutil.which("postgres") or next(
-            iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))), None
-        )
-        browser = next(
-            (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-        )
+        servers = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")))
+        server = next(iter([*_in_path("postgres"), *servers]), None)
+        browser = next(iter(_in_path("chromium", "chromium-browser", "google-chrome")), None)
         for name, found in (("postgresql", server), ("chromium", browser)):
-            said = str(found) if found else "not found: the tests that start it are skipped"
+            said = found or "not found: the tests that start it are skipped"
             yield Finding(area="programs", name=f"{name} (for tests)", said=said, there=found is not None)
 
 

@@ -251,7 +251,7 @@ class RecordsRelease(Release):
         return statistics.sensitive[column.name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordsSummary(RecordsRelease):
     """A release that is asked about single columns, and whose rows may be in a file."""
 
