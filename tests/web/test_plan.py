@@ -45,6 +45,7 @@ def test_a_plan_is_live_and_saved_in_its_own_lines_alone(studied):
     workbench, page, _ = studied
     path = workbench.folder / "study.yaml"
     expect(page.locator("#outcome")).to_contain_text("It costs ε = 0.5; 2 of 2 is left before it.")
+    expect(page.locator("#drawer mark")).to_contain_text("method: diffgen, epsilon: 0.5")
     expect(page.locator("#eps-words")).to_contain_text("1.65")
     exact, slider = page.get_by_label("ε, exactly"), page.get_by_label("ε on a logarithmic scale")
     exact.fill("3")
@@ -55,6 +56,8 @@ def test_a_plan_is_live_and_saved_in_its_own_lines_alone(studied):
     expect(slider).to_have_attribute("aria-valuetext", re.compile("ε 0.01: odds change by a factor of at most 1.01"))
     exact.fill("1/4")
     expect(page.locator("#eps-words")).to_contain_text("ε = 0.25")
+    expect(page.locator("#drawer mark")).to_contain_text("1/4")  # as saving would write it
+    expect(page.locator("#drawer-said")).to_contain_text("not saved yet")
     expect(page.locator("#expected-table tr.chosen th")).to_have_text("0.25")
     expect(page.locator("[data-plot] canvas")).to_be_visible()
     page.get_by_label("Solve for ε: 95 % of counts within ±").fill("25")

@@ -67,6 +67,7 @@ def show(request: Request) -> Response:
         **{
             **shell(opened, "plan", command=_command(opened, name), entry=("releases", name)),
             **_values(opened, document, declared, draft, {"within": "", "records": ""}),
+            **({} if name else {"shown": _as_saved(document, draft).around("releases", draft.name), "unsaved": True}),
         },
         releases=releases,
         selected=name,
