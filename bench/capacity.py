@@ -6,12 +6,13 @@ Nothing is run. The two sizes that `bench.engines` measured give a straight line
 this process; a release takes what the line says, and never less than was measured. Codes that the engine stores are
 counted in bytes, from the domains of the packaged study. Everything that does not grow with the records is in the
 line's beginning. What breaks first is the first of: memory of this process above that of the machine, then a day.
+Of a release that stands in two tables of the page, seconds are those of the first, and memory is that of the last.
 """
 
 import argparse
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -32,12 +33,9 @@ _ROW = re.compile(
 )
 _TUPLE = 34  # bytes that PostgreSQL takes for a row beside its columns, with alignment: 68 in all were measured
 _PRIVATE = ("diffgen", "staged")  # their codes are kept; what is counted once and fits is not
-_FILES = "memory for the data files of all records, if they were held"
-_ROWS = "memory for the distinct published rows, if they were held"
 _LIMITS = {
     "diffgen": "memory that DuckDB takes: set `--memory-limit`",
     "staged": "memory for occupied combinations of groups",
-    "mondrian, 14 quasi-identifiers": _ROWS,
 }
 
 
@@ -52,17 +50,22 @@ class Measured:
     busy: bool  # whether the machine had other work: the seconds are an upper bound
     publishing: float
     memory: float  # MiB of Python
+    again: bool = False  # whether memory was measured again, since tables of records are written in pieces
 
 
 def read_measured(text: str) -> list[Measured]:
-    """The lines of the table of `bench.engines`."""
-    return [
-        Measured(
+    """The lines of the tables of `bench.engines`; what was measured again replaces the memory."""
+    found: dict[tuple[str, str, str], Measured] = {}
+    for records, release, engine, seconds, busy, publishing, memory in _ROW.findall(text):
+        key = (records, release.strip(), engine)
+        if key in found:
+            found[key] = replace(found[key], memory=_whole(memory), again=True)
+            continue
+        found[key] = Measured(
             records=_whole(records), release=release.strip(), engine=engine, seconds=float(seconds), busy=bool(busy),
             publishing=float(publishing), memory=_whole(memory),
-        )
-        for records, release, engine, seconds, busy, publishing, memory in _ROW.findall(text)
-    ]  # fmt: skip
+        )  # fmt: skip
+    return list(found.values())
 
 
 def line(few: tuple[int, float], many: tuple[int, float], records: int) -> float:
@@ -92,9 +95,15 @@ def estimate(found: Iterable[Measured], records: int) -> Iterator[str]:
         kept = release in _PRIVATE or release.endswith("14 quasi-identifiers")
         codes = f"{stored[engine]:.0f}" if kept else "–"
         hours, files_hours = seconds / 3600, publishing / 3600
-        breaks = _LIMITS.get(release, _FILES) if memory > _MACHINE else ("time" if hours > _DAY else "nothing")
-        numbers = f"{hours:.1f}{busy} | {files_hours:.1f} | {memory:.0f} | {codes}"
-        yield f"| {release} | {engine} | {numbers} | {breaks} |"
+        held = release not in _PRIVATE and not (few.again and many.again)
+        numbers = f"{hours:.1f}{busy} | {files_hours:.1f} | {memory:.0f}{' ‡' if held else ''} | {codes}"
+        yield f"| {release} | {engine} | {numbers} | {_breaks(release, memory, hours, held=held)} |"
+
+
+def _breaks(release: str, memory: float, hours: float, *, held: bool) -> str:
+    if memory > _MACHINE:
+        return "not known, ‡" if held else _LIMITS.get(release, "memory of this process")
+    return "time" if hours > _DAY else "nothing"
 
 
 def bytes_a_record(engine: str) -> int:
