@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from html import unescape
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -116,6 +117,13 @@ def test_a_table_of_an_engine_holds_what_the_files_would_hold(engine, tmp_path, 
         name: facts for name, facts in hashes.items() if name.endswith(".csv")
     }
     assert verify_bundle(stored.bundle, data=to).ok
+    page = unescape((stored.bundle / "index.html").read_text(encoding="utf-8"))
+    assert to not in page, "no bundle tells where its tables are"
+    assert "sfumato verify . --data ADDRESS" in page
+    assert '"elsewhere":" --data ADDRESS"' in page
+    same = unescape((files.bundle / "index.html").read_text(encoding="utf-8"))
+    block = '<table class="bars"'
+    assert page.split(block)[1:-1] == same.split(block)[1:-1], "the marginals are those of the files"
     expected, found = files.open(), stored.open()
     assert found.to_tables().keys() == expected.to_tables().keys()
     for which, whole in expected.to_tables().items():
