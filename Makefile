@@ -71,7 +71,7 @@ reproduce: $(READY)  ## list the figures of the papers; FIGURE=li-2a runs one, w
 	$(BIN)/python -m papers $(FIGURE) $(if $(DATA),--data $(DATA))
 
 screenshots: $(READY)  ## pictures of every page of the workbench, in build/screenshots
-	$(BIN)/python -m tests.web.screenshots build/screenshots --print
+	$(BIN)/python -m tests.web.screenshots build/screenshots --print --forced
 
 # Versions and hashes only: whoever installs chooses from where. A personal pip configuration is not looked at.
 lock: $(READY)  ## take newer versions into requirements.lock

@@ -1,6 +1,7 @@
 """Pictures of every page of a fixed session at several widths, for people to look at; a program, not a test.
 
-    python -m tests.web.screenshots OUT [--only plan,ledger] [--widths 390,768,1280,1600] [--dark 390,1280] [--print]
+    python -m tests.web.screenshots OUT [--only plan,ledger] [--widths 390,768,1280,1600] [--dark 390,1280]
+        [--print] [--forced]
 
 It opens a messy table, takes the tour of the packaged census table through every step, and writes one PNG a page, width
 and scheme. `make screenshots` writes all of them to build/screenshots.
@@ -28,9 +29,9 @@ TALL = 900
 class Camera:
     """Takes a page at every width and scheme that is asked for."""
 
-    def __init__(self, page, out, *, only, widths, dark, paper):
+    def __init__(self, page, out, *, only, widths, dark, paper, forced):
         self.page, self.out, self.only = page, Path(out), only
-        self.widths, self.dark, self.paper = widths, dark, paper
+        self.widths, self.dark, self.paper, self.forced = widths, dark, paper, forced
 
     def wants(self, *names):
         return not self.only or any(name in self.only for name in names)
@@ -57,6 +58,10 @@ class Camera:
             self.page.emulate_media(media="print")
             self._one(name, 794, "print")
             self.page.emulate_media(media="screen")
+        if self.forced:
+            self.page.emulate_media(forced_colors="active")
+            self._one(name, 1280, "forced")
+            self.page.emulate_media(forced_colors="none")
         self.page.set_viewport_size({"width": 1280, "height": TALL})
 
     def _one(self, name, width, scheme):
@@ -190,6 +195,7 @@ def main():
     parser.add_argument("--widths", default=",".join(map(str, WIDTHS)))
     parser.add_argument("--dark", default=",".join(map(str, DARK)))
     parser.add_argument("--print", dest="paper", action="store_true")
+    parser.add_argument("--forced", action="store_true")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -202,7 +208,7 @@ def main():
             page.goto(workbench.address)
             camera = Camera(
                 page, given.out, only={name for name in given.only.split(",") if name},
-                widths=_numbers(given.widths), dark=_numbers(given.dark), paper=given.paper,
+                widths=_numbers(given.widths), dark=_numbers(given.dark), paper=given.paper, forced=given.forced,
             )  # fmt: skip
             take_all(camera, page, workbench)
         browser.close()

@@ -14,6 +14,31 @@ pytestmark = pytest.mark.error_rate(
 )
 
 
+_MARK = """canvas => {
+  // The middle of a filled mark in the first colour: all around it has the same one.
+  canvas.scrollIntoView({ block: "center" });
+  const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const same = (x, y) => [0x15, 0x65, 0xb5].every((part, n) => data[4 * (y * width + x) + n] === part);
+  const box = canvas.getBoundingClientRect(), scale = box.width / width;
+  for (let y = 4; y < height - 4; y++)
+    for (let x = 4; x < width - 4; x++)
+      if ([-3, 0, 3].every((dx) => [-3, 0, 3].every((dy) => same(x + dx, y + dy))))
+        return [box.x + x * scale, box.y + y * scale];
+  return null;
+}"""
+
+
+def point_and_enlarge(page):
+    """Point at a mark of the plot, and turn the wheel."""
+    canvas = page.locator("#plot canvas")
+    page.mouse.move(*canvas.evaluate(_MARK))
+    expect(page.locator("#hovered")).to_contain_text("mondrian, k = ")  # its recipe
+    before = canvas.evaluate("canvas => canvas.toDataURL()")
+    page.mouse.wheel(0, -400)
+    page.wait_for_timeout(500)
+    assert canvas.evaluate("canvas => canvas.toDataURL()") != before, "enlarged"
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     folder = tmp_path_factory.mktemp("frontier")
@@ -55,6 +80,7 @@ def test_a_sweep_is_saved_run_compared_and_released(page, bench):
     expect(page.locator("#plot canvas")).to_be_visible()
     expect(page.locator("#drawer summary")).to_contain_text("frontier study.yaml --purpose survey --sweep small")
 
+    point_and_enlarge(page)
     page.get_by_label("Log scale").check()
     expect(page.get_by_label("Log scale")).to_be_checked()
     page.get_by_label("diffgen: ε-DP").uncheck()
