@@ -22,7 +22,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "help.md"
 HEAD = """\
 # Help
 
-What every command prints with `--help`. [The command line](cli.md) explains the same with examples.
+What every command prints with `--help`, written by `python tools/help_page.py`. [The command line](cli.md)
+explains the same with examples.
 """
 
 
