@@ -10,6 +10,7 @@ from sfumato.domains.counts import TableParts
 from sfumato.errors import InfeasibleError, InternalError
 from sfumato.methods import METHODS, Mondrian
 from sfumato.methods.mondrian import algorithm, choices
+from sfumato.release.forms.records import record_store
 from sfumato.release.forms.records.record_store import RecordStore
 from tests.contracts.test_wrong_types import LEAST
 from tests.examples import examples
@@ -140,7 +141,7 @@ def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, mod
     at_once = released("at once")
     assert "finishing parts of the table" not in said
     monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: most)
-    monkeypatch.setattr("sfumato.release.forms.records.record_store.PIECE", 7)
+    monkeypatch.setattr(record_store, "PIECE", 7)
     monkeypatch.delattr(RecordStore, "join")  # nobody holds all rows
     mapped = workers_seen(monkeypatch) if engine.name == "spark+local" else []
     assert released("in parts") == at_once
