@@ -23,7 +23,6 @@ from sfumato.release.storage.seal import Json
 if TYPE_CHECKING:
     from sfumato.domains.domain import Domain
 
-_MOST_ROWS: Final = 200_000  # that are looked through for distinct ones
 _MOST_COUNTED: Final = 5_000_000  # records that are counted by pairs of columns
 _MOST_PAIRED: Final = 12  # columns that are counted by pairs, the first ones
 _MOST_PAIRS: Final = 20_000  # combinations of the ranges of two columns
@@ -70,7 +69,10 @@ def _tables(layout: RecordLayout, records: RecordStore) -> list[Json]:
     columns = [column for column in layout.columns if column.name in asked]
     pools = [column for column in columns if layout.form != "generalised" and column.role == "sensitive"]
     own = [column for column in columns if column not in pools]
-    whole = None if records.whole is None else _whole(own, pools, records.whole)
+    whole = _distinct(own, records) if own and not pools else None
+    if own and pools:
+        assert records.whole is not None, "buckets are one piece"
+        whole = _bucketed(own, pools, records.whole)
     if whole is not None:
         return [whole]
     found: list[Json] = []
@@ -82,19 +84,34 @@ def _tables(layout: RecordLayout, records: RecordStore) -> list[Json]:
     return found
 
 
-def _whole(own: Sequence[Column], pools: Sequence[Column], records: Records) -> Json | None:
+def _distinct(own: Sequence[Column], records: RecordStore) -> Json | None:
+    """Every distinct row, if they fit; pieces are looked through until it is known that they do not."""
+    names = [column.name for column in own]
+    rows, counts = np.empty((0, len(own)), np.int64), np.empty(0, np.int64)
+    for piece in records.pieces():
+        places = np.stack([piece.columns[name].places.astype(np.int64) for name in names], axis=1)
+        rows, row = np.unique(np.concatenate([rows, places]), axis=0, return_inverse=True)
+        both = np.concatenate([counts, piece.times])
+        counts = np.bincount(row.ravel(), weights=both, minlength=len(rows)).astype(np.int64)
+        if len(rows) * (len(own) + 1) > MOST_NUMBERS:
+            return None
+    columns = []
+    for name, column in zip(names, rows.T, strict=True):
+        used, place = np.unique(column, return_inverse=True)
+        spans = records.columns[name]
+        columns.append(range_column(name, spans.starts[used], spans.stops[used], place.ravel()))
+    table: Json = {"known": names, "columns": columns, "counts": counts.tolist()}
+    return table if _numbers(table) <= MOST_NUMBERS else None
+
+
+def _bucketed(own: Sequence[Column], pools: Sequence[Column], records: Records) -> Json | None:
     """Every distinct row with its bucket, if they fit."""
-    if len(records.times) > _MOST_ROWS or not own:
-        return None
     spans = [records.columns[column.name].compact() for column in own]
     keys = pack_columns([each.places for each in spans], [len(each.starts) for each in spans])
-    bucket: Integers | None = None
-    if pools:
-        assert records.group is not None, "shuffled values have buckets"
-        bucket, _ = number_rows([records.group])
-        keys = [bucket, *keys]
-    row, rows = number_rows(keys)
-    if rows * (len(own) + 1 + bool(pools)) > MOST_NUMBERS:
+    assert records.group is not None, "shuffled values have buckets"
+    bucket, _ = number_rows([records.group])
+    row, rows = number_rows([bucket, *keys])
+    if rows * (len(own) + 2) > MOST_NUMBERS:
         return None
     first = np.zeros(rows, dtype=np.int64)
     first[row[::-1]] = np.arange(len(row))[::-1]
@@ -102,7 +119,7 @@ def _whole(own: Sequence[Column], pools: Sequence[Column], records: Records) -> 
         range_column(column.name, each.starts, each.stops, each.places[first])
         for column, each in zip(own, spans, strict=True)
     ]
-    columns += [_pool(column, records, bucket[first]) for column in pools if bucket is not None]
+    columns += [_pool(column, records, bucket[first]) for column in pools]
     counts = np.bincount(row, weights=records.times, minlength=rows).astype(np.int64)
     size = count_numbers(columns, rows) + sum(2 * len(p[0]) for c in columns for p in c.get("pools", ()))
     if size > MOST_NUMBERS:
