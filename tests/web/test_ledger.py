@@ -17,6 +17,7 @@ from sfumato.api import Study
 from sfumato.methods import DiffGen
 from tests.web.conftest import opened, serving
 from tests.web.small_study import STUDY, key_of, write_adult
+from tests.web.stopped_process import going_on, stop_child
 
 
 @pytest.mark.error_rate(0, reason="the entries are looked at, and not what was drawn")
@@ -64,10 +65,13 @@ def test_a_workbench_that_is_killed_during_a_release_leaves_a_whole_ledger_and_n
         page.get_by_label("Type the name of the release").fill("dp")
         page.get_by_label("Type ε").fill("0.5")
         page.get_by_role("button", name="Release dp at ε = 0.5").click()
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Releasing dp")
-        os.kill(workbench.process.pid, signal.SIGKILL)
-        workbench.process.wait(30)
-        page.goto("about:blank")
+        job = stop_child(workbench.process.pid, "release", "dp")  # it has not even read the study
+        with going_on(job):
+            expect(page.get_by_role("heading", level=1)).to_contain_text("Releasing dp")
+            os.kill(workbench.process.pid, signal.SIGKILL)
+            workbench.process.wait(30)
+            page.goto("about:blank")
+            assert not list(tmp_path.glob("releases/*/bundle"))
     study = Study.load(tmp_path / "study.yaml")
     _wait_until(lambda: [entry.state for entry in study.ledger.entries("adult")] == ["done"])
     assert study.verify_ledger() == ()
@@ -101,7 +105,14 @@ def test_a_release_of_the_page_and_one_of_the_command_line_race_for_the_last_bud
             cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
-        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        os.kill(other.pid, signal.SIGSTOP)
+        with going_on(other.pid):  # both have begun before either of them goes on
+            page.get_by_role("button", name="Release dp at ε = 0.5").click()
+            with going_on(stop_child(workbench.process.pid, "release", "dp")):
+                assert (
+                    not list(tmp_path.glob("*.sqlite"))
+                    or Study.load(tmp_path / "study.yaml").ledger.spent("adult") == 0
+                )
         ended = page.locator(".notice.is-bad, h1:has-text('is released')").first
         expect(ended).to_be_visible(timeout=90_000)
         code = other.wait(60)

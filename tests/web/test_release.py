@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import opened, serving
 from tests.web.small_study import key_of, write_adult
+from tests.web.stopped_process import going_on, stop_child
 
 
 @pytest.fixture
@@ -86,6 +87,31 @@ def test_a_private_release_is_made_verified_downloaded_and_reported(studied, chr
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     expect(page.frame_locator("iframe.report-frame").locator("h1")).to_be_visible()
     expect(page.locator("#budget")).to_contain_text("ε = 1.5 of 2 left")
+
+
+def test_an_edit_between_confirming_and_the_start_of_the_job_is_refused(studied):
+    """The job is held before it reads the study, and the study is edited: nothing is released, nothing spent."""
+    workbench, page, key = studied
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
+    _confirm(page, "dp", "0.5")
+    page.get_by_role("button", name="Release dp at ε = 0.5").click()
+    path = workbench.folder / "study.yaml"
+    with going_on(stop_child(workbench.process.pid, "release", "dp")):
+        path.write_text(path.read_text().replace("h: 4", "h: 5"))
+    expect(page.locator(".notice.is-bad")).to_contain_text("SF-STUDY-641", timeout=60_000)
+    expect(page.locator("#budget")).to_contain_text("ε = 2 of 2 left")
+    assert not list(workbench.folder.glob("releases/*"))
+
+
+def test_a_taxonomy_file_that_changed_since_the_plan_was_shown_is_noticed(studied):
+    workbench, page, key = studied
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
+    _confirm(page, "dp", "0.5")
+    tree = workbench.folder / "sex.csv"
+    tree.write_text(tree.read_text().replace("Female", "Woman"))
+    page.get_by_role("button", name="Release dp at ε = 0.5").click()
+    _error(page, "SF-STUDY-437")
+    assert not list(workbench.folder.glob("releases/*"))
 
 
 def test_a_syntactic_release_asks_for_its_name_alone_and_a_failure_is_said(studied):

@@ -1,5 +1,9 @@
 """An edit of a page changes the lines of one entry, and nothing else."""
 
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +114,60 @@ def test_a_file_that_somebody_changed_is_not_overwritten(tmp_path):
         mine.set("name", value="mine").save()
     assert StudyDocument.read(tmp_path / "study.yaml").get("name") == "theirs"
     assert not list(tmp_path.glob(".study*"))
+
+
+def test_of_many_that_save_at_once_one_wins_and_the_others_are_told(tmp_path):
+    """Sixteen pages that read the same file write at the same moment: no edit is lost without a word."""
+    document(tmp_path)
+    for turn in range(5):
+        read = [StudyDocument.read(tmp_path / "study.yaml") for _ in range(16)]
+        together = threading.Barrier(len(read))
+
+        def save(place, read=read, together=together, turn=turn):
+            edited = read[place].set("name", value=f"page {place} {turn}")
+            together.wait()
+            try:
+                return edited.save().get("name")
+            except StudyError as error:
+                return error.code
+
+        with ThreadPoolExecutor(len(read)) as pool:
+            said = list(pool.map(save, range(len(read))))
+        (won,) = {name for name in said if name.startswith("page")}
+        assert said.count("SF-STUDY-231") == len(read) - 1
+        assert StudyDocument.read(tmp_path / "study.yaml").get("name") == won
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+def test_a_file_keeps_its_rights_and_a_link_under_a_guessed_name_is_not_followed(tmp_path):
+    found = document(tmp_path)
+    other = tmp_path / "other.txt"
+    other.write_text("not yours")
+    (tmp_path / f".study.yaml.{os.getpid()}").symlink_to(other)
+    found.path.chmod(0o640)
+    found.set("name", value="new").save()
+    assert found.path.stat().st_mode & 0o777 == 0o640
+    assert other.read_text() == "not yours"
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_edits_of_many_entries_change_their_fields_alone(tmp_path, size):
+    lines = [f"  c{n}: {{role: sensitive, values: [a, b]}}   # note {n}\n" for n in range(size)]
+    text = "name: a\nsource: a.csv\nattributes:\n" + "".join(lines) + "releases: {}\n"
+
+    edits = {
+        f"c{n}": lambda inner, above, n=n: inner.set(*above, f"c{n}", "role", value="time").remove(
+            *above, f"c{n}", "values"
+        )
+        for n in range(0, size, 2)
+    }
+    found = document(tmp_path, text).rewritten("attributes", edits)
+    for n in range(size):
+        wanted = f"  c{n}: {{role: time}}   # note {n}" if n % 2 == 0 else lines[n].rstrip("\n")
+        assert wanted in found.text.splitlines()
+    assert len(found.text.splitlines()) == len(text.splitlines())
+    kept = found.remove_all("attributes", [f"c{n}" for n in range(1, size)])
+    assert kept.names("attributes") == ["c0"] and "releases: {}" in kept.text
 
 
 def test_what_is_no_yaml_is_said(tmp_path):

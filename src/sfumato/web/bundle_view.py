@@ -1,5 +1,6 @@
 """What the workbench shows of a bundle: all of it is read off the bundle, which anybody may have written."""
 
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,31 @@ def read_view(path: Path) -> BundleWords:
             raise VerifyError("manifest.json cannot be read", "get the bundle again", code="SF-VERIFY-436") from None
         form = FORMS[manifest["form"]]
         return bundle_words(manifest, form.domains(form.layout(manifest)))
+
+
+def view_values(view: BundleWords) -> dict[str, Any]:
+    """All that the page shows of it, as plain values."""
+    stated = view.manifest
+    manifest = {
+        **{name: stated[name] for name in ("release", "study", "date", "guarantee")},
+        "method": {"name": stated["method"]["name"]},
+        "privacy": {"odds": stated["privacy"].get("odds")},
+        "rules": list(stated.get("rules") or ()),
+    }
+    return {
+        "manifest": manifest,
+        "columns": [asdict(column) for column in view.columns],
+        "nodes": view.nodes,
+        "size": view.size,
+        "private": view.private,
+        "noisy": view.noisy,
+        "limits": view.limits,
+        "facts": view.facts,
+        "weight": view.weight,
+        "snippets": view.snippets(),
+        "training": view.training,
+        "example": view.example,
+    }
 
 
 def open_cached(path: Path) -> Release:

@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sfumato.errors import SourceError, UsageError, unwritable
 from sfumato.file_names import file_stem
+from sfumato.web.bundle_reader import BundleReaders
 from sfumato.web.jobs import Job, Jobs, path_argument
 from sfumato.web.private_folder import PrivateFolder
 from sfumato.web.settings import Settings
@@ -53,6 +54,7 @@ class Workspace:
         self._folder = PrivateFolder()
         self.private = self._folder.path
         self.jobs = Jobs(self.private, hold=self._folder.handle)
+        self.readers = BundleReaders()
         self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
         self._bundles: dict[str, Path] = {}
@@ -205,6 +207,7 @@ class Workspace:
 
     async def close(self) -> None:
         """End jobs that publish nothing, and remove what was uploaded, unless a release that goes on may need it."""
+        self.readers.close()
         await self.jobs.close()
         await run_in_threadpool(self._folder.let_go)
 

@@ -10,11 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import UsageError
-from sfumato.release.answer.words import estimate_words
+from sfumato.errors import SfumatoError, UsageError
 from sfumato.release.bundle.atomic_files import MANIFEST, find_bundle
-from sfumato.release.storage.untrusted import read_bounded, refuse_unexpected
-from sfumato.web.bundle_view import marginal_of, open_cached, read_view
+from sfumato.release.storage.untrusted import open_regular
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job
 from sfumato.web.rendering import fragment, page, workspace
@@ -23,6 +21,7 @@ from sfumato.web.workspace import Workspace
 
 _MOST_SHOWN: Final = 40_000  # characters of the manifest in the drawer
 _MOST_MARGINALS: Final = 60
+_SOON: Final = 0.1  # seconds that the page waits for the process that reads the bundle
 
 
 @posted
@@ -34,6 +33,7 @@ def open_bundle(request: Request, form: FormData) -> Response:
         path = unpack_bundle(path, found.private / "bundles", most=found.settings.most_uploaded)
     place = find_bundle(path)
     key = found.open_bundle(place)
+    found.readers.of(place).view(patience=0)  # it begins
     _verify(found, key)
     return go(f"/b/{key}")
 
@@ -44,8 +44,11 @@ def show(request: Request) -> Response:
     key = request.path_params["bundle"]
     path = found.bundle(key)
     job = _job(found, key) or _verify(found, key)
-    view = read_view(path)
-    text = read_bounded(path / MANIFEST).decode("utf-8", "replace")
+    view = found.readers.of(path).view(patience=_SOON)
+    if view is None:
+        return page(request, "receiver_opening.html", key=key)
+    with open_regular(path / MANIFEST) as file:
+        text = file.read(4 * _MOST_SHOWN + 4).decode("utf-8", "replace")
     return page(
         request,
         "receiver.html",
@@ -59,13 +62,23 @@ def show(request: Request) -> Response:
     )
 
 
+def opened(request: Request) -> Response:
+    """Whether the process that reads the bundle has said what it is, or why it cannot be read."""
+    found, key = workspace(request), request.path_params["bundle"]
+    try:
+        there = found.readers.of(found.bundle(key)).view(patience=0) is not None
+    except SfumatoError:
+        there = True  # the page says what is wrong
+    return go(f"/b/{key}") if there else Response(status_code=204)
+
+
 def marginal(request: Request) -> Response:
     """The marginal of one column."""
-    path = workspace(request).bundle(request.path_params["bundle"])
-    found, bars, confidence = marginal_of(path, request.path_params["number"])
-    return HTMLResponse(
-        fragment("receiver_marginal.html", found=found, bars=bars, confidence=confidence, noisy=read_view(path).noisy)
-    )
+    found = workspace(request)
+    reader = found.readers.of(found.bundle(request.path_params["bundle"]))
+    said = reader.marginal(request.path_params["number"])
+    values = {"found": said, "bars": said.bars, "confidence": said.confidence}
+    return HTMLResponse(fragment("receiver_marginal.html", **values, noisy=reader.view().noisy))
 
 
 @posted
@@ -76,15 +89,15 @@ def query(request: Request, form: FormData) -> Response:
     text = str(form.get("predicate") or "").strip()
     if not text:
         raise UsageError("the query is empty", "type a condition such as age >= 40", code="SF-USAGE-462")
-    with refuse_unexpected():
-        estimate = open_cached(path).query(text)
+    said = found.readers.of(path).query(text)
+    estimate = said.estimate
     most = max(estimate.total, estimate.high, 1)
     return HTMLResponse(
         fragment(
             "receiver_answer.html",
             asked=text,
             estimate=estimate,
-            words=estimate_words(estimate),
+            words=said.words,
             scale=480 / most,
             most=most,
             command=f"sfumato query {quote(_said(found, path))} {quote(text)}",
@@ -135,6 +148,7 @@ def _said(found: Workspace, path: Path) -> str:
 ROUTES: Final[list[Route]] = [
     Route("/open/bundle", open_bundle, methods=["POST"]),
     Route("/b/{bundle}", show),
+    Route("/b/{bundle}/opened", opened),
     Route("/b/{bundle}/marginals/{number:int}", marginal),
     Route("/b/{bundle}/query", query, methods=["POST"]),
     Route("/b/{bundle}/verify", verify, methods=["POST"]),
