@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import PublishError, SourceError, UsageError
 from sfumato.ledger import open_ledger
-from sfumato.release.forms.records import page_answers, record_store
+from sfumato.release.forms.records import record_store
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.verify import verify_bundle
 from tests.contracts.test_wrong_types import LEAST
@@ -266,9 +266,7 @@ def test_tables_that_are_no_pieces_are_read_back_within_the_memory_limit(postgre
 @pytest.mark.error_rate(0, reason="seeded")
 def test_a_table_is_written_and_verified_piece_by_piece(engine, tmp_path, monkeypatch):
     files, to = released(tmp_path / "files"), engine.new()
-    assert page_answers._MOST_ROWS <= record_store.PIECE, "a page with all rows is of a table that is held whole"
     monkeypatch.setattr(record_store, "PIECE", 7)
-    monkeypatch.setattr(page_answers, "_MOST_ROWS", 0)  # a page never has all rows of a table in several pieces
     monkeypatch.setattr("sfumato.tables.publishing.distinct_rows._PIECE", 50)
     monkeypatch.delattr(RecordStore, "join")  # nobody holds all rows
     stored = released(tmp_path / "stored", to=to)
