@@ -5,6 +5,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,6 +86,7 @@ def spark_cluster(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     (configuration / "spark-defaults.conf").write_text("\n".join([*lines, ""]), encoding="utf-8")
     environment = {
         "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(configuration),
+        "PYSPARK_PYTHON": sys.executable,  # executors finish parts with this version
     }  # fmt: skip
     for_servers = {
         **os.environ, **environment, "SPARK_DAEMON_MEMORY": "512m", "SPARK_WORKER_DIR": str(folder / "work"),
