@@ -28,7 +28,7 @@ from sfumato.release.storage import parquet_file, text_lines
 from sfumato.release.verify import verify_bundle
 from tests.examples import examples
 from tests.raising import raises_code
-from tests.release.partitions import VIEW, drafts, publish, small_draft
+from tests.release.partitions import VIEW, draft_of, drafts, publish, small_draft
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 
@@ -95,6 +95,18 @@ def test_a_piece_ends_with_a_class_and_nothing_is_lost(draft, rows, batch):
         assert all(len(piece.times) >= rows for piece in found[:-1])
         assert store.group_sizes == (records.groups()[1], int(records.statistics({}).sizes.min(initial=10**9)) % 10**9)
         assert store.is_sorted()
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8])
+@pytest.mark.parametrize("rows", [1, 4, 5, 8])
+def test_a_class_is_not_divided(rows, batch):
+    boxes = [((20, 30), (0, 2)), ((30, 50), (2, 4))]
+    draft = draft_of([(20, 0, n % 3, 0, n, 0, 1) for n in range(8)], [0] * 4 + [1] * 4, boxes)
+    with in_pieces(rows):
+        records, store = stored(draft, batch)
+        expected = [4, 4] if rows <= 4 else [8]
+        assert [len(piece.times) for piece in store.pieces()] == expected
+        assert [len(piece.times) for piece in RecordStore.of(records).pieces()] == expected
 
 
 @settings(max_examples=examples(quick=30, slow=200), deadline=None)
