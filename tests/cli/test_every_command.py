@@ -55,7 +55,7 @@ QUICK = {
     "taxonomy icd9": "--out icd9.csv",
 }
 # Other tests call these, which take long: test_json.py, test_frontier.py, test_capped_confidence.py, tests/web.
-LONG = {"demo", "run", "frontier", "serve", "evaluate accuracy", "evaluate audit", "evaluate max-k"}
+LONG = {"demo", "run", "frontier", "serve", "evaluate compare", "evaluate accuracy", "evaluate audit", "evaluate max-k"}
 
 
 @pytest.fixture
