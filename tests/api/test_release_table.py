@@ -107,6 +107,41 @@ def test_persons_need_a_public_number_of_records():
     assert "person" not in opened.domains
 
 
+def test_the_column_of_persons_is_never_released_whatever_the_table_declares():
+    """An Enum over persons lists everybody in the table: as a domain it would be in the manifest."""
+    polars = pytest.importorskip("polars")
+    ids = [f"person-{n}" for n in range(300)]
+    people = polars.DataFrame({**ROWS, "person": ids}).with_columns(polars.col("person").cast(polars.Enum(ids)))
+    published = release(people, person="person", at_most=1)
+    assert "person" not in published.open().domains
+    assert not [path for path in published.bundle.iterdir() if b"person-17" in path.read_bytes()]
+    with raises_code(StudyError, "SF-STUDY-801", match="'person'"):
+        release(people, person="person", at_most=1, domains={**DOMAINS, "person": ids}, out="out")
+    release(people, person="person", at_most=1, domains={**DOMAINS, "person": None}, out="out", budget=2)
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), "?", 7], ids=str)
+@pytest.mark.parametrize("values", [[True, False], ["true", "false"]], ids=["truth", "text"])
+def test_one_record_does_not_change_how_truth_values_of_others_are_read(values, odd):
+    """pandas makes a column of truth values one of objects, as soon as one of them is something else."""
+    pandas = pytest.importorskip("pandas")
+    for truth in ([True, False] * 50, [*[True, False] * 50, odd]):
+        study = sf.study_of(pandas.DataFrame({"x": truth}), domains={"x": values}, budget=1, name="x")
+        [found] = study.check()
+        assert (found.missing + found.outside, found.records) == (len(truth) - 100, len(truth))
+
+
+def test_no_record_changes_the_day_of_others_or_makes_reading_fail():
+    """One odd value makes a column of moments one of objects: those keep the day of UTC, as in a column of moments."""
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    moments = [pandas.Timestamp("2020-01-31 23:30", tz="America/New_York")] * 50
+    for odd in ([], ["?"], [pandas.NA], [pandas.NaT], ["\ud800"], [numpy.array([1, 2])], [["a"]]):
+        frame = pandas.DataFrame({"x": pandas.Series([*moments, *odd], dtype=object if odd else None)})
+        study = sf.study_of(frame, domains={"x": (dt.date(2020, 2, 1), dt.date(2020, 2, 9))}, budget=1, name="x")
+        [found] = study.check()
+        assert (found.missing, found.outside, found.records) == (len(odd), 0, 50 + len(odd))
+
+
 def test_what_is_declared_does_not_follow_the_records():
     """Two tables, one with a record that changes every type a library would infer: the same declarations."""
     pandas = pytest.importorskip("pandas")

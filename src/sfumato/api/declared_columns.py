@@ -27,8 +27,8 @@ def declared_fields(
 ) -> dict[str, Fields]:
     """The domain of every column that is to be released, as fields of a study without a role.
 
-    ``known`` are columns that need no domain. A column of the table that has none is an error which says what to write;
-    None says that a column is left out.
+    ``known`` are columns that need no domain, and have none unless it is written. A column of the table that has none
+    is an error which says what to write; None says that a column is left out.
     """
     names = column_names(table)
     written = {str(name): domain for name, domain in domains.items()}
@@ -40,6 +40,7 @@ def declared_fields(
             code="SF-STUDY-741",
         )
     carried = _carried(table, categories_declared=categories_declared)
+    carried = {name: domain for name, domain in carried.items() if name not in known}  # those of persons list them
     found = {**carried, **written}
     lacking = [name for name in names or () if name not in found and name not in known]
     if lacking:

@@ -32,6 +32,12 @@ def study_of(  # noqa: PLR0913 - all but the first by keyword
     hierarchies write a study file, or use `Study.from_mapping`.
     """
     known = () if person is None else (person,)
+    if person is not None and domains.get(person) is not None:
+        raise StudyError(
+            f"'{person}' says whose record it is, and `domains` has it as a column to be released",
+            f"take '{person}' out of `domains`: it identifies people and is never released",
+            code="SF-STUDY-801",
+        )
     fields = declared_fields(table, domains, known=known, categories_declared=categories_declared)
     if target is not None and target not in fields:
         raise StudyError(

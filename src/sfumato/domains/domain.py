@@ -126,9 +126,10 @@ class Categories:
     def encode(self, values: Iterable[object]) -> NDArray[np.int64]:
         """Codes of raw values: text matched exactly, None and NaN as missing, the rest as other.
 
-        A whole number matches without a fraction (1.0 is '1'), a truth value in lower case or as Python writes it.
+        A whole number matches without a fraction (1.0 is '1'), a truth value in lower case or as Python writes it; so
+        does the text 'true' where 'True' is declared and 'true' is not.
         """
-        known = self.codes()
+        known = truth_texts(self.codes())
         lost = DROP if self.missing is None else self.missing
         other = DROP if self.other is None else self.other
         return np.fromiter(
@@ -258,6 +259,15 @@ def as_text(value: object) -> str:
     if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < _WHOLE:
         return str(int(value))
     return str(value)
+
+
+def truth_texts(known: Mapping[str, int]) -> dict[str, int]:
+    """The declared values, and truth values in small letters where they are declared as Python writes them.
+
+    >>> truth_texts({"True": 0, "False": 1, "no": 2})
+    {'true': 0, 'false': 1, 'True': 0, 'False': 1, 'no': 2}
+    """
+    return {truth.lower(): known[truth] for truth in ("True", "False") if truth in known} | dict(known)
 
 
 def _find(known: Mapping[str, int], value: object, other: int) -> int:

@@ -12,7 +12,7 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
 from sfumato.domains.dates import MONTHS, PIVOT, DayFormat, formats_of
-from sfumato.domains.domain import DROP, SLACK, Categories, Grid
+from sfumato.domains.domain import DROP, SLACK, Categories, Grid, truth_texts
 from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.number_format import LEADING_MINUS, NumberFormat
 from sfumato.errors import InternalError, SourceError
@@ -92,7 +92,7 @@ def code_column(attribute: Attribute, column: ir.Column, found: ir.IntegerColumn
 
 def known_values(domain: Categories, kind: dt.DataType) -> dict[Any, int]:
     """The codes of the declared values, by what `category_key` makes of a raw value."""
-    known = {label: code for label, code in domain.codes().items() if label.strip()}
+    known = {label: code for label, code in truth_texts(domain.codes()).items() if label.strip()}
     if kind.is_integer():
         least = 0 if kind == dt.uint64 else -(2**63)  # what a column without a sign has none of is not looked for
         whole = {int(label): code for label, code in known.items() if _is_plain_integer(label)}

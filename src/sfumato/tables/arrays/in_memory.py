@@ -1,10 +1,11 @@
 """Tables somebody already has in memory, as Arrow: without a copy where that is possible."""
 
+import datetime as dt
 from typing import Any
 
 import pyarrow as pa
 
-from sfumato.domains.domain import as_text, is_missing
+from sfumato.domains.domain import as_text
 from sfumato.errors import SourceError
 from sfumato.tables.engine import refuse_twins
 from sfumato.tables.guard import run_guarded
@@ -42,10 +43,26 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _series(series: Any) -> pa.Array | pa.ChunkedArray:
-    """A column of objects becomes text, each value by itself: a type guessed from all would let one change the rest."""
+    """A column of objects becomes text, each value by itself: a type guessed from all would let one change the rest.
+
+    So do truth values, whatever their column: pandas keeps them as objects from the first missing one on.
+    """
     if str(series.dtype) != "object":
         try:
-            return pa.Array.from_pandas(series)
+            found = pa.Array.from_pandas(series)
         except (pa.ArrowException, TypeError, ValueError):
             pass
-    return pa.array([None if is_missing(value) else as_text(value) for value in series], pa.string())
+        else:
+            if not pa.types.is_boolean(getattr(found.type, "value_type", found.type)):
+                return found
+    texts = [None if lost else _text(value) for value, lost in zip(series, series.isna(), strict=True)]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeError:  # half of a character, which no declared value has
+        return pa.array([text and text.encode(errors="replace").decode() for text in texts], pa.string())
+
+
+def _text(value: object) -> str:
+    """A value as text that is read as the value would be in a column of its type; moments have the day of UTC there."""
+    aware = isinstance(value, dt.datetime) and value.tzinfo is not None
+    return as_text(value.astimezone(dt.UTC) if aware else value)  # type: ignore[attr-defined]
