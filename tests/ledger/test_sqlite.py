@@ -3,6 +3,7 @@ import sqlite3
 import stat
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,20 @@ def test_a_second_ledger_on_the_same_file_sees_everything(tmp_path):
     assert second.entries("adult") == (first,)
     with pytest.raises(BudgetError):
         second.reserve(draft("0.7"), budget=ONE)
+
+
+def test_a_relative_path_stays_where_it_was_when_the_program_goes_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    ledger = open_ledger("ledger.db", head=Path("study.head"))
+    entry = ledger.reserve(draft("0.7"), budget=ONE)
+    monkeypatch.chdir("other")
+    assert ledger.spent("adult") == Fraction(7, 10)
+    ledger.complete(entry.id, "sha256:abc", at=WHEN)
+    assert list(Path().iterdir()) == [], "no second ledger or head begins"
+    (tmp_path / "ledger.db").unlink()
+    with raises_code(VerifyError, "SF-VERIFY-043"):
+        ledger.reserve(draft("0.7"), budget=ONE)
 
 
 def test_looking_makes_no_file(tmp_path):

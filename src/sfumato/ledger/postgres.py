@@ -51,7 +51,7 @@ class PostgresLedger(sql.SqlLedger):
     """
 
     def __init__(self, address: str, *, head: Path | None = None) -> None:
-        self.heads = HeadFiles(() if head is None else (head,))
+        self.heads = HeadFiles(() if head is None else (head.absolute(),))
         self.url = _url(address)
         _refuse_without_driver()
         # A connection an operation: nothing is shared with a forked child, and no lock outlives its use.

@@ -41,9 +41,11 @@ class SqliteLedger(sql.SqlLedger):
     """Rows in one table of an SQLite file; the file is made with the first entry."""
 
     def __init__(self, path: Path, *, head: Path | None = None) -> None:
-        self.path = path
-        self.heads = HeadFiles(tuple(dict.fromkeys([head_beside(path), *([] if head is None else [head])])))
-        self._engine = _engine(path)
+        # Where the program is now: one that changes its folder later would begin another ledger there.
+        self.path = path.absolute()
+        heads = [head_beside(self.path), *([] if head is None else [head.absolute()])]
+        self.heads = HeadFiles(tuple(dict.fromkeys(heads)))
+        self._engine = _engine(self.path)
 
     @property
     def place(self) -> str:
