@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from base64 import b64decode
+from dataclasses import replace
 from fractions import Fraction
 from html import unescape
 from pathlib import Path
@@ -18,9 +19,12 @@ import pytest
 from sfumato.domains.cut import Cut
 from sfumato.domains.domain import Categories, Grid
 from sfumato.domains.taxonomy.tree import Node, Taxonomy
-from sfumato.release.answer.marginal import MOST_BARS, marginal
-from sfumato.release.bundle.receiver_files import page_of
+from sfumato.release.answer.estimate import Estimate
+from sfumato.release.answer.marginal import MOST_BARS, Marginal, Part, marginal
+from sfumato.release.answer.words import estimate_words
+from sfumato.release.bundle.receiver_files import _same_page, page_of
 from sfumato.release.forms.records.record_store import RecordStore
+from sfumato.release.page.bars import bars
 from sfumato.release.page.render_page import made_by
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
@@ -64,6 +68,22 @@ def test_questions_about_one_attribute_have_the_same_answers(bundle):
                 assert (found.low, found.high, found.total) == (expected.low, expected.high, expected.total)
                 assert found.undecided == expected.undecided
                 assert found.count is None or found.count == pytest.approx(expected.count, rel=1e-9, abs=1e-9)
+
+
+def test_a_noisy_number_is_never_called_exact():
+    """An estimate far below 0 has an interval from 0 to 0: it is no less noisy for that."""
+    empty = Estimate(count=0.0, low=0.0, high=0.0, confidence=0.95, share=0.0, total=100)
+    certain = replace(empty, confidence=1.0)
+    found = bars(Marginal("x", (Part("a", "x = a", empty), Part("b", "x = b", certain)), "values"))
+    assert [(bar["exact"], bar["interval"]) for bar in found] == [(False, "0 to 0"), (True, "exact")]
+    assert "95 % interval 0 to 0" in estimate_words(empty)
+    assert estimate_words(certain) == "0 of 100 records, 0.00 %"
+
+
+@pytest.mark.parametrize(("found", "same"), [(b"2000000001", False), (b"2000000000.0000001", True)], ids=str)
+def test_counts_of_a_page_are_compared_to_the_last_digit(found, same):
+    expected = b"2000000000.0" if b"." in found else b"2000000000"
+    assert _same_page(b'{"counts":[%b]}' % found, b'{"counts":[%b]}' % expected) is same
 
 
 @EACH

@@ -15,7 +15,7 @@ def estimate_words(found: Estimate) -> str:
         words = f"between {found.low:,.0f} and {found.high:,.0f} of {of} ({100 * found.confidence:.0f} % interval)"
         same = _quoted(found.undecided)
         words += f"; no single number is given, because the release does not distinguish values of {same}"
-    elif found.low == found.high:
+    elif found.low == found.high and found.confidence == 1:
         words = f"{_rounded(found.count)} of {of}, {100 * found.share:.2f} %"
     else:
         words = f"about {_rounded(found.count)} of {of}, {100 * found.share:.2f} %; {sure}"

@@ -14,13 +14,14 @@ def bars(found: Marginal) -> list[dict[str, Any]]:
     for part in found.parts:
         e = part.estimate
         count = e.count
+        exact = e.low == e.high and e.confidence == 1  # what noise has put below 0 goes from 0 to 0
         drawn.append(
             {
                 "label": part.label,
                 "asked": part.asked,
                 "count": None if count is None else f"{count:,.0f}",
-                "interval": f"{e.low:,.0f} to {e.high:,.0f}" if e.low != e.high else "exact",
-                "exact": e.low == e.high,
+                "interval": "exact" if exact else f"{e.low:,.0f} to {e.high:,.0f}",
+                "exact": exact,
                 "assumes": bool(e.assumes),
                 "width": round(WIDTH * (count or 0) / most, 1),
                 "from": round(WIDTH * max(e.low, 0) / most, 1),

@@ -22,7 +22,7 @@ function estimateWords(found) { // the words of `sfumato query`
   if (found.count === null) {
     words = `between ${whole(found.low)} and ${whole(found.high)} of ${of} (${level} % interval)`
       + `; no single number is given, because the release does not distinguish values of ${quoted(found.undecided)}`;
-  } else if (found.low === found.high) {
+  } else if (found.low === found.high && found.confidence === 1) {
     words = `${whole(found.count)} of ${of}, ${percent(found.share)} %`;
   } else {
     const sure = found.confidence < 1 ? `${level} % interval ${span}` : `certainly ${span}`;
@@ -69,7 +69,7 @@ function show(data, text) {
   }
   answer.dataset.state = "answered";
   for (const name of ["count", "low", "high", "share", "total"]) answer.dataset[name] = String(found[name]);
-  const about = found.low === found.high ? "" : "about ";
+  const about = found.low === found.high && found.confidence === 1 ? "" : "about ";
   const big = found.count === null ? `${whole(found.low)} to ${whole(found.high)}` : about + whole(found.count);
   const words = part("p", "words", estimateWords(found));
   words.id = "words";
