@@ -197,7 +197,7 @@ def test_domains_are_written_in_several_ways(domain, fields):
     assert domain_fields("x", domain) == fields
 
 
-@pytest.mark.parametrize("domain", ["text", 7, {1, 2}, range(0), object()], ids=str)
+@pytest.mark.parametrize("domain", ["text", 7, {1, 2}, range(0), object()], ids=lambda domain: type(domain).__name__)
 def test_what_is_no_domain_is_refused(domain):
     with raises_code(StudyError, "SF-STUDY-742", match="the domain of 'x'"):
         domain_fields("x", domain)
