@@ -23,7 +23,7 @@ attributes:
   "<b>job</b>": {role: quasi_identifier, values: [clerk, farmer, nurse]}
   subscribed: {role: class, values: ["no", "yes"]}
 releases:
-  first: {method: diffgen, epsilon: 0.5}
+  first: {method: staged, epsilon: 0.5}
 """
 
 

@@ -8,13 +8,21 @@ from enum import StrEnum
 from typing import Any
 
 from sfumato.errors import StudyError
+from sfumato.study.attribute import Role
 from sfumato.study.study import Study
 from sfumato.study.values import refuse_strange
 
 Path = tuple[str | int, ...]
 
 _WORD = re.compile(r"[+-]?[\w./-]*\w")
-_ADD_ONE = "add one to the study, such as `releases: {dp: {method: diffgen, epsilon: 1}}`"
+
+
+def first_method(*, predicts: bool) -> str:
+    """The differentially private method to begin with: `staged` predicts the class best, `marginals` needs none.
+
+    It follows from the roles alone.
+    """
+    return "staged" if predicts else "marginals"
 
 
 class Chosen(StrEnum):
@@ -99,14 +107,14 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
         if len(study.releases) != 1:
             raise StudyError(
                 f"the study '{study.name}' declares {len(study.releases) or 'no'} releases",
-                f"name one: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
+                f"name one: {', '.join(study.releases)}" if study.releases else _add_one(study),
                 code="SF-STUDY-189",
             )
         name = next(iter(study.releases))
     if name not in study.releases:
         raise StudyError(
             f"the study '{study.name}' declares no release '{name}'",
-            f"use one of: {', '.join(study.releases)}" if study.releases else _ADD_ONE,
+            f"use one of: {', '.join(study.releases)}" if study.releases else _add_one(study),
             code="SF-STUDY-190",
         )
     settings = dict(study.releases[name])
@@ -134,3 +142,8 @@ def recipe_from_study(study: Study, name: str | None = None) -> Recipe:
         parameters=settings,
         chosen=Chosen(chosen),
     )
+
+
+def _add_one(study: Study) -> str:
+    method = first_method(predicts=bool(study.with_role(Role.CLASS)))
+    return f"add one to the study, such as `releases: {{dp: {{method: {method}, epsilon: 1}}}}`"

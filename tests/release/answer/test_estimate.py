@@ -157,6 +157,8 @@ def test_an_attribute_that_does_not_matter_is_not_assumed():
         ("age", "one of =, !=, <, <=, >, >=, `in` or `contains` was expected and the end found, at character 4", ""),
         ("age >= ", "a value was expected and the end found", "write a value"),
         ("age >= 40 job", "`and`, `or` or the end was expected and 'job' found", ""),
+        ("pay >= 40 )", "`and`, `or` or the end was expected and ')' found", "end the query here, or go on with `and`"),
+        ("pay >= 40,5", "`and`, `or` or the end was expected and ',' found", "decimals are written with a point: 1.5"),
         ("age >= 40 and", "the name of an attribute was expected and the end found", ""),
         ("(age >= 40", "')' was expected and the end found", ""),
         ("age >= 40)", "`and`, `or` or the end was expected and ')' found, at character 10", ""),

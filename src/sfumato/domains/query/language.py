@@ -116,7 +116,9 @@ class _Parser:
     def whole(self) -> Tree:
         tree = self._either()
         if self._next.kind != "end":
-            raise self._unexpected("`and`, `or` or the end")
+            after = "end the query here, or go on with `and` or `or`"
+            decimal = "; decimals are written with a point: 1.5" if self._next.text == "," else ""
+            raise self._unexpected("`and`, `or` or the end", after + decimal)
         return tree
 
     @property
@@ -219,11 +221,14 @@ class _Parser:
     def _reserved(token: Token) -> bool:
         return token.kind == "word" and token.text.lower() in RESERVED
 
-    def _unexpected(self, wanted: str) -> UsageError:
+    def _unexpected(self, wanted: str, fix: str = "") -> UsageError:
         token = self._next
         found = token.text if token.kind == "end" else f"'{token.text}'"
-        fix = f"put '{token.text}' in quotes if it is a name or value" if self._reserved(token) else f"write {wanted}"
-        return self._error(token.at, f"{wanted} was expected and {found} found", fix, code="SF-USAGE-024")
+        if self._reserved(token):
+            fix = f"put '{token.text}' in quotes if it is a name or value"
+        return self._error(
+            token.at, f"{wanted} was expected and {found} found", fix or f"write {wanted}", code="SF-USAGE-024"
+        )
 
     def _error(self, at: int, problem: str, fix: str, *, code: str = "") -> UsageError:
         return query_error(self._text, at, problem, fix, code=code)

@@ -18,6 +18,7 @@ from sfumato.study.describe.hierarchies import commented_taxonomy, confirming, n
 from sfumato.study.describe.rounding import round_bounds, step_of
 from sfumato.study.describe.set_guess import code_tree
 from sfumato.study.describe.value_notes import spellings
+from sfumato.study.recipe import first_method
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")
@@ -44,6 +45,7 @@ def study_text(
     name: str, source: str, columns: Sequence[Placed], *, written: Mapping[str, Any], person: str | None = None
 ) -> str:
     """Write a study file; every column has an entry, those without a role that can be told as undecided."""
+    method = first_method(predicts=any(role is Role.CLASS for _, role, _ in columns))
     lines = [
         "# Proposed by `sfumato describe`. Bounds and values were read off the records, which discloses information",
         "# about people: replace them by public knowledge, then change `domain: observed` to `domain: declared`.",
@@ -54,7 +56,7 @@ def study_text(
         "privacy:",
         *_unit(person),
         "  # budget: 1         # the total ε of all releases together, ever: yours to choose",
-        "# releases: {dp: {method: diffgen, epsilon: 1}}   # what to publish, and what it costs; see `sfumato plan`",
+        f"# releases: {{dp: {{method: {method}, epsilon: 1}}}}   # what to publish and its cost; see `sfumato plan`",
         "attributes:",
     ]
     for column, role, reason in columns:

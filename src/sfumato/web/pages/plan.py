@@ -20,7 +20,7 @@ from sfumato.file_names import checked_file_name
 from sfumato.methods import build
 from sfumato.study.attribute import Role
 from sfumato.study.budget import parse_epsilon
-from sfumato.study.recipe import Chosen, recipe_from_study
+from sfumato.study.recipe import Chosen, first_method, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.web.handling import go, posted
@@ -83,7 +83,7 @@ def show(request: Request) -> Response:
 
 def _first(declared: Study) -> ReleaseForm:
     """What a new release begins with: a differentially private one that the study can make."""
-    method = "diffgen" if len(declared.with_role(Role.CLASS)) == 1 else "marginals"
+    method = first_method(predicts=len(declared.with_role(Role.CLASS)) == 1)
     taken = set(declared.releases)
     name = next(name for number in range(1, len(taken) + 2) if (name := f"release-{number}") not in taken)
     return ReleaseForm(name=name, method=method, parameters={"epsilon": _FIRST_EPSILON})
