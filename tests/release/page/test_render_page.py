@@ -25,6 +25,7 @@ from sfumato.release.answer.words import estimate_words
 from sfumato.release.bundle.receiver_files import _same_page, page_of
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.page.bars import bars
+from sfumato.release.page.bundle_words import BundleWords
 from sfumato.release.page.render_page import made_by
 from sfumato.release.release import Release
 from sfumato.release.verify import verify_bundle
@@ -53,6 +54,26 @@ def test_a_page_is_the_same_whichever_file_it_is_made_from(bundle):
         )  # fmt: skip
         assert made == page_of(form, manifest, layout, RecordStore.of(turned)), "a table of an engine has no order"
     assert manifest["guarantee"] in unescape(made.decode())
+
+
+@pytest.mark.parametrize(
+    ("scales", "said"),
+    [([2.5], "scale 2.5"), ([2.5, 2.5], "scale 2.5"), ([1.792, 60.0, 30.0], "scale 1.79 to 60, by measured table")],
+    ids=str,
+)
+def test_the_noise_is_stated_of_all_measured_tables_and_not_of_the_first(scales, said):
+    privacy = {
+        "kind": "differential privacy",
+        "model": "ε-differential privacy",
+        "epsilon": 1,
+        "unit": "one record",
+        "chosen": "fixed in advance",
+    }
+    manifest = {
+        "form": "tables", "privacy": privacy, "method": {"name": "staged", "facts": {"noise_scale": scales[0]}},
+        "tables": [{"noise_scale": scale} for scale in scales],
+    }  # fmt: skip
+    assert dict(BundleWords(manifest, (), ()).facts)["Noise on a count"] == said
 
 
 @EACH

@@ -62,9 +62,10 @@ class BundleWords:
                     ("Odds factor", f"at most {_at_most(privacy['odds_factor'])}"),
                     ("Membership advantage", f"at most {_at_most(100 * privacy['membership_advantage'])} %"),
                 ]
-        scale = self.manifest["method"]["facts"].get("noise_scale")
-        if self.noisy and isinstance(scale, (int, float)):
-            found.append(("Noise on a count", f"scale {scale:.3g}"))
+        if self.noisy and (scales := self._noise_scales()):
+            low, high = f"{min(scales):.3g}", f"{max(scales):.3g}"
+            same = low == high
+            found.append(("Noise on a count", f"scale {low}" if same else f"scale {low} to {high}, by measured table"))
         if "groups" in self.manifest:
             found.append(("Row threshold", f"noisy count of at least {self.manifest['groups']['least_count']:,}"))
         return [
@@ -73,6 +74,12 @@ class BundleWords:
             ("Parameters", str(privacy["chosen"])),
             ("Method", str(self.manifest["method"]["name"])),
         ]
+
+    def _noise_scales(self) -> list[float]:
+        """The scale of the noise on a count, of each measured table where there are several; none if none is stated."""
+        tables = [table.get("noise_scale") for table in self.manifest.get("tables", ())]
+        stated = tables or [self.manifest["method"]["facts"].get("noise_scale")]
+        return [scale for scale in stated if isinstance(scale, (int, float))]
 
     @property
     def size(self) -> str:
