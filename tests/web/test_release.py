@@ -52,6 +52,10 @@ def test_the_server_checks_name_epsilon_and_the_version_of_the_study_again(studi
     path.write_text(path.read_text().replace("h: 4", "h: 5"))
     button.click()
     _error(page, "SF-STUDY-437")
+    path.write_text(path.read_text().replace("method: diffgen", "method: diffgin"))
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
+    expect(page.get_by_text("This release would be refused as it is planned")).to_be_visible()
+    expect(page.locator(".lede")).not_to_contain_text("spends no privacy budget")  # nobody knows what it would spend
     assert not (workbench.folder / "releases").exists()
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from starlette.datastructures import FormData
 
+from sfumato.domains.taxonomy.text import from_nested
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.study.attribute import Role
 from sfumato.study.describe.study_text import entry_text
@@ -58,8 +59,11 @@ def entry_of_form(row: Row, form: FormData) -> dict[str, Any] | None:
         entry = {name: _typed(name, value) for name, value in old.items()} | entry
     elif kind == "category":
         listed = [line.strip() for line in str(form.get("values") or "").splitlines() if line.strip()]
-        entry |= {"values": listed} if listed else {}
-        entry |= _kept(old, ("taxonomy",))
+        if row.entry is None:
+            entry |= _values_as_proposed(proposed_entry(row, role), listed)
+        else:
+            entry |= {"values": listed} if listed else {}
+            entry |= _kept(old, ("taxonomy",))
     else:
         entry |= _number_fields(form, kind, old)
     entry |= {name: _typed(name, old[name]) for name in ("at_least", "classes", "description") if name in old}
@@ -69,6 +73,27 @@ def entry_of_form(row: Row, form: FormData) -> dict[str, Any] | None:
     if any(name in entry for name in ("bounds", "values", "taxonomy")) and _text(form, "from") != "declared":
         entry["domain"] = "observed"
     return entry
+
+
+def listed_values(entry: Mapping[str, Any]) -> list[str]:
+    """The values that the panel shows: those of an entry, or the leaves of a tree that it proposes in their place."""
+    tree = entry.get("taxonomy")
+    if not entry.get("values") and isinstance(tree, Mapping) and "type" not in entry:
+        return list(from_nested(tree).leaves)
+    return [str(value) for value in entry.get("values") or ()]
+
+
+def _values_as_proposed(proposed: Mapping[str, Any], listed: list[str]) -> dict[str, Any]:
+    """The values of a column that is new in the file, with the proposed taxonomy as long as it fits them.
+
+    A tree has its own leaves, so it is kept only if they are the values that the panel showed and the owner left.
+    """
+    if not listed:
+        return {}
+    if proposed.get("values"):
+        return {"values": listed, **_kept(proposed, ("taxonomy",))}  # a rule, which fits any values
+    same = "taxonomy" in proposed and sorted(listed_values(proposed)) == sorted(listed)
+    return _kept(proposed, ("taxonomy",)) if same else {"values": listed}
 
 
 def _number_fields(form: FormData, kind: str, old: Mapping[str, Any]) -> dict[str, Any]:
