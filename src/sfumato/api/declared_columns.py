@@ -7,6 +7,7 @@ turns a column of whole numbers into floats), so a type that followed them would
 
 import datetime as dt
 import math
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +19,9 @@ from sfumato.errors import StudyError
 Fields = dict[str, Any]
 
 _STEPS: Final = 1000  # a number without a declared step gets at least so many
+_DAY: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}"
+)  # a tuple of two such texts is bounds: as two categories nothing would fit
 _NUMBERS: Final = (int, float, Decimal, Fraction)
 _NAMED: Final = 12  # columns that an error names
 
@@ -100,6 +104,8 @@ def _bounds(domain: tuple[Any, Any]) -> Fields | None:
     if all(isinstance(end, dt.date) for end in domain):
         days = [end.date() if isinstance(end, dt.datetime) else end for end in domain]
         return {"type": "date", "bounds": [day.isoformat() for day in days]}
+    if all(isinstance(end, str) and _DAY.fullmatch(end) for end in domain):
+        return {"type": "date", "bounds": list(domain)}
     return None
 
 
