@@ -131,6 +131,29 @@ def test_one_record_does_not_change_how_truth_values_of_others_are_read(values, 
         assert (found.missing + found.outside, found.records) == (len(truth) - 100, len(truth))
 
 
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (lambda pandas: [pandas.Timedelta("1D")] * 9, ["1 days 00:00:00"]),
+        (lambda pandas: [pandas.Period("2020-01")] * 9, ["2020-01"]),
+        (lambda pandas: [pandas.Timestamp("2020-01-01 10:20:30")] * 9, ["2020-01-01 10:20:30"]),
+        (lambda pandas: [pandas.Timestamp("2020-01-01 10:20:30.5")] * 9, ["2020-01-01 10:20:30.5"]),
+        (lambda pandas: [pandas.Timestamp("2020-01-01 10:20", tz="UTC")] * 9, ["2020-01-01 10:20:00+00"]),
+        (lambda pandas: [0.1, 1.0, 1e16, 1e-7] * 9, [0.1, 1, "1e+16", "1e-07"]),
+    ],
+    ids=["durations", "months", "moments", "parts of seconds", "zones", "numbers"],
+)
+def test_one_record_does_not_change_how_values_of_others_are_written(column, values):
+    pandas = pytest.importorskip("pandas")
+    found = []
+    for odd in ([], ["?"]):
+        usual = column(pandas)
+        frame = pandas.DataFrame({"x": pandas.Series([*usual, *odd], dtype=object if odd else None)})
+        [seen] = sf.study_of(frame, domains={"x": values}, budget=1, name="x").check()
+        found.append(seen.missing + seen.outside - len(odd))
+    assert found[0] == found[1]
+
+
 def test_no_record_changes_the_day_of_others_or_makes_reading_fail():
     """One odd value makes a column of moments one of objects: those keep the day of UTC, as in a column of moments."""
     pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
@@ -163,6 +186,10 @@ def test_categories_of_pandas_count_only_if_the_caller_says_that_they_were_decla
         release(frame, domains=rest)
     opened = release(frame, domains=rest, categories_declared=True).open()
     assert list(opened.domains["job"].taxonomy.leaves) == [*JOBS, "Painter"]
+    found = pandas.DataFrame(ROWS).astype({"job": "category"})
+    with raises_code(StudyError, "SF-STUDY-802", match="'job'"):
+        declared_fields(found, {**DOMAINS, "job": found["job"].dtype})
+    assert declared_fields(found, {**DOMAINS, "job": frame["job"].dtype})["job"] == {"values": [*JOBS, "Painter"]}
     assert domain_fields("job", frame["job"].dtype) == {"values": [*JOBS, "Painter"]}
 
 

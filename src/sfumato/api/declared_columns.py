@@ -43,6 +43,8 @@ def declared_fields(
             did_you_mean(unknown[0], list(names)),
             code="SF-STUDY-741",
         )
+    if not categories_declared:
+        _refuse_own_categories(table, written)
     carried = _carried(table, categories_declared=categories_declared)
     carried = {name: domain for name, domain in carried.items() if name not in known}  # those of persons list them
     found = {**carried, **written}
@@ -144,6 +146,24 @@ def _carried(table: Any, *, categories_declared: bool) -> Fields:
         types = zip(table.columns, table.dtypes, strict=True)
         return {str(n): dtype for n, dtype in types if getattr(dtype, "categories", None) is not None}
     return {}
+
+
+def _refuse_own_categories(table: Any, written: Mapping[str, Any]) -> None:
+    """A pandas dtype that is the column's own says no more than the column: its list may be that of what occurs."""
+    if type(table).__module__.partition(".")[0] != "pandas":
+        return
+    for name, dtype in zip(map(str, table.columns), table.dtypes, strict=True):
+        if getattr(dtype, "categories", None) is not None and _has_categories(written.get(name), dtype):
+            raise StudyError(
+                f"the domain of '{name}' is the type of that column, and its categories may be the values that occur",
+                f"write the values out, {{'{name}': [every possible value]}}, or say that nobody took them from the "
+                "records: categories_declared=True",
+                code="SF-STUDY-802",
+            )
+
+
+def _has_categories(domain: Any, dtype: Any) -> bool:
+    return getattr(domain, "categories", None) is not None and bool(domain == dtype)
 
 
 def _undeclared(names: Sequence[str]) -> StudyError:

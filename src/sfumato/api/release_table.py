@@ -98,7 +98,9 @@ def release(  # noqa: PLR0913 - all but the first by keyword
     the share of records that the domains leave out (`most_invalid`), which stops a release and is never in one. The
     dtypes of the table are not used, because libraries choose them by the values; a polars ``Enum`` lists values that
     somebody wrote and counts as declared, and so do pandas categories with ``categories_declared=True``, by which the
-    caller states that no list was taken from the records (as `astype("category")` does).
+    caller states that no list was taken from the records (as `astype("category")` does). One thing is out of reach
+    here: pandas makes a column of whole numbers one of floats where one is missing, and above 2⁵³ those are other
+    numbers, before Sfumato sees them. Give such numbers as text.
     """
     study = study_of(
         table,

@@ -194,6 +194,9 @@ def test_a_page_does_not_grow_with_its_domains_or_rows(tmp_path):
     assert "are too many for a page" in text
     assert "sfumato query . 'income = " in text
     assert 'id="ask"' not in text
+    unsure = "The largest noisy counts are more often too large"
+    assert text.count(unsure) == 1, "of the one column whose values were chosen by their counts"
+    assert unsure not in (tmp_path / "small/bundle/index.html").read_text(encoding="utf-8")
     assert "9,988 more" not in text.split('id="marginals"')[1], "the marginal counts the largest, and the rest"
 
 

@@ -16,6 +16,9 @@ from sfumato.release.answer.estimate import Estimate
 from sfumato.release.release import Release
 
 MOST_BARS: Final = 24  # parts of a domain that are counted; more say nothing to a reader
+CHOSEN: Final = "values with the largest published counts"
+"""How `Marginal.of` begins where counts have chosen the parts: of noisy ones the largest are more often too large."""
+
 _BINS: Final = 8  # of a grid that the release does not divide in one way for all records
 _ROUND: Final = (1, 2, 5)
 
@@ -71,7 +74,7 @@ def _some(attribute: str, domain: Domain, labels: Sequence[str], ask: Callable[[
         parts.append(Part(label, text, ask(text)))
     rest = others_text(attribute, labels)
     parts.append(Part(f"all other {domain.size - len(labels):,} values", rest, ask(rest)))
-    return Marginal(attribute, tuple(parts), f"values: of {domain.size:,}, those with the largest published counts")
+    return Marginal(attribute, tuple(parts), f"{CHOSEN}, of {domain.size:,}")
 
 
 def _parts(release: Release, attribute: str, domain: Domain) -> tuple[list[Range], str]:

@@ -21,7 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from sfumato.domains.domain import Domain
 from sfumato.errors import SfumatoError
 from sfumato.look import stylesheet, symbols
-from sfumato.release.answer.marginal import Marginal, marginal
+from sfumato.release.answer.marginal import CHOSEN, Marginal, marginal
 from sfumato.release.page.bars import bars
 from sfumato.release.page.bundle_words import BundleWords, bundle_words
 from sfumato.release.page.embedded_rows import PageAnswers, column_domains
@@ -59,6 +59,11 @@ class MarginalView:
     def assumes(self) -> bool:
         """Whether an estimate assumes where values lie inside their regions."""
         return any(bar["assumes"] for bar in self.bars)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether published counts have decided which values are shown."""
+        return self.of.startswith(CHOSEN)
 
     @property
     def exact(self) -> bool:

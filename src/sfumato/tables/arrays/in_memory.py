@@ -45,7 +45,8 @@ def _from_pandas(frame: Any) -> pa.Table:
 def _series(series: Any) -> pa.Array | pa.ChunkedArray:
     """A column of objects becomes text, each value by itself: a type guessed from all would let one change the rest.
 
-    So do truth values, whatever their column: pandas keeps them as objects from the first missing one on.
+    So do truth values, whatever their column: pandas keeps them as objects from the first missing one on. Durations and
+    periods become text as well, since engines write them otherwise than they are written here.
     """
     if str(series.dtype) != "object":
         try:
@@ -53,7 +54,7 @@ def _series(series: Any) -> pa.Array | pa.ChunkedArray:
         except (pa.ArrowException, TypeError, ValueError):
             pass
         else:
-            if not pa.types.is_boolean(getattr(found.type, "value_type", found.type)):
+            if not _becomes_text(getattr(found.type, "value_type", found.type)):
                 return found
     texts = [None if lost else _text(value) for value, lost in zip(series, series.isna(), strict=True)]
     try:
@@ -62,7 +63,21 @@ def _series(series: Any) -> pa.Array | pa.ChunkedArray:
         return pa.array([text and text.encode(errors="replace").decode() for text in texts], pa.string())
 
 
+def _becomes_text(kind: pa.DataType) -> bool:
+    return pa.types.is_boolean(kind) or pa.types.is_duration(kind) or isinstance(kind, pa.BaseExtensionType)
+
+
 def _text(value: object) -> str:
-    """A value as text that is read as the value would be in a column of its type; moments have the day of UTC there."""
-    aware = isinstance(value, dt.datetime) and value.tzinfo is not None
-    return as_text(value.astimezone(dt.UTC) if aware else value)  # type: ignore[attr-defined]
+    """A value as text that is read as the value would be in a column of its type."""
+    return _moment(value) if isinstance(value, dt.datetime) else as_text(value)
+
+
+def _moment(value: dt.datetime) -> str:
+    """A moment as the engine writes those of a column: in UTC, with no more digits than there are.
+
+    >>> _moment(dt.datetime(2020, 1, 1, 10, 20, 30, 500000))
+    '2020-01-01 10:20:30.5'
+    """
+    aware = value.tzinfo is not None
+    text = str(value.astimezone(dt.UTC) if aware else value).removesuffix("+00:00" if aware else "")
+    return (text.rstrip("0") if "." in text else text) + "+00" * aware
