@@ -41,6 +41,16 @@ ASK = """(texts) => texts.map((text) => {
 })"""
 
 
+def test_an_empty_question_leaves_no_earlier_answer(chromium, tmp_path):
+    (tmp_path / "index.html").write_bytes(page(STORED / "staged"))
+    release = Release.open(STORED / "staged")
+    first = conditions(release.declared_domains, "staged", 1)[0]
+    with shown(chromium, tmp_path / "index.html") as tab:
+        before, after = tab.evaluate(ASK, [first, " "])
+    assert before["text"] and before["state"]
+    assert after == {"words": None, "text": ""}
+
+
 @contextmanager
 def shown(chromium, path, **more):
     """A file in the browser; a request, an error of a script or a refusal by the policy fails the test."""

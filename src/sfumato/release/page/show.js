@@ -50,10 +50,15 @@ function part(kind, className, text) {
   return found;
 }
 
-function show(data, text) {
+function cleared() {
   const answer = document.getElementById("answer");
   answer.replaceChildren();
   for (const name of ["count", "low", "high", "share", "total", "state"]) delete answer.dataset[name];
+  return answer;
+}
+
+function show(data, text) {
+  const answer = cleared();
   let found;
   try {
     found = ask(data, text);
@@ -84,6 +89,7 @@ function show(data, text) {
     event.preventDefault();
     const text = document.getElementById("qbox").value.trim();
     if (text) show(data, text);
+    else cleared(); // no answer to an earlier question stays
   });
   form.hidden = false;
 }

@@ -49,7 +49,9 @@ def person_of(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
         return None
     chosen = max(found, key=lambda column: (named_like(column, _PERSONS) is not None, column.distinct))
     shared = count_present(chosen) / chosen.distinct
-    return chosen.name, f"it is named like a key, and about {shared:.1f} records share each value"
+    said = f"{shared:.1f}"
+    several = "a few values stand in several records" if said == "1.0" else f"about {said} records share each value"
+    return chosen.name, f"it is named like a key, and {several}"
 
 
 def _is_key(column: ColumnProfile) -> bool:

@@ -49,7 +49,7 @@ def load_study(path: str | Path) -> Study:
     except (OSError, ValueError) as error:
         raise StudyError(
             f"the study '{path}' cannot be opened ({getattr(error, 'strerror', None) or 'no reason given'})",
-            "check the path, or make a study with `sfumato describe TABLE`",
+            "check the path, or make a study with `sfumato init TABLE`",
             code="SF-STUDY-139",
         ) from None
     return study_from_text(text, base=file.resolve().parent, file=file.name)
