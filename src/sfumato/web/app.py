@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from sfumato.errors import InternalError, SfumatoError, UsageError
 from sfumato.look import stylesheet
+from sfumato.web.collector import keep_imports, seldom_collected
 from sfumato.web.guard import Guard
 from sfumato.web.pages import ROUTES
 from sfumato.web.rendering import page
@@ -36,11 +37,12 @@ def make_app(settings: Settings) -> Guard:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        threading.Thread(target=_warm, daemon=True).start()
-        try:
-            yield
-        finally:
-            await workspace.close()
+        with seldom_collected():
+            threading.Thread(target=_warm, daemon=True).start()
+            try:
+                yield
+            finally:
+                await workspace.close()
 
     app = Starlette(
         routes=[*ROUTES, Route("/static/{name}", _static), Route("/static/vega/vega.js", _vega)],
@@ -55,6 +57,7 @@ def _warm() -> None:
     """Import what pages import when they first need it, so that no page waits for that."""
     for module in ("sfumato.api", "sfumato.ledger.sqlite", "sfumato.methods.full_domain.lattice"):
         import_module(module)
+    keep_imports()
 
 
 async def _static(request: Request) -> Response:

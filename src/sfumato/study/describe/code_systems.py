@@ -74,12 +74,15 @@ def code_system(column: ColumnProfile) -> CodeSystem | None:
     'ICD-9 codes'
     """
     name = words(column.name)
-    whole = "".join(name)
+    named = {*name, "".join(name)}
     if column.kind == "integer" and named_like(column, COUNTED):  # `number_of_diagnoses` has no diagnoses
         return None
     for system in SYSTEMS:
-        named = any(word in name or word == whole for word in system.named)
-        if named and len(column.values) >= _LEAST and _has_form(column.values, system.form):
+        if (
+            not named.isdisjoint(system.named)
+            and len(column.values) >= _LEAST
+            and _has_form(column.values, system.form)
+        ):
             return system
     return None
 

@@ -5,6 +5,7 @@ so the bounds are proposed as observed all the same, and differentially private 
 """
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Final
@@ -17,6 +18,7 @@ _WIDE: Final = Decimal(10) ** 300  # beyond it a rounded bound may be no float
 _MOST_POINTS: Final = 2**52
 _STEPS: Final = 1000  # a number whose values are not listed gets about this many steps
 _EXACT: Final = Context(prec=400)
+_USUAL: Final = re.compile(r"-?[0-9]{1,12}(?:\.([0-9]{0,12}))?")
 _LONG: Final = 15  # years: dates over a longer time get bounds at decades
 _YEARS: Final = (1500, 2200)
 
@@ -154,6 +156,9 @@ def step_of(column: ColumnProfile, bounds: Bounds) -> str | None:
 
 def _places(value: str) -> int | None:
     """How many decimals a number has; None for what is none."""
+    usual = _USUAL.fullmatch(value)
+    if usual is not None:  # as digits: most numbers are, and decimals of a context round longer ones
+        return len((usual[1] or "").rstrip("0"))
     try:
         exponent = Decimal(value).normalize().as_tuple().exponent
     except ArithmeticError:
