@@ -1,6 +1,6 @@
 """`python -m sfumato` is the command line."""
 
-from sfumato.cli.main import main
+from sfumato.cli.program import program
 
 if __name__ == "__main__":
-    main()
+    program()
