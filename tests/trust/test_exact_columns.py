@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.release.forms.records.readme import unique_published
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.release import Release
 from sfumato.release.uniqueness import count_unique, uniqueness
 
@@ -82,7 +83,7 @@ def test_buckets_publish_quasi_identifiers_exactly_and_say_so(method, tmp_path):
     assert "age (quasi-identifier)" in said and "ill" not in said.split("combinations")[0]
     done = study().release(method, out=tmp_path / "out")
     release = Release.open(done.bundle)
-    found = unique_published(release.layout, release.records)
+    found = unique_published(release.layout, RecordStore.of(release.records))
     names = [name for name in release.to_arrow().column_names if name not in {"age", "job", "pay"}]
     assert (found.unique, found.published) == brute(done.bundle, names)
     assert found.unique == uniqueness(done.draft).unique

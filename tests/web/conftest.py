@@ -72,6 +72,7 @@ def chromium():
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium here: install it, see tools/chromium.sh")
+    playwright.expect.set_options(timeout=30_000)  # a busy machine answers late, and right
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=FLAGS)
         yield browser

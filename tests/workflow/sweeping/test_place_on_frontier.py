@@ -43,7 +43,7 @@ def section(published):
     """The section of the report as text, and its marks with their names."""
     page = (published.folder / "owner" / "report.html").read_text(encoding="utf-8")
     [part] = re.findall(r'<section id="frontier".*?</section>', page, re.DOTALL)
-    figure = "".join(re.findall(r"<figure>.*?</figure>", part, re.DOTALL))
+    figure = "".join(re.findall(r"<figure.*?</figure>", part, re.DOTALL))
     marks = re.findall(r'class="(this|efficient|other|baseline)"[^>]*><title>(.*?)</title>', figure)
     return html.unescape(re.sub(r"<[^>]+>", " ", part)), [(kind, html.unescape(name)) for kind, name in marks]
 
