@@ -453,7 +453,7 @@ def test_a_study_that_is_wrong(sfumato, tmp_path, old, new, problem, fix):
 def test_no_study_at_all(sfumato, tmp_path):
     said = sfumato("release", tmp_path / "none.yaml")
     assert said.code == 3
-    assert "cannot be opened (No such file or directory)" in said.err and "sfumato describe TABLE" in said.err
+    assert "cannot be opened (No such file or directory)" in said.err and "sfumato init TABLE" in said.err
 
 
 def test_an_unknown_release_names_those_there_are(sfumato, tmp_path):
