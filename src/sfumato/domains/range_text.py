@@ -55,9 +55,12 @@ def node_labels(domain: Categories) -> dict[Range, str]:
 
 def _named(domain: Domain, texts: Sequence[str]) -> list[Range | None]:
     assert isinstance(domain, Categories), "a grid is read by its intervals"
-    known = {text: found for found, text in node_labels(domain).items()}
+    nodes = node_labels(domain)
+    known = {text: found for found, text in nodes.items()}
     codes = domain.codes()
-    return [known[text] if text in known else _between(text, codes) for text in texts]
+    found = [known[text] if text in known else _between(text, codes) for text in texts]
+    # A range that is a node has the name of the node alone: with two names, one class could look like two.
+    return [None if pair in nodes and text not in known else pair for text, pair in zip(texts, found, strict=True)]
 
 
 def _intervals(grid: Grid, texts: Sequence[str]) -> list[Range | None]:
