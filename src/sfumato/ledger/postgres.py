@@ -78,7 +78,7 @@ class PostgresLedger(sql.SqlLedger):
         with self._told_plainly(), self._engine.begin() as connection:
             connection.execute(text(f"SET LOCAL lock_timeout = {int(1000 * sql.WAIT)}"))
             connection.execute(text("SET LOCAL synchronous_commit = on"))
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            connection.execute(text(f"SELECT pg_catalog.pg_advisory_xact_lock({_LOCK})"))
             if not inspect(connection).has_table(sql.ROWS.name):
                 sql.METADATA.create_all(connection, checkfirst=False)
                 connection.exec_driver_sql(_APPEND_ONLY)

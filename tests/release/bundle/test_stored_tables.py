@@ -159,6 +159,25 @@ def test_nothing_is_overwritten_and_nothing_is_left_by_a_failure(engine, tmp_pat
 
 
 @pytest.mark.error_rate(0, reason="seeded")
+@pytest.mark.parametrize("step", ["_create", "_insert", "open", "commit"])
+def test_a_server_that_ends_the_connection_is_said_to_have_done_so(postgres, tmp_path, monkeypatch, step):
+    """A role that may not create tables is something else; either way nothing is left."""
+    from sfumato.tables.postgres.destination import PostgresDestination
+
+    engine, real = Postgres(postgres), getattr(PostgresDestination, step)
+
+    def ended(self, *given, **more):
+        engine.run(f"SELECT pg_terminate_backend({self._session._connection.info.backend_pid})")
+        return real(self, *given, **more)
+
+    monkeypatch.setattr(PostgresDestination, step, ended)
+    to = engine.new()
+    with raises_code(SourceError, "SF-SOURCE-400"):
+        released(tmp_path / "out", to=to)
+    assert not (tmp_path / "out").exists() and not engine.left(to)
+
+
+@pytest.mark.error_rate(0, reason="seeded")
 def test_the_owner_reports_and_measures_what_was_written(engine, tmp_path):
     to = engine.new()
     own = study(table(), "record")

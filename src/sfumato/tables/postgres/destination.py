@@ -14,18 +14,20 @@ from sfumato.tables.publishing.destination import DistinctRows, PartFile, handed
 _DOING: Final = "writing the release to PostgreSQL"
 _LONGEST_NAME: Final = 63
 _LONGEST_SUFFIX: Final = 8  # what tells several tables of a release apart
+_REFUSED: Final = frozenset({"SF-SOURCE-377", "SF-SOURCE-403"})  # what a lack of rights is, or of a schema
 _KEPT_NAMES: Final = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
 
 
 class PostgresDestination:
-    """New tables of a database; ``schema`` is where they are made, else the first of the search path."""
+    """New tables of a database, made in the schema ``home``; ``schema`` is the one that the address names, if any."""
 
     kind = "postgresql"
 
-    def __init__(self, session: PostgresSession, table: str, *, schema: str | None) -> None:
+    def __init__(self, session: PostgresSession, table: str, *, schema: str | None, home: str | None) -> None:
         self._session = session
         self._table = table
         self._schema = schema
+        self._home = home
         self._made: list[str] = []
         if len(table.encode()) > _LONGEST_NAME - _LONGEST_SUFFIX:
             raise PublishError(
@@ -61,6 +63,8 @@ class PostgresDestination:
         try:
             self._session.run(f"CREATE TABLE {place} ({declared})", doing=_DOING)
         except SourceError as error:
+            if error.code not in _REFUSED:
+                raise
             raise PublishError(
                 f"the table '{self.public_name(suffix)}' cannot be created by this role",
                 "GRANT USAGE, CREATE ON SCHEMA … to the role, or name another schema (&schema=…)",
@@ -109,7 +113,7 @@ class PostgresDestination:
 
     def _place(self, suffix: str) -> str:
         name = identifier(self._table + suffix)
-        return name if self._schema is None else f"{identifier(self._schema)}.{name}"
+        return name if self._home is None else f"{identifier(self._home)}.{name}"
 
     def _refuse_existing(self, suffix: str) -> None:
         asked = f"SELECT to_regclass({text(self._place(suffix))}) IS NOT NULL AS found"

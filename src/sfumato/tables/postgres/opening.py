@@ -13,13 +13,13 @@ from sfumato.tables.ibis_query import compile_query
 from sfumato.tables.postgres.column_types import describe_source
 from sfumato.tables.postgres.destination import PostgresDestination
 from sfumato.tables.postgres.server_errors import run_classified
-from sfumato.tables.postgres.session import PostgresSession, identifier
+from sfumato.tables.postgres.session import PostgresSession
 
 
 def open_address(address: str, table: str, *, schema: str | None, scratch: str | None, limits: Limits) -> SourceTable:
     """A table or view of the database at an address."""
-    place = identifier(table) if schema is None else f"{identifier(schema)}.{identifier(table)}"
     with _connected(address, limits, scratch=scratch) as session:
+        place = session.locate(schema, table)
         return describe_source(session, f"SELECT * FROM {place}", name=f"table '{table}'")  # noqa: S608 - quoted
 
 
@@ -28,14 +28,14 @@ def open_destination(
 ) -> PostgresDestination:
     """A place for a published table in the database at an address."""
     with _connected(address, limits, scratch=scratch) as session:
-        return PostgresDestination(session, table, schema=schema)
+        return PostgresDestination(session, table, schema=schema, home=schema or session.first_schema())
 
 
 def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:
     """What an Ibis table shows to the login role of its connection, with its search path.
 
     A connection that acts as another role may see fewer records than its login role, so it is refused. Settings of its
-    session are not carried over.
+    session are not carried over. Its query may use functions of its own, so functions along that path are found.
     """
     doing = "reading the Ibis table"
     theirs: Any = table.get_backend().con

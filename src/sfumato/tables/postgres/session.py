@@ -27,6 +27,17 @@ T = TypeVar("T")
 
 _numbers = itertools.count(1)
 
+# What queries give may depend on nothing that a role or a database has set.
+_SETTINGS: Final = (
+    "TimeZone = 'UTC'",
+    "DateStyle = 'ISO, YMD'",
+    "IntervalStyle = 'postgres'",
+    "extra_float_digits = 1",
+    "standard_conforming_strings = on",
+    "lc_monetary = 'C'",
+    "gin_fuzzy_search_limit = 0",  # else a view may show any of its records
+)
+
 _BATCH: Final = 50_000  # rows that are fetched at a time
 _BLOCKS: Final = 8  # blocks of rows, where there are numbers alone
 _SMALL: Final = 500  # rows of a lookup table that travel with each query
@@ -69,13 +80,12 @@ class PostgresSession:
         self._connection.autocommit = False
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._connection.read_only = False
-        for setting in (
-            "TimeZone = 'UTC'",
-            "DateStyle = 'ISO, YMD'",
-            "extra_float_digits = 1",
-            "standard_conforming_strings = on",
-        ):
+        for setting in _SETTINGS:
             self.run(f"SET LOCAL {setting}", doing=doing)
+        # Nothing but a text is asked for, by its full name: the role's path still decides what is found.
+        asked = "SELECT pg_catalog.current_setting('search_path') AS path"
+        self._path: str = self.fetch(asked, doing=doing)["path"][0].as_py()
+        self._trust_own_functions()
         encoding = self.fetch("SELECT current_setting('server_encoding') AS encoding", doing=doing)["encoding"][0]
         if encoding.as_py() != "UTF8":
             raise SourceError(
@@ -84,10 +94,9 @@ class PostgresSession:
                 code="SF-SOURCE-398",
             )
         if self._scratch is not None:
-            self._use_scratch(self._scratch, doing)
+            self._refuse_absent(self._scratch, doing)
 
-    def _use_scratch(self, schema: str, doing: str) -> None:
-        """Make tables in a schema; it is searched last, so that none of its tables hides another."""
+    def _refuse_absent(self, schema: str, doing: str) -> None:
         named = f"SELECT 1 AS one FROM pg_namespace WHERE nspname = {text(schema)}"  # noqa: S608 - quoted
         if self.fetch(named, doing=doing).num_rows == 0:
             raise SourceError(
@@ -95,14 +104,43 @@ class PostgresSession:
                 "create it, and GRANT USAGE, CREATE ON it to the role",
                 code="SF-SOURCE-399",
             )
-        self._search(f"current_setting('search_path') || ', ' || {text(identifier(schema))}")
+
+    def _trust_own_functions(self) -> None:
+        """From here on a name without a schema means what the server came with, or a temporary table.
+
+        In a schema that the role searches, others may have made a function or an operator that fits an argument better
+        than the server's own (`unnest(text[])`, `generate_series(integer, bigint)`). It would see records with the
+        rights of the role, and change what is counted.
+        """
+        self.run("SET LOCAL search_path = pg_catalog, pg_temp", doing="connecting to PostgreSQL")
+
+    def locate(self, schema: str | None, table: str) -> str:
+        """The table that names mean to the role, with its schema, as SQL; as it was named if there is none."""
+        if schema is not None:
+            return f"{identifier(schema)}.{identifier(table)}"
+        found = self._found_by_role(
+            "SELECT CAST(n.nspname AS pg_catalog.text) AS name "  # noqa: S608 - quoted
+            "FROM pg_catalog.pg_class AS c, pg_catalog.pg_namespace AS n "
+            "WHERE c.relnamespace OPERATOR(pg_catalog.=) n.oid AND "
+            f"c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass({text(identifier(table))})"
+        )
+        return identifier(table) if found is None else f"{identifier(found)}.{identifier(table)}"
+
+    def first_schema(self) -> str | None:
+        """Where the role makes new tables; None where it has no such schema."""
+        return self._found_by_role("SELECT CAST(pg_catalog.current_schema() AS pg_catalog.text) AS name")
+
+    def _found_by_role(self, sql: str) -> str | None:
+        """A name that depends on the role's search path; the query may name nothing without a schema."""
+        doing = "looking for the table"
+        self.search_in(self._path)
+        names = self.fetch(sql, doing=doing)["name"].to_pylist()
+        self._trust_own_functions()
+        return names[0] if names else None
 
     def search_in(self, path: str) -> None:
-        """Find tables without a schema along this search path."""
-        self._search(text(path))
-
-    def _search(self, path: str) -> None:
-        self.run(f"SELECT set_config('search_path', {path}, true)", doing="connecting to PostgreSQL")
+        """Find tables and functions without a schema along a search path: for queries that somebody else wrote."""
+        self.run(f"SELECT pg_catalog.set_config('search_path', {text(path)}, true)", doing="connecting to PostgreSQL")
 
     def compile(self, expression: ir.Table) -> str:
         """The expression as SQL."""
@@ -179,6 +217,7 @@ class PostgresSession:
         name = self._new()
         query = self._complete(sql)
         self.run(f"CREATE {self._kind} TABLE {self.place(name)} {self._until} AS {query}", doing=doing, creating=True)
+        self._find_in_scratch(name)
         self.run(f"ANALYZE {self.place(name)}", doing=doing)
         return name
 
@@ -202,10 +241,16 @@ class PostgresSession:
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
         self.run(f"CREATE {self._kind} TABLE {self.place(name)} ({columns}) {self._until}", doing=doing, creating=True)
+        self._find_in_scratch(name)
         with self._lock:
             self._guarded(lambda: self._copied(name, table), doing=doing)
         self.run(f"ANALYZE {self.place(name)}", doing=doing)
         return name
+
+    def _find_in_scratch(self, name: str) -> None:
+        """Let queries find a table of the scratch schema, in which no functions are looked for."""
+        if self._scratch is not None:
+            self._queries[name] = f"SELECT * FROM {self.place(name)}"  # noqa: S608 - quoted
 
     def _copied(self, name: str, table: pa.Table) -> None:
         statement = names.SQL("COPY {} FROM STDIN").format(names.SQL(self.place(name)))
