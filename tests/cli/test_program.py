@@ -1,10 +1,14 @@
 """How the program's process ends: with the command's code, its output written, what waits for the end done."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from sfumato.ledger import open_ledger
+from tests.trust.studies import on_disk
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,3 +65,53 @@ def test_an_unforeseen_error_is_no_success():
 def test_both_ways_to_start_the_program_end_like_this():
     assert 'sfumato = "sfumato.cli.program:program"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert "program()" in (ROOT / "src" / "sfumato" / "__main__.py").read_text(encoding="utf-8")
+
+
+STOPPED = """
+import os, signal, sys, time
+
+from sfumato.workflow import make_release
+
+def killed(*_, **__):
+    os.kill(os.getpid(), signal.{name})
+    time.sleep(60)
+    raise AssertionError("the signal stopped nothing")
+
+make_release.{step} = killed
+sys.argv = ["sfumato", "release", "study.yaml", "dp", "--out", "out"]
+
+from sfumato.cli.program import program
+
+program()
+"""
+
+
+@pytest.mark.error_rate(0, reason="nothing is published, whatever is drawn")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize("step", ["guard", "write_bundle"])
+def test_a_command_that_is_asked_to_end_removes_what_it_made(tmp_path, name, code, step):
+    """A scheduler ends a job by SIGTERM: the folder with the codes of all records goes, and the ledger says why."""
+    on_disk(tmp_path)
+    (tmp_path / "temporary").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED.format(name=name, step=step)], cwd=tmp_path, timeout=120, check=False,
+        capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith("stopped: ")
+    assert list((tmp_path / "temporary").iterdir()) == [] and not (tmp_path / "out").exists()
+    book = open_ledger(tmp_path / "clinic.ledger.sqlite")
+    assert book.verify() == ()
+    assert [entry.state for entry in book.entries("clinic")] == (["failed"] if step == "write_bundle" else [])
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    """As `nohup` has it for a terminal that is closed."""
+    script = """
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from sfumato.cli import program as edge
+edge.main = lambda: os.kill(os.getpid(), signal.SIGHUP)
+edge.program()
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=120).returncode == 0

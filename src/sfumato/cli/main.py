@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.errors import InternalError, SfumatoError, StoppedError, UsageError
 
-_INTERRUPTED = 130  # what shells expect after Ctrl-C
+INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
         _say(error, in_json=in_json)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, SystemExit) as stop:
-        if isinstance(stop, SystemExit) and stop.code != _INTERRUPTED:
+        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:
             raise
         said = (
             _notes_of(stop) or "budget that the ledger has reserved counts as spent; no incomplete bundle was written"
@@ -40,7 +40,7 @@ def main() -> None:
             )
         else:
             sys.stderr.write(f"stopped: {said}.\n")
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # whoever read has enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - closed with the program
         sys.exit(1)

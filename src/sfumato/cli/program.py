@@ -2,9 +2,11 @@
 
 import atexit
 import os
+import signal
 import sys
+from types import FrameType
 
-from sfumato.cli.main import main
+from sfumato.cli.main import INTERRUPTED, main
 
 
 class _Ending:
@@ -12,6 +14,7 @@ class _Ending:
 
     def __init__(self) -> None:
         self.code = 0
+        self.stopped = 0  # by the signal of this number
 
     def leave(self) -> None:
         """Write what is buffered, and leave."""
@@ -20,7 +23,27 @@ class _Ending:
                 stream.flush()
             except (OSError, ValueError):  # whoever read has gone
                 self.code = self.code or 1
-        os._exit(self.code)
+        os._exit(128 + self.stopped if self.stopped and self.code == INTERRUPTED else self.code)
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """Stop the command as Ctrl-C does; what Spark does then, it does now, too."""
+        self.stopped = number
+        interrupt = signal.getsignal(signal.SIGINT)
+        if callable(interrupt):
+            interrupt(signal.SIGINT, frame)
+        raise KeyboardInterrupt
+
+    def clean_up_when_stopped(self) -> None:
+        """Let a signal that asks the process to end interrupt the command, which then removes what it has made.
+
+        Otherwise a machine that shuts down, a scheduler at its limit of time or a closed terminal would leave the codes
+        of all records in a folder for temporary files, or in the scratch folder of a cluster. A signal that is ignored
+        (`nohup`) stays so.
+        """
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # not every system has both
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, self.stop)
 
 
 def program() -> None:
@@ -32,6 +55,7 @@ def program() -> None:
     everything that is registered to run at exit runs, and threads are waited for, as always; then the process leaves.
     """
     ending = _Ending()
+    ending.clean_up_when_stopped()
     atexit.register(ending.leave)  # what is registered first runs last
     try:
         main()
