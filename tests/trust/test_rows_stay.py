@@ -5,9 +5,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.errors import SourceError
 from sfumato.methods import METHODS
 from sfumato.tables import open_source
 from tests.contracts.test_wrong_types import LEAST
+from tests.raising import raises_code
 from tests.tables.engines import loader
 from tests.workflow.test_engines_agree import cases
 
@@ -56,29 +58,78 @@ def address(engine):
 
 @pytest.fixture
 def spy(engine, monkeypatch):
-    """Everything that a server answers."""
+    """Everything that a server answers: what sessions fetch, and whatever a library hands over beside that."""
+    seen, within = [], []
     if engine.name == "postgresql":
         from sfumato.tables.postgres.session import PostgresSession as Session
+
+        watch_postgres(monkeypatch, within)
     else:
         from sfumato.tables.spark.session import SparkQueries as Session
-    seen = []
+
+        watch_spark(monkeypatch, seen, within)
     fetch = Session.fetch
 
     def watched(self, sql, *, doing):
-        found = fetch(self, sql, doing=doing)
+        within.append(1)
+        try:
+            found = fetch(self, sql, doing=doing)
+        finally:
+            within.pop()
         seen.append(found)
         return found
 
     pieces = Session.fetch_pieces
 
     def watched_pieces(self, sql, **more):
-        for found in pieces(self, sql, **more):
+        rest = pieces(self, sql, **more)
+        while True:
+            within.append(1)
+            try:
+                found = next(rest, None)
+            finally:
+                within.pop()
+            if found is None:
+                return
             seen.append(found)
             yield found
 
     monkeypatch.setattr(Session, "fetch", watched)
     monkeypatch.setattr(Session, "fetch_pieces", watched_pieces)
     return seen
+
+
+def watch_postgres(monkeypatch, within):
+    """Nothing is read from a cursor but by the sessions' own ways."""
+    import psycopg
+
+    for kind in (psycopg.Cursor, psycopg.ServerCursor):
+        for name in ("fetchone", "fetchmany", "fetchall", "stream", "__iter__"):
+            real = getattr(kind, name)
+
+            def watched(self, *given, real=real, **more):
+                assert within, "an answer is read past the spy"
+                return real(self, *given, **more)
+
+            monkeypatch.setattr(kind, name, watched)
+    monkeypatch.setattr(psycopg.Copy, "read", lambda *_: pytest.fail("an answer is copied past the spy"))
+
+
+def watch_spark(monkeypatch, seen, within):
+    """What a table of Spark hands over is seen, whoever asks for it."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    real = DataFrame.toArrow
+
+    def watched(self):
+        found = real(self)
+        if not within:
+            seen.append(found)
+        return found
+
+    monkeypatch.setattr(DataFrame, "toArrow", watched)
+    for name in ("collect", "toPandas", "toLocalIterator", "take", "head", "first", "tail", "show", "foreach"):
+        monkeypatch.setattr(DataFrame, name, lambda *_, name=name, **__: pytest.fail(f"{name} is past the spy"))
 
 
 EACH = pytest.mark.parametrize("engine", ["postgresql", "spark+local"], indirect=True)
@@ -113,6 +164,33 @@ def test_releases_reports_measures_and_attacks_bring_counts_alone(address, spy, 
     study.accuracy(recipe, runs=1)
     if not method.needs.private:
         study.attack_link(done)
+    refuse_records(spy)
+
+
+@pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
+@EACH
+def test_what_an_owner_asks_brings_counts_alone(address, spy, tmp_path):
+    """Sweeps, comparisons, attacks and the models of a raw table: whoever looks at all records gets their counts."""
+    study = sf.Study.from_mapping(declared(address, "record"))
+    few, more = (study.release(sf.Mondrian(k=k), out=tmp_path / f"k{k}", report=False) for k in (2, 5))
+    swept = sf.frontier(study, sf.sweep(sf.Mondrian, k=[2, 5]), workers=1, folder=tmp_path / "sweep")
+    assert len(swept.points) == 2
+    study.max_k(between=(2, 5))
+    study.compare_columns(sf.Mondrian(k=2), sf.DiffGen(epsilon="1", h=1), repeats=1)
+    study.attack_attributes(few)
+    study.attack_intersect(few, more)
+    study.attack_link(few, known=address)
+    study.accuracies(sf.Mondrian(k=5), runs=1, classifiers=["decision-tree"], workers=1)
+    study.report(few)
+    sf.verify_table(address, privacy={"k-anonymity": 2}, quasi=["age", "town"], sensitive=["ill"])
+    refuse_records(spy)
+
+
+@EACH
+def test_values_of_a_table_as_it_stands_are_counted_before_they_are_brought(address, spy):
+    """A name in every record: all combinations would be the records."""
+    with raises_code(SourceError, "SF-SOURCE-397"):
+        sf.verify_table(address, privacy={"k-anonymity": 2}, quasi=["who", "town"], memory_limit="10KB")
     refuse_records(spy)
 
 

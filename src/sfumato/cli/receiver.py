@@ -56,7 +56,9 @@ def verify(  # noqa: PLR0913, PLR0917 - options
             raise UsageError(
                 "`--population` applies to bundles, not to tables", "omit `--population`", code="SF-USAGE-008"
             )
-        _verify_table(bundle, privacy, quasi, sensitive, suppressed, values=values, json=json)
+        _verify_table(
+            bundle, privacy, quasi, sensitive, suppressed, values=values, memory_limit=memory_limit, json=json
+        )
         return
     if quasi or sensitive or suppressed or values:
         raise UsageError(
@@ -87,6 +89,7 @@ def _verify_table(
     suppressed: str | None,
     *,
     values: bool,
+    memory_limit: str | None,
     json: bool,
 ) -> None:
     from sfumato.api import verify_table
@@ -101,6 +104,7 @@ def _verify_table(
             sensitive=_names(sensitive),
             suppressed=suppressed,
             values=values,
+            memory_limit=memory_limit,
         )
     if json:
         show.as_json(found.as_json())

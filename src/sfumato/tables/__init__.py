@@ -15,6 +15,7 @@ from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_t
 from sfumato.tables.open_table import open_source, reads_once
 from sfumato.tables.population import read_people
 from sfumato.tables.profile import profile_table
+from sfumato.tables.value_counts import count_values
 
 __all__ = [
     "ENGINES",
@@ -30,6 +31,7 @@ __all__ = [
     "consequences",
     "count_left_out",
     "count_replaced",
+    "count_values",
     "find_missing_tokens",
     "open_source",
     "profile_table",

@@ -1,7 +1,7 @@
 """Checking privacy models on any table, also one that Sfumato did not make: values as they are found there."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from sfumato.privacy.models import (
 from sfumato.study.attribute import Attribute, Role
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
-from sfumato.tables import SourceTable, open_source
+from sfumato.tables import SourceTable, collecting, count_values, open_source
 
 Integers = NDArray[np.int64]
 
@@ -98,7 +98,7 @@ class TableCheck:
         }
 
 
-def verify_table(
+def verify_table(  # noqa: PLR0913 - all but the first by keyword
     source: Any,
     *,
     privacy: Mapping[str, Any] | Iterable[Any],
@@ -108,13 +108,16 @@ def verify_table(
     worst: int = 5,
     values: bool = False,
     base: Path | None = None,
+    memory_limit: str | None = None,
 ) -> TableCheck:
     """Check models on any table: groups are the records with equal values in the ``quasi`` columns.
 
     Values are taken as they are found, so a missing one is a value like any other, and the domain of a sensitive
     column is what occurs in it, in order (flat, without a taxonomy). ``suppressed`` names a column that is true for
     suppressed records, which are not counted. With ``values`` the values of the worst groups are shown: for the owner
-    only. A model that uses regions takes each value of a quasi-identifier as a region of its own.
+    only. A model that uses regions takes each value of a quasi-identifier as a region of its own. All combinations of
+    values in the named columns are compared here: those of a table in PostgreSQL or Spark are counted first, and
+    refused if more than fit ``memory_limit``.
     """
     models = parse_models(privacy)
     if not models:
@@ -126,7 +129,7 @@ def verify_table(
             code="SF-USAGE-081",
         )
     _refuse_names(quasi, sensitive, suppressed)
-    with open_source(source, base=base) as table:
+    with open_source(source, base=base, memory_limit=memory_limit) as table:
         lacking = [name for name in (*quasi, *sensitive, suppressed) if name is not None and name not in table.columns]
         if lacking:
             raise SourceError(
@@ -184,8 +187,8 @@ def _count_values(table: SourceTable, columns: Sequence[str], suppressed: str | 
         gone = truth.fill_null(False)  # noqa: FBT003 - it is the value
         lost = int(table.fetch(rows.aggregate(n=gone.sum()))["n"][0].as_py() or 0)
         rows = rows.filter(~gone)
-    named = rows.select(**{f"c{place}": rows[name] for place, name in enumerate(columns)})
-    return table.fetch(named.group_by(list(named.columns)).aggregate(n=named.count())), lost
+    with collecting("to judge a table by privacy models, all of them are compared"):
+        return count_values(replace(table, table=rows), columns), lost
 
 
 def _codes(column: pa.ChunkedArray) -> Integers:

@@ -27,9 +27,8 @@ from sfumato.study.attribute import Attribute
 from sfumato.study.source import Source
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import SourceTable, open_source
+from sfumato.tables import SourceTable, count_values, open_source
 
-_ROWS: Final = "rows of the foreign table"  # no column is called so
 _LETTERS: Final = 60  # of a label that is quoted
 _QUOTED: Final = 3  # labels that an error quotes
 FORM: Final = "foreign"
@@ -183,17 +182,16 @@ class _Rows:
 
 def _count_rows(opened: SourceTable, names: Sequence[str]) -> _Rows:
     """The distinct rows; the engine counts them, so it does not matter in which order they stand."""
-    chosen = opened.table.select(*names)
-    found = opened.fetch(chosen.group_by(list(names)).aggregate(**{_ROWS: chosen.count()}))
+    found = count_values(opened, names)
     values, place = {}, {}
-    for name in names:
-        column = found.column(name).combine_chunks()
+    for number, name in enumerate(names):
+        column = found.column(f"c{number}").combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
         coded = column.dictionary_encode(null_encoding="encode")
         values[name] = coded.dictionary.to_pylist()
         place[name] = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return _Rows(values, place, found.column(_ROWS).to_numpy().astype(np.int64))
+    return _Rows(values, place, found.column("n").to_numpy().astype(np.int64))
 
 
 def _all_of(rows: _Rows, names: Sequence[str], holds: Any) -> NDArray[np.bool_]:
