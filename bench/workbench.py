@@ -3,11 +3,10 @@
     python -m bench.workbench --columns 2000 --rows 10000 --table adult_20000000.parquet
 
 A wide CSV file is made, and each table is opened by its path in a workbench of its own. It is described (a job), all
-columns are confirmed at once, and every page is fetched twice: the second time is printed. Then a table named by
-``--table`` is checked (a job too; of 2,000 columns it takes many minutes). Times are from asking to the last byte,
-beside them the processor time of the server meanwhile. While jobs run, the page of the columns is fetched again and
-again, and the longest answer is printed. Memory is the highest of the server, and of a job with its processes. Printed
-as Markdown.
+columns are confirmed at once, and every page is fetched twice: the second time is printed. Then the table is checked
+(a job too). Times are from asking to the last byte, beside them the processor time of the server meanwhile. While jobs
+run, the page of the columns is fetched again and again, and the longest answer is printed. Memory is the highest of the
+server, and of a job with its processes. Printed as Markdown.
 """
 
 import argparse
@@ -154,7 +153,7 @@ def write_wide(path: Path, *, columns: int, rows: int) -> None:
             out.write(",".join(row) + "\n")
 
 
-def measure(title: str, table: Path, folder: Path, *, check: bool) -> None:
+def measure(title: str, table: Path, folder: Path) -> None:
     """Open a table, and print what its pages cost."""
     server = Server(folder, table.parent)
     try:
@@ -176,11 +175,9 @@ def measure(title: str, table: Path, folder: Path, *, check: bool) -> None:
         for path in ("/", *(f"{study}/{name}" for name in PAGES)):
             server.ask("GET", path)
             rows.append((path.removeprefix(study).removeprefix("/") or "start", *server.ask("GET", path)))
-        jobs = [("describe", described)]
-        if check:
-            server.ask("POST", f"{study}/columns/check", {})
-            jobs.append(("check", server.wait_for_job(f"{study}/columns", b'/columns/check"')))
-            assert b"Check again" in server.ask("GET", f"{study}/columns")[3], "the check failed"
+        server.ask("POST", f"{study}/columns/check", {})
+        jobs = [("describe", described), ("check", server.wait_for_job(f"{study}/columns", b'/columns/check"'))]
+        assert b"Check again" in server.ask("GET", f"{study}/columns")[3], "the check failed"
         print(f"\n**{title}.** The server's memory: at most {server.peak:,} MiB.\n")
         print("| job | s | longest answer meanwhile, ms | MiB |\n|---|---|---|---|")
         for name, (seconds, longest, most) in jobs:
@@ -204,11 +201,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         wide = Path(name) / "wide.csv"
         write_wide(wide, columns=asked.columns, rows=asked.rows)
-        measure(f"{asked.columns:,} columns, {asked.rows:,} records (CSV)", wide, Path(name), check=False)
+        measure(f"{asked.columns:,} columns, {asked.rows:,} records (CSV)", wide, Path(name))
         for number, table in enumerate(asked.table):
             folder = Path(name) / str(number)
             folder.mkdir()
-            measure(f"`{table.name}`", table.resolve(), folder, check=True)
+            measure(f"`{table.name}`", table.resolve(), folder)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.study.attribute import InvalidValuePolicy
 from sfumato.study.left_out import ReplacedValues
+from sfumato.study.selection import parse_selection
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, Records, count_left_out, open_source, reads_once
 from tests.tables.attributes import attribute, categories, grid
@@ -67,3 +68,25 @@ def test_replaced_values_are_counted_by_what_replaces_them(unit):
             "job": ReplacedValues(of=8, other=1),
         }
         assert count_left_out(Records(source, ATTRIBUTES)).replaced == {}
+
+
+def test_many_attributes_are_looked_at_by_several_queries(monkeypatch):
+    """Also where a column that selects the records is in none of them."""
+    age = replace(attribute("age", grid(0, 5, missing=True)), missing=InvalidValuePolicy.KEEP)
+    job, who = attribute("job", categories("a", "b", other=True)), attribute("who", categories("p", "q", other=True))
+    chosen = parse_selection("job = a or job = b", {"job": job})
+    with open_source(TABLE) as source:
+        kept = CodedTable(source, [age, who], selection=chosen)
+        violations, replaced = kept.domain_violations(), kept.left_out().replaced
+        assert [(one.missing, one.outside, one.unreadable, one.values) for one in violations] == [
+            (2, 1, 1, ("99", "old")),
+            (0, 2, 0, ("r", "s")),
+        ]
+        assert replaced == {
+            "age": ReplacedValues(of=6, nearer_bound=1, unreadable=1),
+            "who": ReplacedValues(of=6, other=2),
+        }
+        monkeypatch.setattr("sfumato.tables.invalid_values._TOGETHER", 1)
+        monkeypatch.setattr("sfumato.tables.left_out_counts._BESIDE", 1)
+        assert kept.domain_violations() == violations
+        assert kept.left_out().replaced == replaced

@@ -1,6 +1,7 @@
 """The records that take part: which columns they have, how they are coded, and which of a person's are used."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -59,6 +60,17 @@ class Records:
         refuse_unknown(source, [attribute.name for attribute in by])
         for attribute in by:
             refuse_unfit_type(attribute, source.table[attribute.name].type(), source.name)
+
+    def of_some(self, attributes: Sequence[Attribute]) -> "Records":
+        """The same records with some of the attributes, and every record by itself, whoever it is of.
+
+        Their source is declared with the columns in question alone: expressions over one of 2,000 are slow to build.
+        """
+        by = [*self.selection.attributes, *([] if self.selection.time is None else [self.selection.time])]
+        columns = dict.fromkeys(column for attribute in (*attributes, *by) for column in attribute.columns)
+        kinds = self.source.table.schema()
+        narrow = ibis.table({name: kinds[name] for name in columns}, name=self.source.table.get_name())
+        return Records(replace(self.source, table=narrow), attributes, selection=self.selection)
 
     @cached_property
     def table(self) -> ir.Table:

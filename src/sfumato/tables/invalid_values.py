@@ -19,7 +19,7 @@ from sfumato.tables.coding import NO, Coding, is_missing
 from sfumato.tables.set_columns import outside_codes
 
 SHOWN = 20  # distinct values a report holds at most
-_TOGETHER = 200  # attributes counted by one query
+_TOGETHER = 32  # attributes counted by one query; the time to plan it grows faster than they do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,42 +91,57 @@ def _share(count: int, report: DomainViolations) -> str:
 
 def count_violations(records: Records) -> list[DomainViolations]:
     """A report an attribute, in their order, over all records of the source."""
-    table, codings = records.codings()
     found: list[DomainViolations] = []
-    for start in range(0, len(codings), _TOGETHER):
-        found += _count(records, table, codings, range(start, min(start + _TOGETHER, len(codings))))
+    for start in range(0, len(records.attributes), _TOGETHER):
+        found += _count(records.of_some(records.attributes[start : start + _TOGETHER]))
     return found
 
 
-def _count(records: Records, table: ir.Table, codings: Sequence[Coding], places: range) -> list[DomainViolations]:
-    sums: dict[str, ir.Scalar] = {"n": table.count()}
-    for place in places:
-        unread = codings[place].missing & unreadable(records, table, codings, place)
-        odd = codings[place].outside | unread
-        sums[f"m{place}"] = codings[place].missing.sum()
-        sums[f"o{place}"] = (outside_codes(table, place) if place in records.sets else codings[place].outside).sum()
-        sums[f"u{place}"] = odd.sum()
+def _count(records: Records) -> list[DomainViolations]:
+    table, codings = records.codings()
+    marks: dict[str, ir.Column] = {}
+    for place, coding in enumerate(codings):
+        marks |= {
+            f"m{place}": coding.missing,
+            f"o{place}": coding.outside,
+            f"t{place}": _written(records, table, place),
+        }
+        marks |= {f"n{place}": outside_codes(table, place)} if place in records.sets else {}
+    # No limit is a fence: without it each mark would be written, and planned, for every sum that needs it.
+    marked = table.select(**marks).limit(None)
+    sums: dict[str, ir.Scalar] = {"n": marked.count()}
+    for place in range(len(codings)):
+        missing, outside = marked[f"m{place}"], marked[f"o{place}"]
+        unread = missing & marked[f"t{place}"]
+        sums[f"m{place}"] = missing.sum()
+        sums[f"o{place}"] = (marked[f"n{place}"] if place in records.sets else outside).sum()
+        sums[f"u{place}"] = (outside | unread).sum()
         sums[f"t{place}"] = unread.sum()
-    counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
+    counted = records.source.fetch(marked.aggregate(**sums)).to_pylist()[0]
     return [
         DomainViolations(
-            attribute=records.attributes[place].name,
+            attribute=attribute.name,
             missing=int(counted[f"m{place}"] or 0),
             outside=int(counted[f"o{place}"] or 0),
             values=_values(records, table, codings, place) if counted[f"u{place}"] else (),
             unreadable=int(counted[f"t{place}"] or 0),
             records=int(counted["n"] or 0),
         )
-        for place in places
+        for place, attribute in enumerate(records.attributes)
     ]
 
 
 def unreadable(records: Records, table: ir.Table, codings: Sequence[Coding], place: int) -> ir.BooleanColumn:
     """Text in a column of numbers or dates that is neither blank nor one."""
+    return codings[place].missing & _written(records, table, place)
+
+
+def _written(records: Records, table: ir.Table, place: int) -> ir.BooleanColumn:
+    """Text that is not blank, in a column of numbers or dates."""
     column = table[f"r{place}"]
     if not isinstance(records.attributes[place].domain, Grid | NumberClasses) or not column.type().is_string():
         return NO
-    return codings[place].missing & ~is_missing(column)
+    return ~is_missing(column)
 
 
 def _values(records: Records, table: ir.Table, codings: Sequence[Coding], place: int) -> tuple[str, ...]:

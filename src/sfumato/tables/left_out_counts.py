@@ -13,7 +13,8 @@ from sfumato.study.unit import PersonUnit
 from sfumato.tables.coded_records import Records
 from sfumato.tables.invalid_values import unreadable
 
-_TOGETHER = 200  # attributes counted by one query
+_TOGETHER = 200  # attributes whose codes are counted by one query
+_BESIDE = 32  # attributes whose values are looked at by one query; the time to plan it grows faster than they do
 
 
 def count_left_out(records: Records, kept: ir.Table | None = None) -> LeftOut:
@@ -66,25 +67,29 @@ def count_replaced(records: Records, attributes: Sequence[Attribute]) -> dict[st
     able = tuple(a for a in attributes if replacement_codes(a))
     if not able:
         return {}
-    looked = Records(records.source, able, selection=records.selection)
-    table, codings = looked.codings()
     counts: dict[str, ReplacedValues] = {}
-    for start in range(0, len(able), _TOGETHER):
-        places = range(start, min(start + _TOGETHER, len(able)))
-        sums: dict[str, ir.Scalar] = {"n": table.count()}
-        for place in places:
-            if able[place].outside is InvalidValuePolicy.KEEP:
-                sums[f"o{place}"] = codings[place].outside.sum()
-            if able[place].missing is InvalidValuePolicy.KEEP:
-                sums[f"u{place}"] = (codings[place].missing & unreadable(looked, table, codings, place)).sum()
-        counted = looked.source.fetch(table.aggregate(**sums)).to_pylist()[0]
-        for place in places:
-            outside, unread = int(counted.get(f"o{place}") or 0), int(counted.get(f"u{place}") or 0)
-            if outside or unread:
-                moved = outside if isinstance(able[place].domain, Grid | NumberClasses) else 0
-                counts[able[place].name] = ReplacedValues(
-                    of=int(counted["n"]), nearer_bound=moved, other=outside - moved, unreadable=unread
-                )
+    for start in range(0, len(able), _BESIDE):
+        counts |= _replaced(records.of_some(able[start : start + _BESIDE]))
+    return counts
+
+
+def _replaced(records: Records) -> dict[str, ReplacedValues]:
+    table, codings = records.codings()
+    sums: dict[str, ir.Scalar] = {"n": table.count()}
+    for place, attribute in enumerate(records.attributes):
+        if attribute.outside is InvalidValuePolicy.KEEP:
+            sums[f"o{place}"] = codings[place].outside.sum()
+        if attribute.missing is InvalidValuePolicy.KEEP:
+            sums[f"u{place}"] = unreadable(records, table, codings, place).sum()
+    counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
+    counts: dict[str, ReplacedValues] = {}
+    for place, attribute in enumerate(records.attributes):
+        outside, unread = int(counted.get(f"o{place}") or 0), int(counted.get(f"u{place}") or 0)
+        if outside or unread:
+            moved = outside if isinstance(attribute.domain, Grid | NumberClasses) else 0
+            counts[attribute.name] = ReplacedValues(
+                of=int(counted["n"]), nearer_bound=moved, other=outside - moved, unreadable=unread
+            )
     return counts
 
 

@@ -2,7 +2,7 @@
 
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
-from sfumato.tables import CodedTable, DomainViolations
+from sfumato.tables import CodedTable, DomainViolations, settled_if_wide
 from sfumato.workflow.steps.study_table import open_study_table
 
 
@@ -13,4 +13,5 @@ def domain_violations(study: Study) -> list[DomainViolations]:
     """
     coded = [a for a in study.attributes.values() if a.coded]
     with open_study_table(study) as table:
-        return CodedTable(table, coded, unit=RecordUnit()).domain_violations() if coded else []
+        counter = CodedTable(settled_if_wide(table), coded, unit=RecordUnit()) if coded else None
+        return counter.domain_violations() if counter is not None else []
