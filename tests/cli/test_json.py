@@ -27,7 +27,7 @@ def test_describe(folder, run):
     assert found["unique"] == ["person_id"]
     column = next(c for c in found["columns"] if c["name"] == "age")
     assert set(column) == {
-        "name", "kind", "role", "reason", "distinct", "missing", "lower", "upper", "values", "formats",
+        "name", "kind", "role", "reason", "entry", "distinct", "missing", "lower", "upper", "values", "formats",
         "ambiguous", "separator", "codes", "distribution",
     }  # fmt: skip
     assert sum(column["distribution"]["counts"]) == found["rows"] - column["missing"]

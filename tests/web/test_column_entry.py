@@ -18,7 +18,12 @@ def rows(tmp_path_factory):
     wards, zips = ("Surgery", "surgery", "heart"), ("01067", "01099", "80331", "80335")
     path.write_text("ward,zip\n" + "".join(f"{wards[n % 3]},{zips[n % 4]}\n" for n in range(240)), encoding="utf-8")
     found = sf.describe(path).columns
-    return {one.column.name: SimpleNamespace(entry=None, profile=lambda one=one: one.column) for one in found}
+    return {
+        one.column.name: SimpleNamespace(
+            entry=None, proposed=one.role, described={"entry": one.entry}, profile=lambda one=one: one.column
+        )
+        for one in found
+    }
 
 
 def written(row, values):
@@ -35,6 +40,15 @@ def test_spellings_of_one_value_are_shown_as_values_and_keep_their_tree(rows):
     assert set(entry) == {"role", "taxonomy"}, "declared, with the leaves as its values"
     assert entry["taxonomy"]["Any"].keys() == TREE["Any"].keys()
     assert sorted(entry["taxonomy"]["Any"]["surgery (all spellings)"]) == ["Surgery", "surgery"]
+
+
+def test_the_proposed_entry_is_the_one_that_describe_gives_and_is_made_for_other_roles(rows):
+    row = rows["zip"]
+    given = proposed_entry(row, row.proposed)
+    assert given["role"] == row.proposed and given["taxonomy"] == {"prefix": [1, 3]}
+    row.described = None
+    assert proposed_entry(row, row.proposed) == given
+    assert proposed_entry(row, "sensitive") == {**given, "role": "sensitive"}
 
 
 def test_other_values_than_the_proposed_ones_are_declared_without_its_tree(rows):

@@ -9,8 +9,7 @@ from starlette.datastructures import FormData
 from sfumato.domains.taxonomy.text import from_nested
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.study.attribute import Role
-from sfumato.study.describe.study_text import entry_text
-from sfumato.study.file.yaml_lines import parse
+from sfumato.study.describe.study_text import entry_fields
 from sfumato.web.column_rows import Row
 from sfumato.web.study_document import StudyDocument
 
@@ -22,9 +21,10 @@ _ATTRIBUTES: Final = "attributes"
 
 def proposed_entry(row: Row, role: str) -> dict[str, Any]:
     """The entry that `describe` writes for a column with this role, its domain marked as observed."""
-    tree, _ = parse(f"entry: {entry_text(row.profile(), Role(role))}\n", "the proposal")
-    assert isinstance(tree, dict) and isinstance(tree["entry"], dict), "it is a mapping"
-    return {name: _typed(name, value) for name, value in tree["entry"].items()}
+    found = (
+        row.described["entry"] if row.described and row.proposed == role else entry_fields(row.profile(), Role(role))
+    )
+    return {name: _typed(name, value) for name, value in found.items()}
 
 
 def with_role(row: Row, role: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sfumato.study.describe.columns_together import (
     time_of,
 )
 from sfumato.study.describe.roles import Verdict, role_of
-from sfumato.study.describe.study_text import domain_fields, study_text
+from sfumato.study.describe.study_text import domain_fields, entry_fields, study_text
 from sfumato.study.describe.survey_names import survey_columns
 
 _SURVEYED: Final = "it is a column of the public files of the American Community Survey or IPUMS, by its name"
@@ -35,6 +35,11 @@ class Proposed:
     column: ColumnProfile
     role: Role
     reason: str
+
+    @property
+    def entry(self) -> dict[str, object]:
+        """What the study file says of the column, its scalars as the texts that stand there."""
+        return entry_fields(self.column, self.role)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -102,6 +107,7 @@ class Proposal(Displayed):
                     "kind": p.column.kind,
                     "role": p.role.value,
                     "reason": p.reason,
+                    "entry": p.entry,
                     "distinct": p.column.distinct,
                     "missing": p.column.missing,
                     "lower": p.column.lower,

@@ -18,6 +18,7 @@ from sfumato.study.describe.hierarchies import commented_taxonomy, confirming, n
 from sfumato.study.describe.rounding import round_bounds, step_of
 from sfumato.study.describe.set_guess import code_tree
 from sfumato.study.describe.value_notes import spellings
+from sfumato.study.file.yaml_lines import parse
 from sfumato.study.recipe import first_method
 
 WIDTH = 110
@@ -126,6 +127,13 @@ def entry_text(column: ColumnProfile, role: Role) -> str:
     fields = [field for field in _fields(column, role) if not field.pieces[0].startswith("#")]
     pieces = [f"role: {role.value}", *(", ".join(field.pieces) for field in fields)]
     return f"{{{', '.join(pieces)}}}"
+
+
+def entry_fields(column: ColumnProfile, role: Role) -> dict[str, object]:
+    """The same as it is read: mappings and lists, their scalars as texts."""
+    tree, _ = parse(f"entry: {entry_text(column, role)}\n", "the proposal")
+    assert isinstance(tree, dict) and isinstance(tree["entry"], dict), "it is a mapping"
+    return tree["entry"]
 
 
 def domain_fields(column: ColumnProfile, role: Role) -> list[str]:

@@ -98,14 +98,14 @@ class _Reader:
         return key, value, rest.end() + 1
 
     def scalar(self, at: int, column: int) -> Scalar:
-        quoted = _QUOTED.match(self.text, at)
-        if quoted is not None:
-            text = quoted[1] if quoted[1] is not None else quoted[2]
-            return Scalar(text, plain=False, start=at, end=quoted.end(), line=self.line(at), column=column)
+        line = 0 if at <= self._end else self.line(at)
         plain = _PLAIN.match(self.text, at)
-        if plain is None:
+        if plain is not None:
+            return Scalar(plain[0], plain=True, start=at, end=plain.end(), line=line, column=column)
+        quoted = _QUOTED.match(self.text, at)
+        if quoted is None:
             raise NotPlainError
-        return Scalar(plain[0], plain=True, start=at, end=plain.end(), line=self.line(at), column=column)
+        return Scalar(quoted[quoted.lastindex or 1], plain=False, start=at, end=quoted.end(), line=line, column=column)
 
     def flow(self, at: int, depth: int) -> Node:
         """What begins with a bracket."""
