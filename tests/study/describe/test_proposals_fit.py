@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,22 @@ def test_what_is_proposed_loads_and_fits(table):
         infinite = any(str(value).strip().lstrip("-") == "inf" for value in table[report.attribute].to_pylist())
         assert not report.outside or infinite, "an infinite number is in no bounds"
         assert attribute.role is Role.TIME or not attribute.domain.declared, "read off the records"
+
+
+@pytest.mark.parametrize("size", [1e15, 9e28, 9e29, 1e30, 1.5e31, 2e98, 9.5e99, 5e299, 9e305, 1.7976931348623157e308])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_numbers_of_any_size_are_proposed_with_bounds_that_load_and_fit(size, sign):
+    """Also near zero, and where a text without an exponent has more digits than a study takes."""
+    for one in (size, 1 / size):
+        falling = [sign * one * (1 - place / 50) for place in range(20)]
+        for values in (falling, [one] * 20, [*falling, -sign * one]):
+            table = pa.table({"x": values})
+            declared = study_from_text(sf.describe(table, name="t").to_yaml())
+            (report,) = sf.Study(declared=_on(declared, table)).check()
+            assert (report.outside, report.missing) == (0, 0)
+            grid = declared.attributes["x"].domain
+            assert float(grid.lower) <= min(values) <= max(values) <= float(grid.upper)
+            assert grid.points <= 2**53
 
 
 def _on(declared, table):

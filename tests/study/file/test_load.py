@@ -407,6 +407,12 @@ def test_what_is_wrong_with_a_study(text, problem, fix):
         ("{role: time, type: integer, bounds: [0, nan]}", "'nan' is not a number", "write a number such as"),
         ("{role: time, type: integer, bounds: [0, .inf]}", "'.inf' is not a number", "write a number such as"),
         ("{role: time, type: integer, bounds: [0, 1e999999999]}", "'1e999999999' is not a number", "write a number"),
+        (
+            "{role: time, type: number, step: 1, bounds: [0, 1e309]}",
+            "'1e309' is no number of a table",
+            "write a number",
+        ),
+        ("{role: time, type: number, step: 1e-400, bounds: [0, 1]}", "'1e-400' is no number of a", "write a number"),
         ("{role: time, type: integer, bounds: [0, 9.5]}", "9.5 is not a whole number", "write a whole number, or use"),
         ("{role: time, type: integer, bounds: [0, 9], step: 0}", "`step` is 0", "write a number above 0"),
         ("{role: time, type: integer, bounds: [0, 9], step: 0.5}", "0.5 is not a whole number", "write a whole number"),

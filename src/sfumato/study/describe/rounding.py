@@ -17,6 +17,8 @@ _SERIES: Final = (1, 2, 5, 10)
 _WIDE: Final = Decimal(10) ** 300  # beyond it a rounded bound may be no float
 _MOST_POINTS: Final = 2**52
 _STEPS: Final = 1000  # a number whose values are not listed gets about this many steps
+_MOST_DIGITS: Final = 30
+_LEAST: Final = Decimal("5e-324")  # of all floats above zero
 _EXACT: Final = Context(prec=400)
 _USUAL: Final = re.compile(r"-?[0-9]{1,12}(?:\.([0-9]{0,12}))?")
 _LONG: Final = 15  # years: dates over a longer time get bounds at decades
@@ -90,10 +92,11 @@ def round_bounds(column: ColumnProfile) -> Bounds | None:
         return Bounds(known.lower, known.upper, known.why)
     low, high = Decimal(column.lower), Decimal(column.upper)
     if max(abs(low), abs(high)) > _WIDE:
-        return Bounds(column.lower, column.upper)
+        return Bounds(_written(low, ROUND_FLOOR), _written(high, ROUND_CEILING))
     if _YEARS[0] <= low <= high <= _YEARS[1] and column.kind == "integer":
         return Bounds(str(int(low) // 10 * 10), str(-(-int(high + 1) // 10) * 10))
-    return Bounds(*map(_plain, _round_numbers(low, high)))
+    lower, upper = _round_numbers(low, high)
+    return Bounds(_written(lower, ROUND_FLOOR), _written(upper, ROUND_CEILING))
 
 
 def _round_numbers(low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
@@ -121,8 +124,13 @@ def _next(number: Decimal) -> Decimal:
     return next(part for part in (digit * unit for digit in _SERIES) if part >= number)
 
 
-def _plain(number: Decimal) -> str:
-    return f"{number + 0:f}" if number else "0"
+def _written(number: Decimal, rounding: str) -> str:
+    """As a study takes it: with an exponent, where there are more than 30 digits before or after the point."""
+    plain = f"{number:f}" if number else "0"
+    if len(plain.strip("-").partition(".")[0]) <= _MOST_DIGITS and len(plain.partition(".")[2]) <= _MOST_DIGITS:
+        return plain
+    short = Context(prec=_MOST_DIGITS, rounding=rounding).plus(number).normalize(_EXACT)
+    return f"{short:e}"
 
 
 def _round_days(first: dt.date, last: dt.date) -> Bounds:
@@ -142,7 +150,7 @@ def step_of(column: ColumnProfile, bounds: Bounds) -> str | None:
     low, high = Decimal(bounds.lower), Decimal(bounds.upper)
     span = _EXACT.subtract(high, low)
     if column.kind == "integer":
-        return None if span < _MOST_POINTS else _plain(Decimal(1).scaleb(span.adjusted() - 12))
+        return None if span < _MOST_POINTS else _written(Decimal(1).scaleb(span.adjusted() - 12), ROUND_FLOOR)
     places = [exponent for value in column.values if (exponent := _places(column.plain(value))) is not None]
     if places:
         step = Decimal(1).scaleb(-max(places))
@@ -151,7 +159,7 @@ def step_of(column: ColumnProfile, bounds: Bounds) -> str | None:
         step = Decimal(1).scaleb((seen / _STEPS).adjusted()) if seen > 0 else Decimal(1)
     if _EXACT.divide(span, step) >= _MOST_POINTS:
         step = Decimal(1).scaleb(span.adjusted() - 12)
-    return f"{step:f}"
+    return _written(max(step, _LEAST), ROUND_FLOOR)
 
 
 def _places(value: str) -> int | None:

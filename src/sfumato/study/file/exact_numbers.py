@@ -9,8 +9,10 @@ from sfumato.errors import StudyError
 
 # Digits are bounded: `Fraction("1e999999999")` would fill the memory before anyone could refuse it.
 _NUMBER = re.compile(
-    r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,30}/[1-9]\d{0,29}", re.ASCII
+    r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?|[+-]?\d{1,30}/[1-9]\d{0,29}", re.ASCII
 )
+
+_TINIEST, _HUGEST = Fraction(5, 10**324), Fraction(2**1024)  # what floats hold, rounded outwards
 
 
 def point(text: str, unit: Unit) -> Fraction:
@@ -29,6 +31,11 @@ def point(text: str, unit: Unit) -> Fraction:
     if not _NUMBER.fullmatch(text):
         raise StudyError(f"'{text[:40]}' is not a number", "write a number such as 0, -5 or 0.25", code="SF-STUDY-135")
     value = Fraction(text)
+    if value and not _TINIEST <= abs(value) < _HUGEST:
+        raise StudyError(
+            f"'{text[:40]}' is no number of a table: floats end near 1.8e308, and near 5e-324 at zero",
+            "write a number such as 0, -5 or 0.25", code="SF-STUDY-830",
+        )  # fmt: skip
     if unit == "integer" and value.denominator != 1:
         raise StudyError(
             f"{text} is not a whole number", "write a whole number, or use `type: number`", code="SF-STUDY-136"
