@@ -1,9 +1,11 @@
 """Attacks on a workbench that runs: other sites, other users, floods of bytes and of requests, hostile names."""
 
+import http.client
 import os
 import signal
 import socket
 import subprocess
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -135,6 +137,31 @@ def test_a_form_of_many_megabytes_is_refused(bench, client):
         except ConnectionError:  # nobody reads any more
             pass
     assert _memory(bench.process.pid) - before < 200 << 10
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Wait: ", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=str
+)
+def test_connections_of_a_program_without_the_token_leave_some_for_the_pages(bench, client, said):
+    with ExitStack() as held:
+        for _ in range(700):
+            one = held.enter_context(socket.create_connection(("127.0.0.1", bench.port), timeout=60))
+            one.sendall(said)
+        assert client.get("/")[0] == 200
+        assert len(list(Path(f"/proc/{bench.process.pid}/fd").iterdir())) < 400
+
+
+def test_a_page_keeps_its_connection_while_strangers_come_and_go(bench, client):
+    page = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=60)
+    with ExitStack() as held:
+        for n in range(300):
+            if n % 100 == 0:
+                page.request("GET", "/static/page.js", headers={"cookie": client.cookie})
+                answer = page.getresponse()
+                assert answer.status == 200 and answer.read()
+                held.callback(page.close)
+            held.enter_context(socket.create_connection(("127.0.0.1", bench.port), timeout=60))
+        assert page.sock is not None
 
 
 def _memory(pid):

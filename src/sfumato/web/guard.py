@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.errors import UsageError
+from sfumato.web.peer import ADMIT
 from sfumato.web.settings import Settings
 from sfumato.web.workspace import Workspace
 
@@ -60,6 +61,8 @@ class Guard:
         if scope["type"] != "http":  # no other kind of connection is used
             return
         refused = self._refused(scope)
+        if refused is None:
+            scope.get("state", {}).get(ADMIT, _nobody)()
         bounded = receive if scope["path"] == UPLOAD else _bounded(receive)
         await (refused or self._app)(scope, bounded, _with_headers(send))
 
@@ -123,7 +126,11 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _forbidden(why: str) -> Response:
-    return PlainTextResponse(f"Refused: {why}.\n", status_code=403)
+    return PlainTextResponse(f"Refused: {why}.\n", status_code=403, headers={"connection": "close"})
+
+
+def _nobody() -> None:
+    """Requests of tests come over no connection."""
 
 
 def _cookie(headers: Headers, name: str) -> str:

@@ -18,6 +18,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _TABLES: Final = (("/proc/net/tcp", socket.AF_INET), ("/proc/net/tcp6", socket.AF_INET6))
 _ESTABLISHED: Final = "01"
+ADMIT: Final = "sfumato.admit"
+"""In the state of a request: what the guard calls for one with the cookie."""
+AT_ONCE: Final = 32
+"""Connections that are accepted at once: a flood of them cannot push out one that is about to speak."""
+_MOST_STRANGERS: Final = 4 * AT_ONCE
 _TO_READ: Final = 2.0  # seconds that a browser gets to read why its table was refused
 _REFUSED: Final = (
     b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n\r\n"
@@ -30,6 +35,16 @@ class OwnUser(H11Protocol):
 
     _refused = False
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        app = self.app
+
+        async def run(scope: Any, receive: Any, send: Any) -> None:
+            scope["state"][ADMIT] = self._admit
+            await app(scope, receive, send)
+
+        self.app = run
+
     def connection_made(self, transport: BaseTransport) -> None:
         """Look whose connection it is."""
         there, here = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
@@ -37,6 +52,7 @@ class OwnUser(H11Protocol):
         connected = cast("Transport", transport)
         if not self._refused:
             super().connection_made(connected)
+            self._make_room()
             return
         connected.write(_REFUSED)
         connected.close()
@@ -45,6 +61,18 @@ class OwnUser(H11Protocol):
         """Nothing that another user says is read."""
         if not self._refused:
             super().data_received(data)
+
+    def _make_room(self) -> None:
+        """Count this connection as a stranger, and close the oldest of too many."""
+        _STRANGERS[self] = None
+        if len(_STRANGERS) > _MOST_STRANGERS:
+            oldest = next(iter(_STRANGERS))
+            del _STRANGERS[oldest]
+            oldest.transport.abort()
+
+    def _admit(self) -> None:
+        """The connection is that of a page: it has sent the cookie."""
+        _STRANGERS.pop(self, None)
 
     def on_response_complete(self) -> None:
         """After an answer to a request that was not read to its end, such as a table that is too large."""
@@ -60,8 +88,12 @@ class OwnUser(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The other end has gone."""
+        _STRANGERS.pop(self, None)
         if not self._refused:
             super().connection_lost(exc)
+
+
+_STRANGERS: Final[dict[OwnUser, None]] = {}  # oldest first
 
 
 def is_of_another_user(there: Any, here: Any) -> bool:

@@ -10,7 +10,7 @@ import uvicorn
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
-from sfumato.web.peer import OwnUser
+from sfumato.web.peer import AT_ONCE, OwnUser
 from sfumato.web.settings import Settings
 
 FIRST_PORT: Final = 8765
@@ -51,6 +51,7 @@ def serve(
         date_header=False,
         lifespan="on",
         limit_concurrency=500,
+        backlog=AT_ONCE,
         timeout_graceful_shutdown=5,
         ssl_certfile=None if certificate is None else str(certificate),
         ssl_keyfile=None if key is None else str(key),
@@ -80,7 +81,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, one))
-            found.listen(128)
+            found.listen(AT_ONCE)
         except OSError:
             found.close()
         else:
