@@ -78,6 +78,7 @@ def killed(*_, **__):
     raise AssertionError("the signal stopped nothing")
 
 make_release.{step} = killed
+signal.signal(signal.{name}, signal.SIG_DFL)  # the tests may run under nohup
 sys.argv = ["sfumato", "release", "study.yaml", "dp", "--out", "out"]
 
 from sfumato.cli.program import program

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from tests.census import census_study, thin_demo
 from tests.pages.blocks import blocks
+from tests.pages.engines import ENGINES_NEEDED, reach_engines
 from tests.pages.running import NO_CODE, RUNNERS, run_page, run_sfumato
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def thoroughly(request):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in RUN_HERE]
 )
-def test_the_blocks_of_a_page_run_and_show_what_comes_out(name, thoroughly, tmp_path, monkeypatch):
+def test_the_blocks_of_a_page_run_and_show_what_comes_out(name, thoroughly, request, tmp_path, monkeypatch):
     every = 1 if thoroughly or name.startswith(WHOLE) else EACH.get(name, 10)
     if every > 1:
         monkeypatch.setattr("sfumato.workflow.report.MOST_ROWS", 0)  # its long part has tests of its own
@@ -60,6 +61,8 @@ def test_the_blocks_of_a_page_run_and_show_what_comes_out(name, thoroughly, tmp_
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     PREPARED.get(name, lambda folder, patch: None)(folder, monkeypatch)
+    if Path(name).name in ENGINES_NEEDED:
+        reach_engines(request, monkeypatch)
     ran, told = run_page(PAGES[name])
     assert ran == len(runnable(name))
     assert told == sum(bool(block.reason) for block in blocks(PAGES[name]))

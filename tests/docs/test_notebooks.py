@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pages.blocks import blocks
+from tests.pages.engines import ENGINES_NEEDED, reach_engines
 from tests.pages.running import same
 from tools.notebooks import PROMPT, notebook, write_all
 
@@ -58,12 +59,14 @@ def test_commands_are_taken_without_their_output():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TUTORIALS)
-def test_a_kernel_prints_what_the_page_shows(name, tmp_path, monkeypatch):
+def test_a_kernel_prints_what_the_page_shows(name, request, tmp_path, monkeypatch):
     from nbclient import NotebookClient
 
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
+    if TUTORIALS[name].name in ENGINES_NEEDED:
+        reach_engines(request, monkeypatch)
     page = notebook(TUTORIALS[name])
     NotebookClient(page, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     cells = [cell for cell in page.cells if cell.cell_type == "code"]

@@ -178,6 +178,29 @@ def test_a_server_that_ends_the_connection_is_said_to_have_done_so(postgres, tmp
 
 
 @pytest.mark.error_rate(0, reason="seeded")
+def test_a_role_without_temporary_tables_publishes_into_the_schema_that_it_may_write(postgres, tmp_path):
+    """Only what is published stays there, and a receiver who may only read it can verify it."""
+    engine = Postgres(postgres)
+    engine.run("CREATE DATABASE strict")
+    strict = Postgres(postgres)
+    strict.address = f"{postgres}/strict"
+    for sql in (
+        "REVOKE TEMPORARY ON DATABASE strict FROM PUBLIC",
+        "CREATE SCHEMA shown",
+        "CREATE ROLE publisher LOGIN",
+        "CREATE ROLE receiver LOGIN",
+        "GRANT USAGE, CREATE ON SCHEMA shown TO publisher",
+    ):
+        strict.run(sql)
+    to = f"{strict.address}?schema=shown&table=survey"
+    done = released(tmp_path / "out", to=to.replace("owner@", "publisher@"))
+    assert strict.run("SELECT relname FROM pg_class WHERE relnamespace = 'shown'::regnamespace") == [("survey",)]
+    strict.run("GRANT USAGE ON SCHEMA shown TO receiver")
+    strict.run("GRANT SELECT ON shown.survey TO receiver")
+    assert verify_bundle(done.bundle, data=to.replace("owner@", "receiver@")).ok
+
+
+@pytest.mark.error_rate(0, reason="seeded")
 def test_the_owner_reports_and_measures_what_was_written(engine, tmp_path):
     to = engine.new()
     own = study(table(), "record")

@@ -254,18 +254,20 @@ def test_spark_that_is_started_here_keeps_its_files_private_and_removes_them(tmp
         "import sys, tempfile, pathlib\n"
         "from sfumato.tables import CodedTable, open_source\n"
         "from tests.tables.spark.test_spark_engine import AGE, counted\n"
-        "source = open_source('spark+local://?path=t.parquet', base=sys.argv[1], threads=1, memory_limit='1GB')\n"
+        "source = open_source('spark+local://?path=t.parquet', base=sys.argv[1], threads=1, memory_limit='20MB')\n"
         "assert counted(source, AGE) == {(1,): 1, (2,): 2}\n"
         "modes = {path.stat().st_mode & 0o777 for path in pathlib.Path(tempfile.gettempdir()).glob('sfumato-*')}\n"
         "assert modes == {0o700}, modes\n"
     )
     (tmp_path / "temporary").mkdir()
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)],
         check=True,
+        capture_output=True,
         env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
         cwd=Path(__file__).parents[3],
     )
+    assert (done.stdout, done.stderr) == (b"", b"")
     assert [path.name for path in (tmp_path / "temporary").iterdir() if "sfumato" in path.name] == []
 
 
@@ -283,5 +285,8 @@ def test_without_java_it_is_said(spark, tmp_path):
     )
 
 
-def test_memory_is_said_as_java_says_it():
-    assert starting._java_memory("4 GiB") == "4g"
+@pytest.mark.parametrize(
+    ("limit", "java"), [("4 GiB", "4096m"), ("1GB", "953m"), ("1.5GiB", "1536m"), ("512", "512m"), ("20MB", "512m")]
+)
+def test_memory_is_said_as_java_reads_it_and_is_enough_to_start(limit, java):
+    assert starting._java_memory(limit) == java

@@ -28,7 +28,9 @@ def open_destination(
 ) -> PostgresDestination:
     """A place for a published table in the database at an address."""
     with _connected(address, limits, scratch=scratch) as session:
-        return PostgresDestination(session, table, schema=schema, home=schema or session.first_schema())
+        home = schema or session.first_schema()
+        session.work_in(home)
+        return PostgresDestination(session, table, schema=schema, home=home)
 
 
 def open_ibis(table: ir.Table, *, limits: Limits) -> SourceTable:

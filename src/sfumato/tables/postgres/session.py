@@ -130,6 +130,12 @@ class PostgresSession:
         """Where the role makes new tables; None where it has no such schema."""
         return self._found_by_role("SELECT CAST(pg_catalog.current_schema() AS pg_catalog.text) AS name")
 
+    def work_in(self, schema: str | None) -> None:
+        """Make working tables in a schema, if the role may make no temporary ones and none is named for them."""
+        asked = "SELECT has_database_privilege(current_database(), 'TEMP') AS granted"
+        if self._scratch is None and not self.fetch(asked, doing="looking at rights")["granted"][0].as_py():
+            self._scratch = schema
+
     def _found_by_role(self, sql: str) -> str | None:
         """A name that depends on the role's search path; the query may name nothing without a schema."""
         doing = "looking for the table"

@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import weakref
@@ -16,14 +17,18 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from sfumato.errors import SourceError
+from sfumato.tables.cell_limit import parse_memory
 from sfumato.tables.engine import Limits
 from sfumato.tables.spark.session import SPARK_ERRORS, SparkQueries
 
 _PATIENCE: Final = 10.0  # seconds until somebody answers
+_LEAST_MEMORY: Final = 512  # MiB without which Spark does not start
 _ALWAYS: Final = {
     "spark.app.name": "sfumato",
     "spark.ui.enabled": "false",  # its pages show queries, and plans with values of lookup tables
@@ -126,14 +131,24 @@ def _started(options: Mapping[str, str]) -> Any:
     places = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     if not options.get("spark.master", "").startswith("local"):
         del places["spark.sql.warehouse.dir"]  # a cluster has its own
+    settings = {**_ALWAYS, **places, **options}
     try:
-        build = SparkSession.builder.config(map={**_ALWAYS, **places, **options}).getOrCreate
-        spark = SparkQueries.guarded(build, doing="starting Spark")
+        spark = SparkQueries.guarded(lambda: _silent(settings), doing="starting Spark")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     weakref.finalize(_PROCESS, _stop, spark, folder)  # made first, run last: sessions are closed before
     return spark
+
+
+def _silent(settings: Mapping[str, str]) -> Any:
+    """A new Spark whose Java writes to nobody: it greets before it reads that it is to log nothing."""
+    conf = SparkConf().setAll(list(settings.items()))
+    if SparkContext._gateway is None:  # noqa: SLF001 - else the Java of a Spark that was stopped here serves again
+        launch: Any = launch_gateway
+        nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        SparkContext(conf=conf, gateway=launch(conf, nowhere))
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def _stop(spark: Any, folder: Path) -> None:
@@ -143,9 +158,9 @@ def _stop(spark: Any, folder: Path) -> None:
 
 
 def _java_memory(limit: str) -> str:
-    """A limit such as 2GB as Java says it, 2g.
+    """A limit such as 2GB as Java reads it, in whole MiB, and not less than Spark needs to start.
 
-    >>> _java_memory("500MB"), _java_memory("2 GiB")
-    ('500m', '2g')
+    >>> _java_memory("1.5 GiB"), _java_memory("20MB")
+    ('1536m', '512m')
     """
-    return limit.lower().replace(" ", "").removesuffix("b").removesuffix("i")
+    return f"{max(_LEAST_MEMORY, parse_memory(limit) >> 20)}m"
