@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import StudyError
 from sfumato.web.study_document import StudyDocument
+from sfumato.web.yaml_text import entry_line
 from tests.raising import raises_code
 
 TEXT = """\
@@ -173,6 +175,36 @@ def test_edits_of_many_entries_change_their_fields_alone(tmp_path, size):
 def test_what_is_no_yaml_is_said(tmp_path):
     with pytest.raises(StudyError):
         document(tmp_path, "name: [").set("name", value="x")
+
+
+def _aliases(line):
+    rows = ["name: a", "source: a.csv", "x0: &x0 {a: b}"]
+    rows += [f"x{n}: &x{n} {line.format(', '.join([f'*x{n - 1}'] * 10))}" for n in range(1, 9)]
+    return "\n".join([*rows, "attributes: {age: {role: quasi_identifier, values: *x8}}"]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [_aliases("[{}]"), _aliases("{{<<: [{}]}}"), "attributes: " + "[" * 3_000, "attributes: " + "{a: " * 3_000,
+     "attributes: " + "[&a " * 3_000],
+    ids=["aliases", "merged aliases", "lists", "mappings", "anchors"],
+)  # fmt: skip
+def test_a_text_that_stands_for_too_much_is_refused_at_once(tmp_path, text):
+    begun = time.monotonic()
+    with raises_code(StudyError, "SF-STUDY-232"):
+        StudyDocument(tmp_path / "s.yaml", text, stored=None).names("attributes")
+    with raises_code(StudyError, "SF-STUDY-232"):
+        StudyDocument(tmp_path / "s.yaml", text, stored=None).get("attributes")
+    with pytest.raises(StudyError):
+        StudyDocument(tmp_path / "s.yaml", text, stored=None).study()
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("name", ["[" * 3_000, "- " * 3_000 + "a", "? " * 3_000 + "a"], ids=["lists", "items", "keys"])
+def test_a_name_that_is_nested_yaml_is_text(name):
+    begun = time.monotonic()
+    assert entry_line(name, name) == f'"{name}": "{name}"'
+    assert time.monotonic() - begun < 3
 
 
 def test_an_entry_is_found_in_its_text(tmp_path):

@@ -16,6 +16,7 @@ from starlette.datastructures import FormData
 from sfumato.errors import UsageError
 from sfumato.methods import METHODS, SCORES
 from sfumato.privacy.models import MODELS
+from sfumato.study.file.yaml_nodes import NotPlainError, refuse_too_much
 from sfumato.study.recipe import Chosen
 
 EPSILON: Final = "epsilon"
@@ -301,8 +302,9 @@ def number(text: str) -> Any:
 def read_yaml(text: str, what: str) -> Any:
     """A list or mapping that was typed as in the study file."""
     try:
+        refuse_too_much(text)
         return YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
+    except (YAMLError, NotPlainError, RecursionError):
         raise UsageError(
             f"{what} is not written as a list or mapping", "see its example", code="SF-USAGE-440"
         ) from None

@@ -13,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 from sfumato.errors import SfumatoError, StudyError, unwritable
 from sfumato.study.file import study_from_text
 from sfumato.study.file.yaml_entries import Block, compose
-from sfumato.study.file.yaml_nodes import NotPlainError
+from sfumato.study.file.yaml_nodes import NotPlainError, refuse_too_much
 from sfumato.study.study import Study
 from sfumato.web.study_places import Held, Pairs, find, pairs_of
 from sfumato.web.whole_files import locked, replace_file
@@ -60,7 +60,10 @@ class StudyDocument:
 
     def get(self, *keys: str) -> Any:
         """The plain value at a place, such as ``"attributes", "age"``; None where there is nothing."""
-        found: Any = _loaded(self._part(keys))
+        try:
+            found: Any = _loaded(self._part(keys))
+        except (YAMLError, NotPlainError, RecursionError):
+            raise self._unreadable() from None
         for key in keys:
             found = found.get(key) if isinstance(found, Mapping) else None
         return found
@@ -238,9 +241,11 @@ class StudyDocument:
         try:
             return pairs_of(self.text)
         except (YAMLError, NotPlainError, RecursionError):
-            raise StudyError(
-                f"the study '{self.path.name}' is not YAML", "correct it in an editor", code="SF-STUDY-232"
-            ) from None
+            raise self._unreadable() from None
+
+    def _unreadable(self) -> StudyError:
+        """The text is no YAML, or one that stands for more than anybody means."""
+        return StudyError(f"the study '{self.path.name}' is not YAML", "correct it in an editor", code="SF-STUDY-232")
 
 
 @lru_cache(maxsize=8)
@@ -253,6 +258,7 @@ def _declared(text: str, base: Path, file: str) -> Study | SfumatoError:
 
 @lru_cache(maxsize=64)
 def _loaded(text: str) -> Any:
+    refuse_too_much(text)
     return YAML(typ="safe", pure=True).load(io.StringIO(text))
 
 

@@ -50,12 +50,13 @@ def _text(text: str) -> str:
     """Text that YAML would read as something else, or that breaks a line, stands in quotes."""
     if _WORDS.fullmatch(text) and text.lower() not in _OTHERS:
         return text
+    if not text or text != text.strip() or any(mark in text for mark in ",[]{}#:\n\r"):
+        return _quoted(text)
     try:
         same = YAML(typ="safe", pure=True).load(text) == text
-    except YAMLError:
+    except (YAMLError, RecursionError):
         same = False
-    plain = same and not any(mark in text for mark in ",[]{}#:\n\r") and text == text.strip() and text
-    return text if plain else _quoted(text)
+    return text if same else _quoted(text)
 
 
 def _quoted(text: str) -> str:

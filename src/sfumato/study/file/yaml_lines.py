@@ -13,10 +13,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sfumato.errors import StudyError
+from sfumato.study.file.yaml_nodes import MOST_NODES, refuse_deep
 from sfumato.study.file.yaml_tree import Path, read_entries, scalar_value
 from sfumato.study.values import is_text, refuse_misunderstood
-
-MOST_NODES = 500_000  # a few lines of aliases can stand for more values than fit into memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +85,7 @@ def parse(text: str, file: str, *, converted: frozenset[str] = frozenset()) -> t
 def _parsed(text: str, file: str, converted: frozenset[str]) -> tuple[object, Places]:
     reader = _Reader(file, converted)
     try:
+        refuse_deep(text)
         root = YAML(typ="rt", pure=True).compose(text)
         return None if root is None else reader.read(root, ()), Places(file, reader.lines)
     except MarkedYAMLError as error:

@@ -1,11 +1,17 @@
 """Parts of a YAML text with their places, as light as reading and editing a study needs them."""
 
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import CollectionNode, MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.nodes import Node as FullNode
+
+MOST_NODES: Final = 500_000
+"""Values that a text may stand for: a few lines of aliases can stand for more than fit into memory."""
+# Brackets that open one after another: the library looks at all of them again at each of them.
+_DEEP: Final = re.compile(r"(?:[\[{]\s*(?:[&!][^\s\[\]{},]*\s+)*){100}")
 
 
 class Scalar(NamedTuple):
@@ -48,8 +54,45 @@ class NotPlainError(Exception):
 
 def compose_fully(text: str) -> Node | None:
     """The parts of any YAML; None where nothing is written. Errors are those of the library."""
-    root = YAML(typ="rt", pure=True).compose(text)
+    root = compose_bounded(text)
     return None if root is None else _light(root, set())
+
+
+def refuse_too_much(text: str) -> None:
+    """Raise `NotPlainError` or `RecursionError` where loading a text could take memory or time without end."""
+    if "*" in text:
+        compose_bounded(text)
+    else:
+        refuse_deep(text)
+
+
+def compose_bounded(text: str) -> FullNode | None:
+    """The nodes of a YAML text, unless it stands for too many values; a `RecursionError` where it is nested deeply."""
+    refuse_deep(text)
+    root = YAML(typ="rt", pure=True).compose(text)
+    if root is not None and "*" in text and _size(root, {}) > MOST_NODES:
+        raise NotPlainError
+    return root
+
+
+def refuse_deep(text: str) -> None:
+    """Raise what the library raises in the end, before it has spent seconds on it."""
+    if _DEEP.search(text):
+        raise RecursionError
+
+
+def _size(node: FullNode, known: dict[int, int | None]) -> int:
+    """How many values a node stands for, counted once for all aliases of it."""
+    if isinstance(node, ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = None
+        below = [part for pair in node.value for part in pair] if isinstance(node, MappingNode) else node.value
+        known[id(node)] = 1 + sum(_size(part, known) for part in below)
+    found = known[id(node)]
+    if found is None:  # it contains itself
+        raise NotPlainError
+    return found
 
 
 def _light(node: FullNode, opened: set[int]) -> Node:
