@@ -13,6 +13,7 @@ pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
 def swept(study):
     with study.open("a", encoding="utf-8") as file:
         file.write("sweeps:\n  sizes: [{method: mondrian, k: [5, 40]}, {method: mondrian, k: 1000}]\n")
+        file.write("  large: {method: mondrian, k: [5, 400]}\n")
         file.write("  noise: {method: diffgen, epsilon: [1, 2], h: 1}\n")
     return study
 
@@ -29,6 +30,12 @@ def test_it_prints_points_failures_the_choice_and_where_the_files_are(swept, run
     assert {file.name for file in folder.iterdir()} == {
         "frontier.html", "frontier.png", "frontier.svg", "frontier.csv", "points",
     }  # fmt: skip
+
+
+def test_candidates_that_are_no_better_than_no_quasi_identifiers_are_marked(swept, run):
+    found = run("frontier", swept, "--sweep", "large", "--workers", "1").out
+    assert "mondrian, k = 400 ‡" in found and "mondrian, k = 5 ‡" not in found
+    assert "‡ no better than “nothing published”: publishing no quasi-identifier at all does at least as well" in found
 
 
 def test_json(swept, run):
@@ -65,7 +72,7 @@ def test_other_axes_a_purpose_and_what_was_chosen_can_be_released(swept, run):
     [
         (["--choose", "best"], 2, "'best' is not a rule for choosing a release"),
         (["--sweep", "size"], 3, "declares no sweep 'size'"),
-        ([], 3, "declares 2 sweeps"),
+        ([], 3, "declares 3 sweeps"),
         (["--sweep", "sizes", "--x", "plos"], 2, "no measure called 'plos'"),
         (["--sweep", "sizes", "--choose", "privacy=0"], 6, "no release of the sweep has ploss of at most 0"),
         (["--sweep", "sizes", "--purpose", "all"], 3, "has no purpose 'all'"),

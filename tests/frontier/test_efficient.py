@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from sfumato.frontier import efficient
+from sfumato.frontier import NOTHING, efficient, no_better_than_nothing
 from tests.frontier.points import X, Y, at, clouds, failed, ways
 
 
@@ -36,3 +36,17 @@ def test_points_without_a_number_are_passed_over():
     odd = [failed("tds"), at(float("nan"), 0.0), replace(good, numbers={"ploss": 0.0})]
     assert efficient([*odd, good], X, Y) == (good,)
     assert efficient(odd, X, Y) == ()
+
+
+@given(clouds, ways, ways)
+def test_what_nothing_published_equals_or_betters_is_no_better(cloud, across, upwards):
+    x, y = replace(X, better=across), replace(Y, better=upwards)
+    points, nothing = [at(*one) for one in cloud], at(3.0, 3.0, NOTHING)
+    same = [(3.0, 3.0)] * 2
+    slow = [
+        one for one in points
+        if betters(nothing, one, x, y) or [(one.numbers["ploss"], one.numbers["uloss"])] * 2 == same
+    ]  # fmt: skip
+    assert no_better_than_nothing(points, [nothing], x, y) == tuple(slow)
+    assert no_better_than_nothing(points, [], x, y) == ()
+    assert no_better_than_nothing(points, [failed(NOTHING)], x, y) == ()

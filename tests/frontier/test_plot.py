@@ -162,3 +162,18 @@ def test_the_seconds_are_left_out_on_a_phone(found):
     assert "@media (max-width: 36rem) { .s { display: none; }" in text
     assert text.count("class='n s'") == 1 + len(found.points) + len(found.baselines)
     assert "<span class='under'>efficient, chosen</span>" in text
+
+
+def test_what_is_no_better_than_nothing_published_is_marked_everywhere(found):
+    words = "no better than “nothing published”"
+    assert words not in found.to_html()
+    useless = frontier(at(0.2, 0.06, "k = 90"), at(0.3, 0.07, "k = 99"))  # nothing published has 0 and 0.05
+    page = useless.to_html()
+    assert "publishing no quasi-identifier at all does at least as well on both axes. Leave them out" in page
+    assert f"efficient, {words}, chosen" in page
+    assert "Publishing no quasi-identifier at all would do at least as well" in useless.knee.sentence
+    rows = useless.as_json(useless.knee)["points"]
+    assert [(row["efficient"], row["no_better_than_nothing"]) for row in rows] == [(True, True), (False, True)]
+    lines = list(csv.DictReader(io.StringIO(useless.to_csv())))
+    assert [line["no better than nothing"] for line in lines] == ["true", "true", "false", "false"]
+    assert "remark" in json.dumps(useless.plot().to_dict())

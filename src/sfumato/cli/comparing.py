@@ -109,13 +109,15 @@ def say_plots(files: list[Path]) -> None:
 
 def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     """Every release a line, the failures with their reasons, and the choice."""
-    best = {id(point) for point in found.efficient}
+    from sfumato.frontier import NO_BETTER, WHY_NO_BETTER
+
+    best, worse = ({id(point) for point in some} for some in (found.efficient, found.no_better_than_nothing))
     names = list(dict.fromkeys((found.x.name, found.y.name, *found.axes)))
     rows = [
         [
             "→" if point is chosen.point else "*" if id(point) in best else "",
             *(_number(point, name) for name in names),
-            _label(point),
+            _label(point, worse),
         ]
         for point in (*found.points, *found.baselines)
     ]
@@ -124,6 +126,8 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
         f"  * efficient: no other release is as good on both and better on one of {found.x.name}, "
         f"{found.y.name}; → chosen"
     )
+    if worse:
+        show.say(f"  ‡ {NO_BETTER}: {WHY_NO_BETTER}")
     if any(point.draws > 1 for point in found.points):
         show.say("  ± random releases were drawn several times: mean and standard deviation")
     if any(point.foreign for point in found.points):
@@ -136,8 +140,8 @@ def print_frontier(found: "Frontier", chosen: "Choice") -> None:
     show.say(f"{sentence(chosen.sentence)}.")
 
 
-def _label(point: "Point") -> str:
-    return f"{point.label} †" if point.foreign else point.label
+def _label(point: "Point", worse: set[int]) -> str:
+    return f"{point.label}{' †' * point.foreign}{' ‡' * (id(point) in worse)}"
 
 
 def _number(point: "Point", name: str) -> str:

@@ -1,8 +1,15 @@
 """The efficient frontier (Li & Li, KDD 2009, section 4, after Markowitz)."""
 
 from collections.abc import Iterable
+from typing import Final
 
-from sfumato.frontier.point import Axis, Point
+from sfumato.frontier.point import NOTHING, Axis, Point
+
+NO_BETTER: Final = f"no better than “{NOTHING}”"
+WHY_NO_BETTER: Final = (
+    "publishing no quasi-identifier at all does at least as well on both axes. Leave them out, or try parameters that "
+    "keep more, such as a larger ε or a smaller k"
+)
 
 
 def efficient(points: Iterable[Point], x: Axis, y: Axis) -> tuple[Point, ...]:
@@ -29,3 +36,26 @@ def efficient(points: Iterable[Point], x: Axis, y: Axis) -> tuple[Point, ...]:
             found.append(point)
             least, reached = cost_y, cost_x
     return tuple(found)
+
+
+def no_better_than_nothing(points: Iterable[Point], baselines: Iterable[Point], x: Axis, y: Axis) -> tuple[Point, ...]:
+    """The points that the baseline without quasi-identifiers equals or betters on both axes; none without a baseline.
+
+    Such a point may still be efficient among the candidates of its sweep: then no candidate is worth its risk.
+
+    >>> axes = [Axis(name=name, title=name, better="lower") for name in "pu"]
+    >>> at = lambda p, u, label="": Point(label=label or f"{p}/{u}", series="", family="", numbers={"p": p, "u": u})
+    >>> [point.label for point in no_better_than_nothing([at(1, 2), at(1, 4), at(0, 3)], [at(0, 3, NOTHING)], *axes)]
+    ['1/4', '0/3']
+    """
+    names = (x.name, y.name)
+    nothing = next((point for point in baselines if point.label == NOTHING and point.has(*names)), None)
+    if nothing is None:
+        return ()
+    costs = [axis.cost(nothing.numbers[axis.name]) for axis in (x, y)]
+    return tuple(
+        point
+        for point in points
+        if point.has(*names)
+        and all(cost <= axis.cost(point.numbers[axis.name]) for cost, axis in zip(costs, (x, y), strict=True))
+    )

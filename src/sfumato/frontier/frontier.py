@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.display import Display
 from sfumato.errors import UsageError, unwritable
 from sfumato.frontier.choose import KNEE, Choice, choose
-from sfumato.frontier.efficient import efficient
+from sfumato.frontier.efficient import efficient, no_better_than_nothing
 from sfumato.frontier.plots_extra import INSTALL, can_plot, plots_needed
 from sfumato.frontier.point import Axis, Point
 from sfumato.frontier.points_table import as_csv, columns
@@ -58,6 +58,11 @@ class Frontier:
         """The candidates that no other betters, from the best to the worst on x."""
         return efficient(self.points, self.x, self.y) if self.choosable else ()
 
+    @cached_property
+    def no_better_than_nothing(self) -> tuple[Point, ...]:
+        """The candidates that a table without any quasi-identifier equals or betters on both axes."""
+        return no_better_than_nothing(self.points, self.baselines, self.x, self.y) if self.choosable else ()
+
     def over(self, x: str | None = None, y: str | None = None) -> "Frontier":
         """The same candidates over two other measures that were taken."""
         for name in (x, y):
@@ -75,6 +80,9 @@ class Frontier:
         """
         own = [point for point in self.points if not point.foreign]
         found = choose(own, self.x, self.y, rule, privacy=privacy, utility=utility)
+        if any(point is found.point for point in self.no_better_than_nothing):
+            worse = "Publishing no quasi-identifier at all would do at least as well on both axes"
+            found = replace(found, sentence=f"{found.sentence}. {worse}")
         if len(own) == len(self.points):
             return found
         better = ", ".join(point.label for point in self.better_foreign(found.point))
@@ -91,14 +99,17 @@ class Frontier:
 
     def as_json(self, chosen: Choice) -> dict[str, Any]:
         """All points and the choice as plain values."""
-        best = {id(point) for point in self.efficient}
+        best, worse = ({id(point) for point in some} for some in (self.efficient, self.no_better_than_nothing))
         return {
             "study": self.study,
             "purpose": self.purpose,
             "x": self.x.name,
             "y": self.y.name,
             "beside": None if self.beside is None else self.beside.name,
-            "points": [{**point.as_json(), "efficient": id(point) in best} for point in self.points],
+            "points": [
+                {**point.as_json(), "efficient": id(point) in best, "no_better_than_nothing": id(point) in worse}
+                for point in self.points
+            ],
             "baselines": [point.as_json() for point in self.baselines],
             "failures": [{"label": point.label, "why": why} for point, why in self.failures],
             "chosen": chosen.as_json(),
@@ -182,6 +193,7 @@ class Frontier:
             [*self.tried, *self.baselines],
             measures=tuple(self.axes) or (self.x.name, self.y.name),
             efficient=self.efficient,
+            no_better=self.no_better_than_nothing,
             chosen=None if picked is None else picked.point,
             why={id(point): reason for point, reason in self.failures},
         )

@@ -9,6 +9,7 @@ import altair as alt
 import vl_convert
 
 from sfumato.frontier.choose import Choice
+from sfumato.frontier.efficient import NO_BETTER, WHY_NO_BETTER
 from sfumato.frontier.plot import chart
 from sfumato.frontier.point import Point
 from sfumato.look import icon, owner_tag, standalone_page, top_bar
@@ -62,6 +63,7 @@ def page(frontier: "Frontier", chosen: Choice | None) -> str:
         f"<p class='small quiet'>{read}</p>",
         *_beside(frontier),
         "<h2>Every release</h2>",
+        *([f"<p>{_capital(NO_BETTER)}: {WHY_NO_BETTER}.</p>"] if frontier.no_better_than_nothing else []),
         _points(frontier, chosen),
     ]
     if notes := [(point.label, note) for point in frontier.tried for note in point.notes]:
@@ -131,7 +133,7 @@ def embedded(*built: alt.TopLevelMixin) -> str:
 
 def _points(frontier: "Frontier", chosen: Choice | None) -> str:
     measures = list(dict.fromkeys((frontier.x.name, frontier.y.name, *frontier.axes)))
-    best = {id(point) for point in frontier.efficient}
+    best, worse = ({id(point) for point in some} for some in (frontier.efficient, frontier.no_better_than_nothing))
     head = "".join(f"<th class='n'>{escape(name)}</th>" for name in measures)
     rows = []
     for point in (*frontier.points, *frontier.baselines):
@@ -140,6 +142,7 @@ def _points(frontier: "Frontier", chosen: Choice | None) -> str:
             word
             for word, so in (
                 ("efficient", id(point) in best),
+                (NO_BETTER, id(point) in worse),
                 ("chosen", bool(chosen and point is chosen.point)),
                 ("another tool, not checked", point.foreign),
             )

@@ -10,6 +10,7 @@ import vl_convert
 
 from sfumato.frontier.axis_scale import AxisScale
 from sfumato.frontier.choose import Choice
+from sfumato.frontier.efficient import NO_BETTER
 from sfumato.frontier.point import FOREIGN, Axis, Point
 
 if TYPE_CHECKING:
@@ -205,9 +206,14 @@ def _families(
     own = [name for name in series if name != FOREIGN]
     mark = {FOREIGN: HOURGLASS, **{name: SHAPES[n % len(SHAPES)] for n, name in enumerate(own)}}
     shapes = [*(mark[name] for name in series), *(ENDS[n % len(ENDS)] for n in range(len(named)))]
-    best = {id(point) for point in frontier.efficient}
+    best, worse = ({id(point) for point in some} for some in (frontier.efficient, frontier.no_better_than_nothing))
     rows = [
-        {**_row(point, x, y, frontier), "order": number, "efficient": "yes" if id(point) in best else "no"}
+        {
+            **_row(point, x, y, frontier),
+            "order": number,
+            "efficient": "yes" if id(point) in best else "no",
+            "remark": NO_BETTER if id(point) in worse else None,
+        }
         for number, point in enumerate(points)
     ]
     rows += [{**_row(point, x, y, frontier), "series": point.label} for point in ends]
@@ -222,7 +228,7 @@ def _families(
     lines = base.mark_line(strokeWidth=1.5).encode(detail="family:N", order="order:Q")
     marks = base.mark_point(filled=True, size=85, opacity=1).encode(
         shape=alt.Shape("series:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend),
-        tooltip=[*_tips(frontier), "efficient:N"],
+        tooltip=[*_tips(frontier), "efficient:N", *(["remark:N"] if worse else [])],
     )
     return [lines, *_bars(base, points, plane), marks.add_params(pick) if picks else marks]
 

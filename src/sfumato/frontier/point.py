@@ -11,6 +11,7 @@ from sfumato.study.recipe import Recipe
 
 Better = Literal["lower", "higher"]
 FOREIGN = "made by other tools, guarantee not checked"  # the series of their releases
+NOTHING = "nothing published"  # the baseline without any quasi-identifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,12 @@ def columns(
     *,
     measures: Sequence[str],
     efficient: Sequence[Point],
+    no_better: Sequence[Point],
     chosen: Point | None,
     why: Mapping[int, str],
 ) -> dict[str, list[Any]]:
     """A column a thing that is known of a candidate; ``why`` has the reasons of failures by identity."""
-    among = {id(point) for point in efficient}
+    among, worse = ({id(point) for point in some} for some in (efficient, no_better))
     return {
         "release": [point.label for point in points],
         "method": [None if point.recipe is None else point.recipe.method for point in points],
@@ -37,6 +38,7 @@ def columns(
             for what in ("deviation", "least", "most")
         },
         "efficient": [id(point) in among for point in points],
+        "no better than nothing": [id(point) in worse for point in points],
         "chosen": [point is chosen for point in points],
         "rows": [point.facts.get("rows") for point in points],
         "suppressed": [point.facts.get("suppressed") for point in points],

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.evaluate.measures import MEASURES
-from sfumato.frontier import Axis, Point, Spread, average_draws, efficient
+from sfumato.frontier import NO_BETTER, NOTHING, Axis, Point, Spread, average_draws, efficient, no_better_than_nothing
 from sfumato.frontier.choose import Choice
 from sfumato.study.recipe import Chosen, Recipe
 from sfumato.workflow.sweeping.stored_points import digest
 
 BASELINE: Final = "baseline"
-_ENDS: Final = "nothing published, everything published"  # what the legend calls the baselines
+_ENDS: Final = f"{NOTHING}, everything published"  # what the legend calls the baselines
 _OBLIQUE: Final = "M-.7,-.7L.7,.7M-.7,.7L.7,-.7"  # a cross for the two baselines
 SHAPES: Final = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
@@ -26,6 +26,7 @@ class Candidate:
     point: Point
     efficient: bool
     number: int
+    no_better: bool = False  # than a table without any quasi-identifier
 
     @property
     def name(self) -> str:
@@ -91,8 +92,9 @@ def candidates(points: Iterable[Point], x: str, y: str, shown: Sequence[str] | N
     every = [point for point in points if shown is None or point.series in shown or point.series == BASELINE]
     there = [point for point in every if point.has(x, y) and point.series != BASELINE]
     best = {id(point) for point in efficient(there, axis_of(x), axis_of(y))}
+    worse = {id(point) for point in no_better_than_nothing(there, every, axis_of(x), axis_of(y))}
     order = sorted(every, key=lambda p: (not p.has(x, y), p.series == BASELINE, p.numbers.get(x, 0.0), p.label))
-    return [Candidate(point, id(point) in best, n) for n, point in enumerate(order)]
+    return [Candidate(point, id(point) in best, n, id(point) in worse) for n, point in enumerate(order)]
 
 
 def series_of(points: Iterable[Point]) -> list[str]:
@@ -108,7 +110,8 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
             "y": one.point.numbers[y],
             "series": _ENDS if one.point.series == BASELINE else one.point.series,
             "kind": "baseline" if one.point.series == BASELINE else "efficient" if one.efficient else "other",
-            "words": f"{one.name}: {x} {one.value(x)}, {y} {one.value(y)}",
+            "words": f"{one.name}: {x} {one.value(x)}, {y} {one.value(y)}" + f"; {NO_BETTER}" * one.no_better,
+            "opacity": 0.4 if one.no_better else 1,
             "low": _end(one.point, y, "least"),
             "high": _end(one.point, y, "most"),
         }
@@ -127,6 +130,7 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
     by_series = {
         "shape": {**plain, "scale": {"domain": domain, "range": shapes}},
         "color": {**plain, "scale": {"domain": domain}},
+        "opacity": {"field": "opacity", "type": "quantitative", "scale": None},
     }
     return json.dumps(
         {
@@ -152,7 +156,7 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
                 },
                 {
                     "transform": [{"filter": "datum.kind == 'efficient'"}],
-                    "mark": {"type": "point", "size": 130, "filled": True, "opacity": 1},
+                    "mark": {"type": "point", "size": 130, "filled": True},
                     "encoding": {**encoding, **by_series},
                 },
             ],

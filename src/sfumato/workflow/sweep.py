@@ -19,6 +19,7 @@ from sfumato.evaluate.measures import Measure
 from sfumato.file_names import checked_file_name
 from sfumato.frontier import (
     FOREIGN,
+    NOTHING,
     Frontier,
     Point,
     Sweep,
@@ -49,7 +50,7 @@ from sfumato.workflow.sweeping.candidate_drafts import (
 from sfumato.workflow.sweeping.frontier_axes import axis, measure_name, name_with_parameters
 from sfumato.workflow.sweeping.stored_points import PointFiles, draft_parameters, fingerprint, point_fields
 
-BASELINES = {"nothing published": nothing_published, "everything published": everything_published}
+BASELINES = {NOTHING: nothing_published, "everything published": everything_published}
 DEFAULT = "default"
 REPEATS = 5  # draws of a release that is random
 _MOST_REPEATS = 1_000

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.evaluate.measures import MEASURES
 from sfumato.file_names import checked_file_name, file_stem
-from sfumato.frontier import Point, default_sweep, sweep_from_settings
+from sfumato.frontier import NO_BETTER, WHY_NO_BETTER, Point, default_sweep, sweep_from_settings
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
 from sfumato.web.compared_columns import columns_of
@@ -270,11 +270,15 @@ def _shown(opened: OpenStudy, job: Job | None, query: QueryParams) -> dict[str, 
     return {
         "rows": rows[:_MOST_SHOWN],
         "there": sum(row.point.series != BASELINE and row.point.has(x, y) for row in rows),
+        "no_better": sum(row.no_better for row in rows),
+        "no_better_words": (NO_BETTER, WHY_NO_BETTER),
         "best": sum(row.efficient for row in rows),
         "x": x,
         "y": y,
         "log": log,
         "names": names or [x, y],
+        # The form stays as it is until it has something else to offer: an answer on its way resets no box meanwhile.
+        "form_key": digest([names, every])[:8],
         "series": [(keys[series], series) for series in every],
         "shown_series": shown,
         "plot": plot(rows, x, y, log=log, series=every) if any(row.point.has(x, y) for row in rows) else "",
