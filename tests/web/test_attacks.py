@@ -13,7 +13,7 @@ import pytest
 
 from tests.web.conftest import serving
 from tests.web.http_client import Client, threads
-from tests.web.stopped_process import wait_until
+from tests.web.stopped_process import children, wait_until
 
 HOSTILE = [
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "a' onmouseover='alert(1)",
@@ -228,6 +228,30 @@ def test_what_was_dropped_goes_even_when_the_workbench_is_killed(tmp_path):
         os.kill(found.process.pid, signal.SIGKILL)
         found.process.wait(30)
         wait_until(lambda: not private.exists())
+
+
+@pytest.mark.parametrize("killed", ["job", "both"])
+def test_a_killed_job_leaves_no_copy_of_records(tmp_path, monkeypatch, killed):
+    temporary, folder = tmp_path / "temporary", tmp_path / "folder"
+    temporary.mkdir()
+    folder.mkdir()
+    (folder / "t.csv").write_text("a,b\n" + "\n".join(f"{n},{n % 97}" for n in range(300_000)) + "\n")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+
+    def copies():
+        return [path for path in temporary.rglob("sfumato-*") if not path.name.startswith("sfumato-page-")]
+
+    with serving(folder) as found:
+        client = Client(found)
+        assert client.post("/open/table", {"path": "t.csv"})[0] == 204
+        wait_until(copies)
+        (job,) = children(found.process.pid, "describe")
+        if killed == "both":
+            os.kill(found.process.pid, signal.SIGKILL)
+        os.kill(job, signal.SIGKILL)
+        wait_until(lambda: not copies(), seconds=20)
+        assert killed == "both" or client.get("/")[0] == 200
+    wait_until(lambda: not list(temporary.iterdir()), seconds=20)
 
 
 def _private(pid):

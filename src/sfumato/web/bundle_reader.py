@@ -24,8 +24,9 @@ _AGAIN: Final = "do not use it, and get it again from who published it"
 class BundleReader:
     """One bundle. What is read off it comes as plain values; whatever is wrong with it is an error about the bundle."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, temporary: Path | None = None) -> None:
         self.path = path
+        self._temporary = temporary  # a folder for what the process keeps, which is killed in the end
         self.used = time.monotonic()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -92,6 +93,7 @@ class BundleReader:
             self._process = subprocess.Popen(  # noqa: S603 - our own module, without a shell
                 [sys.executable, "-m", "sfumato.web.bundle_worker", str(self.path)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, **({} if self._temporary is None else {"TMPDIR": str(self._temporary)})},
             )  # fmt: skip
         if self._first is None:
             self._first = self._line(patience)
@@ -131,14 +133,15 @@ class BundleReader:
 class BundleReaders:
     """The bundles of one workbench."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, temporary: Path | None = None) -> None:
+        self._temporary = temporary
         self._readers: dict[Path, BundleReader] = {}
         self._lock = threading.Lock()
 
     def of(self, path: Path) -> BundleReader:
         """The reader of a bundle; of many bundles those that were not asked for longest are closed."""
         with self._lock:
-            found = self._readers.setdefault(path, BundleReader(path))
+            found = self._readers.setdefault(path, BundleReader(path, temporary=self._temporary))
             found.used = time.monotonic()
             oldest = sorted(self._readers.values(), key=lambda reader: reader.used)[:-_MOST_OPEN]
             for reader in oldest:

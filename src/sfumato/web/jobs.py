@@ -2,7 +2,8 @@
 
 A crash, a cancelled job, a closed tab or a killed workbench therefore takes nothing along: the command goes on, or ends
 as it would in a terminal, and the ledger is its own. What a job writes goes to files in a folder that only the owner
-may open, since it may hold what was computed from raw records. The title and the address of a job hold no value.
+may open, since it may hold what was computed from raw records. So do the temporary files of the command, which are
+removed when it has ended: one that was killed could not do so. The title and the address of a job hold no value.
 """
 
 import asyncio
@@ -159,6 +160,8 @@ class Jobs:
         name = token_hex(8)
         folder = self._folder / name
         folder.mkdir(mode=0o700)
+        temporary = folder / "tmp"
+        temporary.mkdir(mode=0o700)
         asked = [*arguments, "--json"]
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             process = subprocess.Popen(  # noqa: S603 - our own command, without a shell
@@ -167,10 +170,17 @@ class Jobs:
                 stdout=out,
                 stderr=err,
                 cwd=cwd,
-                env={**os.environ, PROGRESS: "json", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+                env={
+                    **os.environ,
+                    PROGRESS: "json",
+                    "NO_COLOR": "1",
+                    "PYTHONIOENCODING": "utf-8",
+                    **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)),
+                },
                 start_new_session=True,  # Ctrl-C in the terminal of the workbench is not for its jobs
                 pass_fds=self._hold,
             )
+        threading.Thread(target=_remove_after, args=(process, temporary), daemon=True).start()
         job = Job(id=name, kind=kind, study=study, command=("sfumato", *arguments), folder=folder, process=process)
         self._jobs[name] = job
         self._forget(study, kind)
@@ -206,6 +216,12 @@ class Jobs:
             if time.monotonic() - waited > _PATIENCE:
                 return
             await asyncio.sleep(_LOOK)
+
+
+def _remove_after(process: subprocess.Popen[bytes], temporary: Path) -> None:
+    """Remove the temporary files of a command that has ended, however that was."""
+    process.wait()
+    shutil.rmtree(temporary, ignore_errors=True)
 
 
 def path_argument(path: str) -> str:

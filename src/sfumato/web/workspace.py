@@ -54,7 +54,7 @@ class Workspace:
         self._folder = PrivateFolder()
         self.private = self._folder.path
         self.jobs = Jobs(self.private, hold=self._folder.handle)
-        self.readers = BundleReaders()
+        self.readers = BundleReaders(temporary=self.private)
         self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
         self._bundles: dict[str, Path] = {}

@@ -69,7 +69,7 @@ def refuse_too_much(text: str) -> None:
 def compose_bounded(text: str) -> FullNode | None:
     """The nodes of a YAML text, unless it stands for too many values; a `RecursionError` where it is nested deeply."""
     refuse_deep(text)
-    root = YAML(typ="rt", pure=True).compose(text)
+    root: FullNode | None = YAML(typ="rt", pure=True).compose(text)
     if root is not None and "*" in text and _size(root, {}) > MOST_NODES:
         raise NotPlainError
     return root
