@@ -1,9 +1,12 @@
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
+import sfumato as sf
 from sfumato.domains.number_format import NumberFormat
 from sfumato.errors import UsageError
 from sfumato.study.attribute import Role
@@ -439,3 +442,47 @@ def test_long_lists_are_wrapped():
     text = proposed(column("sex", distinct=100, values=values)).to_yaml()
     assert max(map(len, text.splitlines())) <= 120
     assert study_from_text(text).attributes["sex"].domain.taxonomy.leaves == values
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("Geschlecht", "quasi_identifier"),
+        ("Alter", "quasi_identifier"),
+        ("Postleitzahl", "quasi_identifier"),
+        ("situation matrimoniale", "quasi_identifier"),
+        ("sexe", "quasi_identifier"),
+        ("nacionalidad", "quasi_identifier"),
+        ("beroep", "quasi_identifier"),
+        ("Diagnose", "sensitive"),
+        ("salaire", "sensitive"),
+        ("Kontosaldo", "sensitive"),
+        ("alternative", "undecided"),
+        ("Walter", "undecided"),
+    ],
+)
+def test_names_in_other_languages_are_known_and_words_that_contain_them_are_not(name, role):
+    table = pa.table({name: ["a", "b", "c", "d"] * 30})
+    assert role_in(sf.describe(table).to_yaml(), name) == role
+
+
+def test_a_date_of_birth_in_german_is_no_time_and_months_are_dates():
+    births = [f"{n % 28 + 1:02}.{n % 12 + 1:02}.{1940 + n % 60}" for n in range(300)]
+    written = sf.describe(
+        pa.table({"Geburtsdatum": births, "seit": [f"{n % 12 + 1}/2010" for n in range(300)]})
+    ).to_yaml()
+    assert role_in(written, "Geburtsdatum") == "quasi_identifier"
+    assert role_in(written, "seit") == "time" and '"%m/%Y"' in written
+
+
+def test_a_far_number_among_few_codes_is_asked_about():
+    def asked(values):
+        return "may stand for a missing value" in sf.describe(pa.table({"kids": values * 20})).to_yaml()
+
+    assert asked([0, 1, 2, 3, 99]) and asked([1, 2, 3, 4, 88])
+    assert not asked([0, 1, 2, 3, 4]) and not asked([1, 99]) and not asked([1, 2, 50, 99])
+
+
+def role_in(written, name):
+    fields = YAML(typ="safe").load(written)["attributes"][name]
+    return fields["role"]

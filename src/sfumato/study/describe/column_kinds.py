@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from sfumato.study.describe.column_profile import LISTED, ColumnProfile
-from sfumato.study.describe.known_names import DRUG_STEMS, WEIGHING, WEIGHTS
+from sfumato.study.describe.known_names import ALONE, DRUG_STEMS, WEIGHING, WEIGHTS
 
 NEAR_UNIQUE = 0.9  # of the records that have a value, this share has one of its own
 
@@ -98,6 +98,7 @@ def named_like(column: ColumnProfile, known: Iterable[str]) -> str | None:
     found = words(column.name)
     whole = "".join(found)
     for word in known:
-        if word in found or word == whole or (len(word) >= _WITHIN and word in whole):
+        within = len(word) >= _WITHIN and word not in ALONE
+        if word in found or word == whole or (within and word in whole):
             return word
     return None

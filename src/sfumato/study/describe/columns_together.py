@@ -8,7 +8,7 @@ from typing import Final
 from sfumato.study.attribute import Role
 from sfumato.study.describe.column_kinds import count_present, is_constant, is_unique, named_like, words
 from sfumato.study.describe.column_profile import ColumnProfile
-from sfumato.study.describe.known_names import BIRTH, COUNTED, KEYS, OUTCOMES, TARGETS
+from sfumato.study.describe.known_names import BIRTH, COUNTED, IDS, KEYS, OUTCOMES, TARGETS
 
 AT_MOST: Final = 3
 """Proposed records a person. A fixed guess: the most that occurs would tell about somebody."""
@@ -17,7 +17,7 @@ _PERSONS = (
     "patient", "person", "customer", "client", "subject", "member", "user", "employee", "citizen", "student", "pupil",
     "resident", "participant", "respondent", "individual", "insured", "voter", "driver", "donor", "beneficiary",
 )  # fmt: skip
-_NUMBERED = (*KEYS, "nbr", "nr", "no", "num")
+_NUMBERED = (*KEYS, "nbr", "no", "num")
 _FEW_KEYS = 20  # a key with no more values than this is a code for something else
 _SHARED = 50  # records that share a value, on average, beyond which it is no person
 
@@ -60,7 +60,7 @@ def _is_key(column: ColumnProfile) -> bool:
         return False
     last = name[-1]
     return (
-        last in KEYS[:-1]
+        last in IDS
         or name in ([number] for number in _NUMBERED)
         or (named_like(column, _PERSONS) is not None and (last in _NUMBERED or len(name) == 1))
     )

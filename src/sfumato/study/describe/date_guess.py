@@ -10,6 +10,7 @@ _DAYS: Final = (
     "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%Y%m%d", "%d %b %Y", "%d-%b-%Y", "%d%b%Y",
     "%b %d, %Y", "%b %d %Y", "%Y-%b-%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%m-%y", "%m-%d-%y", "%d-%b-%y",
     "%Y-%m-%d", "%d.%m.%Y", "%Y-%m",
+    "%m/%Y", "%Y/%m", "%m.%Y", "%m-%Y", "%b %Y", "%b-%Y",
 )  # fmt: skip
 _TIMES: Final = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
 CANDIDATES: Final = tuple(DayFormat.of(f"{day}{time}") for day in _DAYS for time in _TIMES)

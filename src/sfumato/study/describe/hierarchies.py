@@ -8,7 +8,7 @@ from sfumato.study.describe.column_kinds import named_like
 from sfumato.study.describe.column_profile import ColumnProfile
 from sfumato.study.describe.known_names import MONEY
 from sfumato.study.describe.rounding import quantity_of, round_bounds
-from sfumato.study.describe.value_notes import sentinels, spellings, words_for_missing
+from sfumato.study.describe.value_notes import odd_code, sentinels, spellings, words_for_missing
 
 _LARGE: Final = 1000  # money below it needs no steps that grow
 _SERIES: Final = (1, 2, 5)
@@ -65,6 +65,11 @@ def notes_of(column: ColumnProfile) -> list[str]:
         notes.append(
             f"{_listed(marks)} may stand for a missing value, or for all above a limit: if missing, write "
             "`missing: [...]` under `source` with it, and narrower bounds"
+        )
+    if code := odd_code(column):
+        notes.append(
+            f"'{code}' may stand for a missing value: it is kept as a value; write `missing: [...]` under `source` "
+            "to treat it as missing"
         )
     if column.kind in ("category", "boolean") and (said := words_for_missing(column.values)):
         notes.append(

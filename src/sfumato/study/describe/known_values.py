@@ -8,7 +8,7 @@ _NEARLY: Final = 0.8  # of the values are known; the others are further ones of 
 
 _SEXES: Final = {
     "male", "female", "m", "f", "w", "man", "woman", "männlich", "weiblich", "divers", "homme", "femme", "hombre",
-    "mujer", "diverse", "nonbinary", "other",
+    "mujer", "diverse", "nonbinary", "other", "d", "x",
 }  # fmt: skip
 _MARITAL: Final = {
     "single", "married", "divorced", "widowed", "separated", "nevermarried", "unmarried", "partnered", "cohabiting",

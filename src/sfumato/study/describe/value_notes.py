@@ -1,5 +1,6 @@
 """What the listed values of a column tell about themselves: spellings of one value, and stand-ins for a missing one."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,12 +11,14 @@ UNKNOWN: Final = frozenset(
         "unknown", "unk", "unspecified", "missing", "none given", "not available", "not known", "not stated",
         "refused", "no answer", "no response", "not reported", "not recorded", "unknown/invalid", "invalid",
         "keine angabe", "k.a.", "inconnu", "desconocido", "do not know", "don't know", "dk", "n.a.", "n.a", "na",
-        "null", "not mapped", "tbd",
+        "null", "not mapped", "tbd", "unbekannt", "ohne angabe", "nicht bekannt", "weiß nicht", "inconnue",
+        "non renseigné", "no sabe", "sconosciuto", "onbekend",
     }
 )  # fmt: skip
 _BELOW: Final = ("-9", "-99", "-999", "-9999", "-99999", "-8", "-88", "-888")
 _ABOVE: Final = ("99", "999", "9999", "99999", "999999", "88", "888", "8888")
 _FAR: Final = 2  # times the largest other value
+_CODES: Final = 3  # of fewer numbers one can be far above the others without meaning anything
 _APART: Final = 5  # a sentinel stands for many different values, so there are more than this besides it
 
 
@@ -63,6 +66,19 @@ def sentinels(column: ColumnProfile) -> tuple[str, ...]:
         for value in column.values
         if value in marks and ((low >= 0 > numbers[value]) or numbers[value] > _FAR * max(high, 1))
     )
+
+
+def odd_code(column: ColumnProfile) -> str | None:
+    """The number, among few that are taken for codes, that is all nines or eights and far above the others.
+
+    >>> made = dict(name="kids", kind="category", rows=99, missing=0)
+    >>> odd_code(ColumnProfile(distinct=4, values=("0", "1", "2", "99"), **made))
+    '99'
+    """
+    if column.kind != "category" or not all(re.fullmatch(r"\d{1,9}", value) for value in column.values):
+        return None
+    *others, last = sorted(column.values, key=int) or [""]
+    return last if last in _ABOVE and len(others) >= _CODES and int(last) > _FAR * max(int(others[-1]), 1) else None
 
 
 def missing_numbers(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
