@@ -19,4 +19,4 @@ def census_study(folder, *, every=1):
 def thin_demo(patch, folder, *, every):
     """Have `sfumato demo` find a part of the packaged table until the patch is undone."""
     census_study(folder / "data" / "adult", every=every)
-    patch.setattr("sfumato.cli.demo.files", lambda _package: folder)
+    patch.setattr("sfumato.cli.commands.demo.files", lambda _package: folder)

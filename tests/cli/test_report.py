@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sfumato.cli import owner as owner_commands
+from sfumato.cli.commands import owner as owner_commands
 from sfumato.ledger import open_ledger, sql
 from sfumato.workflow import report as owner_report
 from sfumato.workflow.steps import reservation as frame

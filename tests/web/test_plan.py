@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from sfumato.api import Study
 from sfumato.methods import METHODS
-from sfumato.web.method_forms import HELP, SUITED, ReleaseForm
+from sfumato.web.editing.method_forms import HELP, SUITED, ReleaseForm
 from tests.web.conftest import opened, serving
 from tests.web.small_study import STUDY, key_of, write_adult
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import account, comparing, doctor, learning, owner, receiver, running, serving, starting
+from sfumato.cli.commands import account, comparing, doctor, learning, owner, receiver, running, serving, starting
+from sfumato.cli.commands.taxonomy import taxonomy_app
 from sfumato.cli.evaluate import evaluate_app
 from sfumato.cli.options import Json, NewFolder
-from sfumato.cli.taxonomy import taxonomy_app
 
 app = typer.Typer(
     name="sfumato",
@@ -45,7 +45,7 @@ _HELP = "Help"
 @app.command(rich_help_panel=_OWNER)
 def demo(out: NewFolder = None, json: Json = False) -> None:
     """Run the main workflow on the packaged census table: publish it at ε = 1 and show the accuracy of the release."""
-    from sfumato.cli.demo import run_demo
+    from sfumato.cli.commands.demo import run_demo
 
     run_demo(out, json=json)
 

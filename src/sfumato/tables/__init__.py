@@ -4,18 +4,18 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 ``docs/reference/sources.md``.
 """
 
-from sfumato.tables.cell_limit import ManyCellsError, collecting
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
+from sfumato.tables.counting.cell_limit import ManyCellsError, collecting
+from sfumato.tables.counting.left_out_counts import count_left_out, count_replaced, replacement_codes
+from sfumato.tables.counting.value_counts import count_values
 from sfumato.tables.duckdb.long_table import settled_if_wide
 from sfumato.tables.engine import ENGINES, Engine, Limits, Session, SourceTable
 from sfumato.tables.invalid_values import DomainViolations, consequences
-from sfumato.tables.left_out_counts import count_left_out, count_replaced, replacement_codes
 from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_tokens
 from sfumato.tables.open_table import open_source, reads_once
 from sfumato.tables.population import read_people
 from sfumato.tables.profile import profile_table
-from sfumato.tables.value_counts import count_values
 
 __all__ = [
     "ENGINES",

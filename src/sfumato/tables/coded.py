@@ -37,14 +37,14 @@ from sfumato.study.attribute import Attribute
 from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
-from sfumato.tables.cell_limit import most_cells, refuse_many_cells
-from sfumato.tables.class_counts import RegionColumns, count_class_sizes, count_distinct_regions, count_regions
 from sfumato.tables.coded_records import Records
+from sfumato.tables.counting.cell_limit import most_cells, refuse_many_cells
+from sfumato.tables.counting.class_counts import RegionColumns, count_class_sizes, count_distinct_regions, count_regions
+from sfumato.tables.counting.folding import COARSE, Narrow, fold, pack, packed, region, sort_cells, unpacked
+from sfumato.tables.counting.left_out_counts import count_left_out
+from sfumato.tables.counting.marginal_query import marginal_query
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.folding import COARSE, Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.invalid_values import DomainViolations, count_violations
-from sfumato.tables.left_out_counts import count_left_out
-from sfumato.tables.marginal_query import marginal_query
 
 _TOGETHER = 32  # attributes counted by one query; more would make its plan slow
 EVERYWHERE: Final[Within] = MappingProxyType({})

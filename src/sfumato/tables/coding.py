@@ -17,7 +17,7 @@ from sfumato.domains.number_classes import NumberClasses
 from sfumato.domains.number_format import LEADING_MINUS, NumberFormat
 from sfumato.errors import InternalError, SourceError
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
-from sfumato.tables.folding import region
+from sfumato.tables.counting.folding import region
 
 FEW = 16  # values that a CASE finds about as fast as a join does; a query with hundreds of joins is never fast
 

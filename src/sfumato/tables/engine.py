@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import SfumatoError, SourceError
 from sfumato.registry import Registry
-from sfumato.tables.cell_limit import MEMORY, parse_memory
+from sfumato.tables.counting.cell_limit import MEMORY, parse_memory
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from sfumato.study.describe.date_guess import Formats, guess_formats
 from sfumato.study.describe.number_guess import NumberFormats, guess_number_formats
 from sfumato.study.describe.set_guess import MOST_CODES, guess_separator
 from sfumato.tables import coding
-from sfumato.tables.distribution import Asked, count_distributions, count_long, has_bins
+from sfumato.tables.counting.distribution import Asked, count_distributions, count_long, has_bins
 from sfumato.tables.duckdb.long_table import can_be_long, is_long_enough, long_table
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.missing_tokens import without_marks, without_missing_tokens

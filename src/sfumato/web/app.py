@@ -18,11 +18,11 @@ from starlette.routing import Route
 
 from sfumato.errors import InternalError, SfumatoError, UsageError
 from sfumato.look import stylesheet
-from sfumato.web.collector import keep_imports, seldom_collected
-from sfumato.web.guard import Guard
 from sfumato.web.pages import ROUTES
 from sfumato.web.rendering import page
-from sfumato.web.settings import Settings
+from sfumato.web.server.collector import keep_imports, seldom_collected
+from sfumato.web.server.guard import Guard
+from sfumato.web.server.settings import Settings
 from sfumato.web.workspace import Workspace
 
 _STYLE = "sfumato.css"

@@ -7,7 +7,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.web.guard import MOST_BODY
+from sfumato.web.server.guard import MOST_BODY
 
 _MOST_FIELDS = 20_000  # of a form: a grid of thousands of columns
 

@@ -20,8 +20,8 @@ from sfumato.privacy.models.differential_privacy import membership_advantage, od
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
-from sfumato.web.method_forms import ReleaseForm
-from sfumato.web.study_document import StudyDocument
+from sfumato.web.editing.method_forms import ReleaseForm
+from sfumato.web.editing.study_document import StudyDocument
 from sfumato.workflow import EpsilonChoice, Plan
 
 GRID: Final = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")

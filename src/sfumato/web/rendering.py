@@ -13,8 +13,8 @@ from sfumato.errors import SfumatoError
 from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
-from sfumato.web.guard import REQUEST_TOKEN
 from sfumato.web.open_points import budget_shares, open_points, planned_releases
+from sfumato.web.server.guard import REQUEST_TOKEN
 from sfumato.web.tour_steps import tour_of
 from sfumato.web.workspace import OpenStudy, Workspace
 from sfumato.wording import sentence

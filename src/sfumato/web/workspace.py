@@ -15,11 +15,11 @@ from starlette.concurrency import run_in_threadpool
 
 from sfumato.errors import SourceError, UsageError, unwritable
 from sfumato.file_names import file_stem
-from sfumato.web.bundle_reader import BundleReaders
+from sfumato.web.bundles.bundle_reader import BundleReaders
+from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.jobs import Job, Jobs, path_argument
-from sfumato.web.private_folder import PrivateFolder
-from sfumato.web.settings import Settings
-from sfumato.web.study_document import StudyDocument
+from sfumato.web.server.private_folder import PrivateFolder
+from sfumato.web.server.settings import Settings
 
 _AT_ONCE: Final = 1 << 20  # bytes of an upload that are written at once
 _LEFT_FREE: Final = 1 << 29  # bytes of the disk that uploads leave to others

@@ -10,7 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.errors import UsageError
-from sfumato.web.column_entry import (
+from sfumato.web.column_rows import LEFT_OUT, PAGE, ROLES, SHOWS, Columns, Row, columns_of
+from sfumato.web.editing.column_entry import (
     NUMBER_FORMAT,
     declare,
     declare_all,
@@ -21,11 +22,10 @@ from sfumato.web.column_entry import (
     save_checked,
     with_role,
 )
-from sfumato.web.column_rows import LEFT_OUT, PAGE, ROLES, SHOWS, Columns, Row, columns_of
+from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.handling import posted
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.rendering import open_study, page, shell, workspace
-from sfumato.web.study_document import StudyDocument
 from sfumato.web.workspace import OpenStudy
 
 _STEP: Final = "columns"

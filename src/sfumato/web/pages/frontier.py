@@ -20,9 +20,9 @@ from sfumato.frontier import NO_BETTER, WHY_NO_BETTER, Point, default_sweep, swe
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
 from sfumato.web.compared_columns import columns_of
+from sfumato.web.editing.method_forms import read_yaml
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.method_forms import read_yaml
 from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
 from sfumato.web.sweep_points import BASELINE, Candidate, candidates, finished, plot, series_of, stored
 from sfumato.web.workspace import OpenStudy

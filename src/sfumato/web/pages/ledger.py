@@ -17,9 +17,9 @@ from sfumato.ledger.ledger import QUESTION
 from sfumato.ledger.spending import RECORD, entries_over
 from sfumato.study.budget import show as exact
 from sfumato.study.study import Study
+from sfumato.web.bundles.made_releases import folder_of
 from sfumato.web.handling import posted
 from sfumato.web.jobs import path_argument
-from sfumato.web.made_releases import folder_of
 from sfumato.web.open_points import planned_releases
 from sfumato.web.rendering import load, open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy

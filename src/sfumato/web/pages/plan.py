@@ -23,9 +23,10 @@ from sfumato.study.budget import parse_epsilon
 from sfumato.study.recipe import Chosen, first_method, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
+from sfumato.web.editing.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number, read_yaml
+from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import path_argument
-from sfumato.web.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number, read_yaml
 from sfumato.web.planning import (
     GRID,
     Outcome,
@@ -37,7 +38,6 @@ from sfumato.web.planning import (
     outcome_of,
 )
 from sfumato.web.rendering import load, open_study, page, shell, workspace
-from sfumato.web.study_document import StudyDocument
 from sfumato.web.workspace import OpenStudy
 
 if TYPE_CHECKING:

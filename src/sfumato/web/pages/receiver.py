@@ -13,10 +13,10 @@ from starlette.routing import Route
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.release.bundle.atomic_files import MANIFEST, find_bundle
 from sfumato.release.storage.untrusted import open_regular
+from sfumato.web.bundles.unpacking import unpack_bundle
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job
 from sfumato.web.rendering import fragment, page, workspace
-from sfumato.web.unpacking import unpack_bundle
 from sfumato.web.workspace import Workspace
 
 _MOST_SHOWN: Final = 40_000  # characters of the manifest in the drawer

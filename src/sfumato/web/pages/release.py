@@ -20,10 +20,10 @@ from sfumato.study.file import study_sha256
 from sfumato.study.purpose import tailor
 from sfumato.study.recipe import recipe_from_study
 from sfumato.study.study import Study
+from sfumato.web.bundles.made_releases import MadeRelease, entries_of, made_release
+from sfumato.web.editing.method_forms import ReleaseForm
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.made_releases import MadeRelease, entries_of, made_release
-from sfumato.web.method_forms import ReleaseForm
 from sfumato.web.planning import budget_bar, linked, outcome_of
 from sfumato.web.rendering import load, open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy

@@ -26,11 +26,11 @@ from sfumato.study.file import load_taxonomy, study_from_mapping, taxonomy_to_ya
 from sfumato.study.file.taxonomy_field import RULES, category_taxonomy
 from sfumato.study.file.taxonomy_file import parse_taxonomy
 from sfumato.study.file.yaml_lines import parse
+from sfumato.web.editing.study_document import StudyDocument
+from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
+from sfumato.web.editing.whole_files import replace_file
 from sfumato.web.handling import go, posted
 from sfumato.web.rendering import open_study, page, shell
-from sfumato.web.study_document import StudyDocument
-from sfumato.web.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
-from sfumato.web.whole_files import replace_file
 from sfumato.web.workspace import OpenStudy
 
 PAGE: Final = 50

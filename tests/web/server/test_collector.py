@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from sfumato.web.collector import keep_imports, seldom_collected
+from sfumato.web.server.collector import keep_imports, seldom_collected
 
 
 class Ring:

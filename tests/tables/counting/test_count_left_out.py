@@ -44,7 +44,7 @@ def test_a_record_counts_once_and_every_attribute_by_itself(unit, left_out, shar
 
 
 def test_many_attributes_are_counted_by_several_queries(monkeypatch):
-    monkeypatch.setattr("sfumato.tables.left_out_counts._TOGETHER", 1)
+    monkeypatch.setattr("sfumato.tables.counting.left_out_counts._TOGETHER", 1)
     with open_source(TABLE) as source:
         assert count_left_out(Records(source, ATTRIBUTES)).attributes == {"age": 3 / 8, "job": 2 / 8}
 
@@ -87,6 +87,6 @@ def test_many_attributes_are_looked_at_by_several_queries(monkeypatch):
             "who": ReplacedValues(of=6, other=2),
         }
         monkeypatch.setattr("sfumato.tables.invalid_values._TOGETHER", 1)
-        monkeypatch.setattr("sfumato.tables.left_out_counts._BESIDE", 1)
+        monkeypatch.setattr("sfumato.tables.counting.left_out_counts._BESIDE", 1)
         assert kept.domain_violations() == violations
         assert kept.left_out().replaced == replaced

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import SfumatoError, VerifyError
-from sfumato.web import bundle_reader
-from sfumato.web.bundle_reader import BundleReader, BundleReaders
+from sfumato.web.bundles import bundle_reader
+from sfumato.web.bundles.bundle_reader import BundleReader, BundleReaders
 from tests.web.adult_study import make_study
 from tests.web.stopped_process import wait_until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato import workflow
 from sfumato.cli import show
-from sfumato.cli.comparing import print_frontier, save_all, say_plots
+from sfumato.cli.commands.comparing import print_frontier, save_all, say_plots
 from sfumato.errors import PublishError
 from sfumato.methods import Staged, recipe_of
 from sfumato.release.answer.words import estimate_words

@@ -6,7 +6,7 @@ import pytest
 from starlette.datastructures import FormData
 
 import sfumato as sf
-from sfumato.web.column_entry import entry_of_form, listed_values, proposed_entry
+from sfumato.web.editing.column_entry import entry_of_form, listed_values, proposed_entry
 
 TREE = {"Any": {"surgery (all spellings)": ["Surgery", "surgery"], "heart": None}}
 

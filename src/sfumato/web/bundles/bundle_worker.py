@@ -1,4 +1,4 @@
-"""The process that reads one bundle for the receiver's page, with bounds: `python -m sfumato.web.bundle_worker FOLDER`.
+"""The process that reads one bundle for the receiver's page, with bounds (`python -m`, and a folder).
 
 Anybody may have written the bundle, and a reader of Parquet files is a large program: what brings it down, or makes it
 take memory or time without end, brings down this process and not the workbench. It writes lines of JSON: what the page
@@ -26,7 +26,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is no answer
     from sfumato.errors import SfumatoError  # noqa: PLC0415 - after the bounds are set
-    from sfumato.web.bundle_view import open_cached, read_view, view_values  # noqa: PLC0415
+    from sfumato.web.bundles.bundle_view import open_cached, read_view, view_values  # noqa: PLC0415
 
     path = Path(sys.argv[1])
 
@@ -50,7 +50,7 @@ def main() -> None:
 def _answer(path: Path, asked: Mapping[str, Any]) -> Any:
     from sfumato.release.answer.words import estimate_words  # noqa: PLC0415 - after the bounds are set
     from sfumato.release.storage.untrusted import refuse_unexpected  # noqa: PLC0415
-    from sfumato.web.bundle_view import marginal_of, open_cached  # noqa: PLC0415
+    from sfumato.web.bundles.bundle_view import marginal_of, open_cached  # noqa: PLC0415
 
     if "marginal" in asked:
         found, bars, confidence = marginal_of(path, int(asked["marginal"]))

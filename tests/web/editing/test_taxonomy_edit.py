@@ -8,7 +8,7 @@ from sfumato.domains.taxonomy.text import from_csv, from_nested, to_csv
 from sfumato.errors import TaxonomyError
 from sfumato.study.file import taxonomy_to_yaml
 from sfumato.study.file.taxonomy_file import parse_taxonomy
-from sfumato.web.taxonomy_edit import ROOT, EditableTree, History, findings
+from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, History, findings
 from tests.raising import raises_code
 
 JOB = {"Any": [{"Professional": ["Engineer", "Lawyer"]}, {"Artist": ["Dancer", "Writer"]}, "Retired"]}

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import Cells, ClassSizes
 from sfumato.domains.cut import Cut
+from sfumato.tables.counting.folding import COARSE, pack, packed, region, sort_cells, span, unpacked
 from sfumato.tables.engine import SourceTable
-from sfumato.tables.folding import COARSE, pack, packed, region, sort_cells, span, unpacked
 
 Codes = NDArray[np.int64]
 

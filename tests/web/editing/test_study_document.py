@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import StudyError
-from sfumato.web.study_document import StudyDocument
-from sfumato.web.yaml_text import entry_line
+from sfumato.web.editing.study_document import StudyDocument
+from sfumato.web.editing.yaml_text import entry_line
 from tests.raising import raises_code
 
 TEXT = """\

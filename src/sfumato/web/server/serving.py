@@ -10,8 +10,8 @@ import uvicorn
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
-from sfumato.web.peer import AT_ONCE, OwnUser
-from sfumato.web.settings import Settings
+from sfumato.web.server.peer import AT_ONCE, OwnUser
+from sfumato.web.server.settings import Settings
 
 FIRST_PORT: Final = 8765
 

@@ -6,7 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import SourceError, UsageError
 from sfumato.tables import CodedTable, open_source
-from sfumato.tables.cell_limit import BYTES_PER_CODE, most_cells, parse_memory
+from sfumato.tables.counting.cell_limit import BYTES_PER_CODE, most_cells, parse_memory
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, grid
 from tests.tables.engines import PostgresTables

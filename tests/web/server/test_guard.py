@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.web.app import make_app
-from sfumato.web.settings import Settings
+from sfumato.web.server.settings import Settings
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def serve(
     The address contains a token: whoever has it can use the workbench. Ctrl-C ends it; releases that run go on.
     """
     try:
-        from sfumato.web.serving import serve as start
+        from sfumato.web.server.serving import serve as start
     except ImportError:
         raise UsageError(
             "the workbench needs libraries that are not installed", "pip install 'sfumato[web]'", code="SF-USAGE-420"

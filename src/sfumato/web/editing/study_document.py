@@ -15,9 +15,9 @@ from sfumato.study.file import study_from_text
 from sfumato.study.file.yaml_entries import Block, compose
 from sfumato.study.file.yaml_nodes import NotPlainError, refuse_too_much
 from sfumato.study.study import Study
-from sfumato.web.study_places import Held, Pairs, find, pairs_of
-from sfumato.web.whole_files import locked, replace_file
-from sfumato.web.yaml_text import entry_line
+from sfumato.web.editing.study_places import Held, Pairs, find, pairs_of
+from sfumato.web.editing.whole_files import locked, replace_file
+from sfumato.web.editing.yaml_text import entry_line
 
 
 class StudyDocument:

@@ -11,7 +11,7 @@ from sfumato.errors import SfumatoError, UsageError
 from sfumato.study.attribute import Role
 from sfumato.study.describe.study_text import entry_fields
 from sfumato.web.column_rows import Row
-from sfumato.web.study_document import StudyDocument
+from sfumato.web.editing.study_document import StudyDocument
 
 NUMBER_FORMAT: Final = ("decimal", "thousands", "prefix", "suffix", "negative")
 _BARE: Final = ("role", "description")  # what is left of an entry without a domain

@@ -17,8 +17,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.errors import UsageError
-from sfumato.web.peer import ADMIT
-from sfumato.web.settings import Settings
+from sfumato.web.server.peer import ADMIT
+from sfumato.web.server.settings import Settings
 from sfumato.web.workspace import Workspace
 
 START: Final = "/start"
