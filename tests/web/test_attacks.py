@@ -16,7 +16,7 @@ from tests.web.http_client import Client, threads
 from tests.web.stopped_process import children, wait_until
 
 HOSTILE = [
-    "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "a' onmouseover='alert(1)",
+    "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 8273 * 9137 }}", "a' onmouseover='alert(1)",
     "</title><svg onload=alert(1)>", "--json", "${HOME}", "ünïcode",
 ]  # fmt: skip
 
@@ -213,7 +213,7 @@ def test_names_and_values_that_are_markup_are_text_on_every_page(bench, client):
         tags = _Tags()
         tags.feed(text)
         assert (path, status, tags.found) == (path, 200, [])
-        assert "49" not in text or "{{ 7 * 7 }}" in text
+        assert "75590401" not in text  # an address may have any two digits by chance, hardly these eight
         shown += "&lt;script&gt;alert(1)" in text
     assert shown >= len(steps)
 
