@@ -6,13 +6,12 @@ Nothing is run. The two sizes that `bench.engines` measured give a straight line
 this process; a release takes what the line says, and never less than was measured. Codes that the engine stores are
 counted in bytes, from the domains of the packaged study. Everything that does not grow with the records is in the
 line's beginning. What breaks first is the first of: memory of this process above that of the machine, then a day.
-Of a release that stands in two tables of the page, seconds are those of the first, and memory is that of the last.
 """
 
 import argparse
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -29,13 +28,14 @@ HEAD = (
 _MACHINE = 24  # GiB
 _DAY = 24.0  # hours
 _ROW = re.compile(
-    r"\| ([0-9,]+) \| ([^|]+) \| (duckdb|postgresql|spark) \| ([0-9.]+)( †)? \| ([0-9.]+) \| ([0-9,]+) \|"
+    r"\| ([0-9,]+) \| ([^|]+) \| (duckdb|postgresql|spark) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|"
 )
 _TUPLE = 34  # bytes that PostgreSQL takes for a row beside its columns, with alignment: 68 in all were measured
 _PRIVATE = ("diffgen", "staged")  # their codes are kept; what is counted once and fits is not
 _LIMITS = {
     "diffgen": "memory that DuckDB takes: set `--memory-limit`",
     "staged": "memory for occupied combinations of groups",
+    "mondrian, 14 quasi-identifiers": "perhaps memory: parts bound it, and a line does not know that",
 }
 
 
@@ -47,25 +47,19 @@ class Measured:
     release: str
     engine: str
     seconds: float
-    busy: bool  # whether the machine had other work: the seconds are an upper bound
     publishing: float
     memory: float  # MiB of Python
-    again: bool = False  # whether memory was measured again, since tables of records are written in pieces
 
 
 def read_measured(text: str) -> list[Measured]:
-    """The lines of the tables of `bench.engines`; what was measured again replaces the memory."""
-    found: dict[tuple[str, str, str], Measured] = {}
-    for records, release, engine, seconds, busy, publishing, memory in _ROW.findall(text):
-        key = (records, release.strip(), engine)
-        if key in found:
-            found[key] = replace(found[key], memory=_whole(memory), again=True)
-            continue
-        found[key] = Measured(
-            records=_whole(records), release=release.strip(), engine=engine, seconds=float(seconds), busy=bool(busy),
+    """The lines of the table of `bench.engines`."""
+    return [
+        Measured(
+            records=_whole(records), release=release.strip(), engine=engine, seconds=float(seconds),
             publishing=float(publishing), memory=_whole(memory),
-        )  # fmt: skip
-    return list(found.values())
+        )
+        for records, release, engine, seconds, publishing, memory in _ROW.findall(text)
+    ]  # fmt: skip
 
 
 def line(few: tuple[int, float], many: tuple[int, float], records: int) -> float:
@@ -91,18 +85,16 @@ def estimate(found: Iterable[Measured], records: int) -> Iterator[str]:
         seconds = line((few.records, few.seconds), (many.records, many.seconds), records)
         publishing = line((few.records, few.publishing), (many.records, many.publishing), records)
         memory = line((few.records, few.memory), (many.records, many.memory), records) / 1024
-        busy = " †" if few.busy or many.busy else ""
         kept = release in _PRIVATE or release.endswith("14 quasi-identifiers")
         codes = f"{stored[engine]:.0f}" if kept else "–"
         hours, files_hours = seconds / 3600, publishing / 3600
-        held = release not in _PRIVATE and not (few.again and many.again)
-        numbers = f"{hours:.1f}{busy} | {files_hours:.1f} | {memory:.0f}{' ‡' if held else ''} | {codes}"
-        yield f"| {release} | {engine} | {numbers} | {_breaks(release, memory, hours, held=held)} |"
+        numbers = f"{hours:.1f} | {files_hours:.1f} | {memory:.0f} | {codes}"
+        yield f"| {release} | {engine} | {numbers} | {_breaks(release, memory, hours)} |"
 
 
-def _breaks(release: str, memory: float, hours: float, *, held: bool) -> str:
+def _breaks(release: str, memory: float, hours: float) -> str:
     if memory > _MACHINE:
-        return "not known, ‡" if held else _LIMITS.get(release, "memory of this process")
+        return _LIMITS.get(release, "memory of this process")
     return "time" if hours > _DAY else "nothing"
 
 

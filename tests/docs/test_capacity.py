@@ -24,13 +24,6 @@ def test_the_page_has_the_estimate(measured):
     assert "\n".join([HEAD, *estimate(measured, 1_000_000_000)]) in page
 
 
-def test_what_was_measured_again_has_the_memory_of_the_last_table(measured):
-    found = {(one.release, one.engine, one.records): one for one in measured}
-    six = found["mondrian, six quasi-identifiers", "duckdb", 20_000_000]
-    assert (six.seconds, six.memory, six.again, six.busy) == (9.9, 495, True, False)
-    assert not found["diffgen", "duckdb", 20_000_000].again
-
-
 def test_at_the_measured_sizes_the_line_is_what_was_measured(measured):
     few, many = ([one for one in measured if one.records == records] for records in (1_000_000, 20_000_000))
     for one, two in zip(few, many, strict=True):
