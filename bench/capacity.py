@@ -27,9 +27,7 @@ HEAD = (
 )
 _MACHINE = 24  # GiB
 _DAY = 24.0  # hours
-_ROW = re.compile(
-    r"\| ([0-9,]+) \| ([^|]+) \| (duckdb|postgresql|spark) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|"
-)
+_ROW = re.compile(r"\| ([0-9,]+) \| ([^|]+) \| (duckdb|postgresql|spark) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9,]+) \|")
 _TUPLE = 34  # bytes that PostgreSQL takes for a row beside its columns, with alignment: 68 in all were measured
 _PRIVATE = ("diffgen", "staged")  # their codes are kept; what is counted once and fits is not
 _LIMITS = {
