@@ -77,7 +77,7 @@ def test_a_method_takes_a_parameter_or_refuses_it(name):
                 continue
             assert label(recipe) and recipe.as_json()
             back = recipe_of(method, name="r")
-            assert build(back) == method and back.as_json()
+            assert repr(build(back)) == repr(method) and back.as_json()  # not ==: nan is not equal to itself
             if getattr(METHODS[name], "partition", False):
                 accepted(partial(method.check, VIEW))
 
