@@ -175,7 +175,7 @@ def document(
     memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
-    """Write down what a release promises, to whom and on which basis: for a data protection officer.
+    """Document what a release guarantees, to whom and on which legal basis: for a data protection officer.
 
     From the bundle alone, which is verified first. What a manifest cannot know is marked as text to fill in.
     """
