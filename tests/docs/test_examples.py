@@ -174,7 +174,8 @@ def test_how_many_blocks_run(record_property):
     record_property("blocks that do not run", reasons)
     pages = sum(map(bool, run.values()))
     counted = f"{sum(run.values())} blocks on {pages} pages run, {len(reasons)} say why they do not"
-    assert counted in PAGES["CONTRIBUTING.md"].read_text(encoding="utf-8"), f"CONTRIBUTING.md has to say: {counted}"
+    stated = " ".join(PAGES["CONTRIBUTING.md"].read_text(encoding="utf-8").split())
+    assert counted in stated, f"CONTRIBUTING.md has to say: {counted}"
     assert len(reasons) <= NO_RUN_AT_MOST, reasons
     assert all(len(reason.split()) > 2 for reason in reasons)
     assert len(run) == len(PAGES)
