@@ -17,7 +17,7 @@ def missing():
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        return "pyspark is not installed: pip install 'sfumato[spark]'"
+        return "pyspark is not installed: pip install '.[spark]'"
     if shutil.which("java") is None and not (Path(os.environ.get("JAVA_HOME", "/nowhere")) / "bin" / "java").exists():
         return "no Java here: install a JDK of version 17 or newer, see tools/java.sh"
     return ""

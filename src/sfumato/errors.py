@@ -146,3 +146,7 @@ class StoppedError(SfumatoError):
 
     exit_code = 130
     prefix = "SF-STOPPED"
+
+    def as_json(self, *, exit_code: int = 130) -> dict[str, str | int]:
+        """The one JSON shape of an error, with the exit code of the signal: 143 after SIGTERM, 129 after SIGHUP."""
+        return {**super().as_json(), "exit_code": exit_code}

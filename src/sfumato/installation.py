@@ -60,6 +60,20 @@ def examine(folder: Path) -> list[Finding]:
     return [*_versions(), *_extras(), *_programs(), *_permissions(folder)]
 
 
+def how_to_install(extra: str) -> str:
+    """How to get an optional part. Sfumato is on no package index, so not by its name alone.
+
+    >>> how_to_install("spark")
+    "install the extra `spark`: pip install '.[spark]' in a clone of Sfumato"
+    """
+    return f"install the extra `{extra}`: pip install '.[{extra}]' in a clone of Sfumato"
+
+
+def ledger_findings(*paths: Path) -> list[Finding]:
+    """Permissions of the files of a ledger that is not in the folder that was looked at."""
+    return [_ledger(path) for path in paths if path.exists()]
+
+
 def _versions() -> Iterator[Finding]:
     running = platform.python_version()
     yield Finding(
@@ -90,7 +104,7 @@ def _extras() -> Iterator[Finding]:
         parts = {name: _version(name) for name, _ in _required(extra)}
         lacking = [name for name, found in parts.items() if found is None]
         if lacking or not parts:
-            said = f"not installed; for {purpose}: pip install 'sfumato[{extra}]'"
+            said = f"not installed; for {purpose}: {how_to_install(extra)}"
         else:
             said = f"{', '.join(f'{name} {found}' for name, found in parts.items())}; for {purpose}"
         yield Finding(area="optional parts", name=extra, said=said, there=not lacking and bool(parts))

@@ -62,7 +62,7 @@ def test_the_ledger_shows_spent_and_left_for_every_atom(dated, run):
         ["[2013-01-01,", "2014-01-01)", "0.25", "1.75"],
         ["other", "days,", "or", "no", "date", "0", "2"],
     ]
-    assert shown.splitlines()[-1] == "ε = 0.75 is spent at most, 1.25 remains"
+    assert shown.splitlines()[-1] == "for any time, at most ε = 0.75 is spent, at least 1.25 remains"
     assert run("ledger", dated, "show").out == shown
     found = run("ledger", dated, "--json").json
     assert found["atoms"][1] == {
@@ -88,6 +88,11 @@ def test_an_exported_ledger_can_be_checked_elsewhere(dated, run):
     assert run("ledger", dated, "export", "--out", "book.json").out == "wrote book.json\n"
     assert json.loads((dated.parent / "book.json").read_text(encoding="utf-8")) == found
     assert run("ledger", dated, "export", "--out", "book.json").code == 7
+    told = run("ledger", dated, "export", "--out", "book.csv", "--format", "csv", "--json")
+    assert told.json == {"written": "book.csv", "format": "csv", "entries": 2}
+    assert run("ledger", dated, "export", "--json").json == found
+    refused = run("ledger", dated, "export", "--format", "csv", "--json")
+    assert refused.code == 2 and json.loads(refused.err)["exit_code"] == 2 and refused.out == ""
     table = list(csv.DictReader(io.StringIO(run("ledger", dated, "export", "--format", "csv").out)))
     assert [(row["method"], row["epsilon"], row["start"]) for row in table] == [
         ("contingency", "0.5", "2012-01-01"), ("ask", "0.1", "")
@@ -117,11 +122,10 @@ def test_a_lost_ledger_is_refused_verified_and_adopted(dated, run):
     assert adopted[0]["time"] == "day as %d.%m.%y"
     shown = run("ledger", dated).out
     assert "; adopted: restored the backup of 3 May" in shown
-    assert shown.endswith("ε = 0.75 is spent at most, 1.25 remains\n")
+    assert shown.endswith("for any time, at most ε = 0.75 is spent, at least 1.25 remains\n")
     said = run("ledger", dated, "adopt", "--reason", "again").out
-    assert said.startswith(
-        "nothing to adopt: the ledger has an entry for every release that was found\nε = 0.75 is spent"
-    )
+    assert said.splitlines()[0] == "nothing to adopt: the ledger has an entry for every release that was found"
+    assert said.splitlines()[1].startswith("for any time, at most ε = 0.75 is spent")
     assert run("ledger", dated, "verify").code == 0
     assert run("ask", dated, "age > 30", "--epsilon", "0.25").code == 0
 

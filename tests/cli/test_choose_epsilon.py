@@ -15,6 +15,12 @@ def test_the_command_says_what_python_says(run, study, folder):
     assert said.code == 0 and "was not read" in said.out and "95 % within" in said.out
 
 
+def test_a_bound_is_rounded_up(run, study):
+    """e = 2.71828…: 2.718 would be a bound that does not hold."""
+    said = run("plan", study, "dp", "--epsilons", "0.1,1").out
+    assert "\n0.1  1.106 " in said and "\n1    2.719 " in said
+
+
 def test_a_wrong_epsilon_is_refused_by_its_code(run, study):
     found = run("plan", study, "dp", "--epsilons", "0.1,none", "--json")
     assert found.code != 0 and '"SF-' in found.err

@@ -63,6 +63,23 @@ def test_a_study_that_cannot_be_read_and_a_ledger_that_does_not_verify_are_probl
     assert not told["ok"] and told["fix"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="permissions are others there")
+@pytest.mark.parametrize("name", ["book.ledger.sqlite", "book.db"])
+def test_the_ledger_of_a_study_is_looked_at_wherever_it_is(study, run, tmp_path, name):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    study.write_text(f"ledger: {elsewhere / name}\n{study.read_text(encoding='utf-8')}", encoding="utf-8")
+    assert run("release", study, "table", "--no-report").code == 0
+    (ledger,) = elsewhere.glob(name)
+    assert by_name(run("doctor", study, "--json"))[name]["ok"]
+    ledger.chmod(0o666)
+    assert run("doctor", "--json").code == 0, "the folder itself is in order"
+    found = run("doctor", study, "--json")
+    assert found.code == 1
+    (wrong,) = [one for one in found.json["findings"] if not one["ok"]]
+    assert "others may change it" in wrong["said"] and wrong["name"] == name
+
+
 def test_what_is_missing_or_too_old_is_named(monkeypatch, tmp_path):
     wanted = ["numpy>=1.26", "duckdb>=1.3.2", "altair>=5.4; extra == 'plots'", "psycopg>=3.2; extra == 'postgres'"]
     have = {"sfumato": "1", "numpy": "1.20", "psycopg": "3.2"}
@@ -72,7 +89,7 @@ def test_what_is_missing_or_too_old_is_named(monkeypatch, tmp_path):
     assert (found["numpy"].ok, found["numpy"].said) == (False, "1.20, and >=1.26 is needed")
     assert (found["duckdb"].ok, found["duckdb"].fix) == (False, "pip install 'duckdb>=1.3.2'")
     assert (found["plots"].ok, found["plots"].there) == (True, False), "a missing optional part is no problem"
-    assert "pip install 'sfumato[plots]'" in found["plots"].said
+    assert "pip install '.[plots]' in a clone" in found["plots"].said
     assert found["postgres"].there and "psycopg 3.2" in found["postgres"].said
 
 

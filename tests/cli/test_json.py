@@ -30,6 +30,9 @@ def test_describe(folder, run):
         "name", "kind", "role", "reason", "entry", "distinct", "missing", "lower", "upper", "values", "formats",
         "ambiguous", "separator", "codes", "distribution",
     }  # fmt: skip
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| `--json` | Print the proposal as JSON"))
+    assert [key for key in (*found, *column) if f"`{key}`" not in row] == []
     assert sum(column["distribution"]["counts"]) == found["rows"] - column["missing"]
     assert (column["kind"], column["role"], column["missing"]) == ("integer", "quasi_identifier", 1)
 

@@ -44,7 +44,7 @@ def test_a_plan_spends_nothing_and_says_the_cost(tmp_path, run):
     done = run("learn", study, "--epsilon", "1", "--plan")
     assert done.code == 0, done.err
     assert done.out.startswith("A private tree of the study 'clinic' would do this:")
-    assert "It costs ε = 1; 2 of 2 is left before it." in done.out
+    assert "It costs ε = 1; before it, 2 of the budget of 2 remains." in done.out
     told = json.loads(run("learn", study, "--epsilon", "3", "--plan", "--json").out)
     assert (told["fits"], told["epsilon"], told["left"]) == (False, "3", "2")
     assert told["sentences"][0].startswith("OVER BUDGET")

@@ -1,5 +1,6 @@
 """How the program's process ends: with the command's code, its output written, what waits for the end done."""
 
+import json
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ left.itself = left  # only taking modules apart lets go of it
 
 from sfumato.cli import program as edge
 
-def main():
+def main(stop_code):
     global folder
     folder = tempfile.TemporaryDirectory()
     threading.Thread(target=lambda: (time.sleep(0.3), print("the thread was waited for"))).start()
@@ -79,7 +80,7 @@ def killed(*_, **__):
 
 make_release.{step} = killed
 signal.signal(signal.{name}, signal.SIG_DFL)  # the tests may run under nohup
-sys.argv = ["sfumato", "release", "study.yaml", "dp", "--out", "out"]
+sys.argv = ["sfumato", "release", "study.yaml", "dp", "--out", "out", *{more}]
 
 from sfumato.cli.program import program
 
@@ -95,7 +96,7 @@ def test_a_command_that_is_asked_to_end_removes_what_it_made(tmp_path, name, cod
     on_disk(tmp_path)
     (tmp_path / "temporary").mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", STOPPED.format(name=name, step=step)], cwd=tmp_path, timeout=120, check=False,
+        [sys.executable, "-c", STOPPED.format(name=name, step=step, more=[])], cwd=tmp_path, timeout=120, check=False,
         capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
     )  # fmt: skip
     assert done.returncode == code, done.stderr
@@ -106,13 +107,27 @@ def test_a_command_that_is_asked_to_end_removes_what_it_made(tmp_path, name, cod
     assert [entry.state for entry in book.entries("clinic")] == (["failed"] if step == "write_bundle" else [])
 
 
+@pytest.mark.error_rate(0, reason="nothing is published, whatever is drawn")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_program_reads_the_code_that_the_process_ends_with(tmp_path, name, code):
+    on_disk(tmp_path)
+    script = STOPPED.format(name=name, step="guard", more=["--json"])
+    if name == "SIGINT":
+        script = script.replace("signal.SIG_DFL", "signal.default_int_handler")
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, timeout=120, check=False, capture_output=True, text=True
+    )
+    told = json.loads(done.stderr.splitlines()[-1])
+    assert (done.returncode, told["exit_code"], told["code"]) == (code, code, "SF-STOPPED-741")
+
+
 def test_a_signal_that_is_ignored_stays_ignored():
     """As `nohup` has it for a terminal that is closed."""
     script = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 from sfumato.cli import program as edge
-edge.main = lambda: os.kill(os.getpid(), signal.SIGHUP)
+edge.main = lambda _: os.kill(os.getpid(), signal.SIGHUP)
 edge.program()
 """
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=120).returncode == 0

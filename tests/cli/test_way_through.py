@@ -38,7 +38,7 @@ def test_from_a_table_to_a_bundle(folder, run):
 
     planned = run("plan", "study.yaml")
     assert planned.code == 0
-    assert "It costs ε = 1; 1 of 1 is left before it." in planned.out
+    assert "It costs ε = 1; before it, 1 of the budget of 1 remains." in planned.out
     assert "not released: person_id" in planned.out
 
     released = run("release", "study.yaml")

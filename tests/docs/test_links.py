@@ -59,6 +59,35 @@ def test_links_lead_somewhere(name):
     assert list(faults(PAGES[name])) == []
 
 
+PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)`")
+"""A file or folder in the text of a page."""
+PACKAGE = ROOT / "src" / "sfumato"
+OURS = {"bench", "docs", "papers", "src", "tests", "tools", *(path.name for path in PACKAGE.iterdir() if path.is_dir())}
+STUDIES = {"frontier", "report"}
+"""Folders beside a study have these names too."""
+
+
+def named_paths(text):
+    """The files and folders of the repository that a page names: `tests/trust/` or `privacy/dp/grant.py`."""
+    for path in PATH.findall(FENCE.sub("", text)):
+        if path.split("/")[0] in OURS - STUDIES:
+            yield path
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "CHANGELOG.md" and not name.startswith("tests/")])
+def test_paths_that_a_page_names_exist(name):
+    """The changelog speaks of files as they were called at the time."""
+    named = set(named_paths(PAGES[name].read_text(encoding="utf-8")))
+    assert [path for path in sorted(named) if not any((root / path).exists() for root in (ROOT, PACKAGE))] == []
+
+
+def test_a_path_to_nowhere_is_seen():
+    text = (
+        "The proof is in `privacy/dp/nowhere.py`; `tests/trust/` and `/etc/hosts` exist, `owner/report.html` is yours."
+    )
+    assert list(named_paths(text)) == ["privacy/dp/nowhere.py", "tests/trust/"]
+
+
 def test_the_pages_are_found():
     assert {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} < set(PAGES)
     assert {name.split("/")[1] for name in PAGES if name.startswith("docs/")} == {

@@ -49,6 +49,30 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
+RETURNED = (
+    "workflow.Plan", "workflow.Published", "api.proposed_study.Proposal", "ledger.Ledger", "frontier.frontier.Frontier",
+    "frontier.point.Point",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_what_functions_return_is_in_the_api(name):
+    assert re.search(rf"^\.\. autoclass:: sfumato\.{name}$", API, re.MULTILINE) and f"   sfumato.{name}\n" in API
+
+
+@pytest.mark.slow
+def test_the_manual_page_is_built_by_the_command_of_the_makefile(tmp_path):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(r"^man:.*\n\t\$\(BIN\)/python (-m sphinx .+)$", makefile, re.MULTILINE)
+    assert found is not None
+    words = [word.replace("build/", f"{tmp_path}/", 1) for word in found[1].split()]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "man" / "sfumato.1").read_text(encoding="utf-8")
+    for command in ("release", "verify", "ledger", "evaluate measures"):
+        assert command in page
+
+
 @pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(site):
     files = [path for path in site.rglob("*") if path.suffix in {".html", ".css"}]

@@ -108,7 +108,7 @@ def test_an_address_without_a_database_is_refused():
 
 def test_without_the_driver_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with raises_code(StudyError, "SF-STUDY-031", match=r"needs psycopg.*pip install sfumato\[postgres\]"):
+    with raises_code(StudyError, "SF-STUDY-031", match=r"needs psycopg.*pip install '\.\[postgres\]'"):
         open_ledger("postgresql://host/book")
 
 

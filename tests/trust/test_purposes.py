@@ -78,7 +78,7 @@ def test_disjoint_spans_cost_the_larger_and_the_plan_says_what_is_left_over_the_
     assert opened.ledger.spent("clinic") == Fraction(3, 2)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="twelve")
     assert (plan.left, plan.fits) == (Fraction(3, 2), True)
-    assert "it costs ε = 1; 1.5 of 2 is left before it over [2012-01-01, 2013-01-01)" in plan.sentences
+    assert "it costs ε = 1; before it, 1.5 of the budget of 2 remains over [2012-01-01, 2013-01-01)" in plan.sentences
     assert any("it adds up with that of releases over the same days only" in sentence for sentence in plan.sentences)
     plan = opened.plan(sf.ContingencyTable(epsilon=1), purpose="both")
     assert (plan.left, plan.fits) == (Fraction(1, 2), False)

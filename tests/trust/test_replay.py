@@ -406,8 +406,8 @@ def test_a_number_outside_its_bounds_is_treated_as_the_manifest_says(tmp_path, p
         data.append(data_of(done))
     assert data[0] == data[1]
     rules = " / ".join(manifest(done.bundle)["rules"])
-    assert ("outside the declared bounds counts as the nearer bound, for age" in rules) == (policy == "keep")
-    assert ("left out if a value is outside the declared domain, for age" in rules) == (policy != "keep")
+    assert ("outside the declared bounds is replaced by the nearer bound, for age" in rules) == (policy == "keep")
+    assert ("suppressed if a value is outside the declared domain, for age" in rules) == (policy != "keep")
 
 
 # --- 5. noise miscalibration ---

@@ -86,7 +86,7 @@ def test_from_a_messy_table_to_a_verified_private_bundle_by_clicks(tmp_path, chr
         _declare(page, hand, "<b>job</b>", values="clerk\nfarmer\nnurse")
         _declare(page, hand, "subscribed", values="no\nyes", role="class")
         hand.click(page.get_by_role("link", name="Continue to plan"))
-        expect(page.locator("#outcome")).to_contain_text("It costs ε = 0.5; 1 of 1 is left before it.")
+        expect(page.locator("#outcome")).to_contain_text("It costs ε = 0.5; before it, 1 of the budget of 1 remains.")
         page.get_by_label("Release", exact=True).fill("first")
         hand.click(page.get_by_role("button", name="Save release"))
         expect(page.get_by_role("link", name="Continue to release")).to_be_visible()

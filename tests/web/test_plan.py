@@ -44,7 +44,7 @@ def studied(tmp_path, chromium):
 def test_a_plan_is_live_and_saved_in_its_own_lines_alone(studied):
     workbench, page, _ = studied
     path = workbench.folder / "study.yaml"
-    expect(page.locator("#outcome")).to_contain_text("It costs ε = 0.5; 2 of 2 is left before it.")
+    expect(page.locator("#outcome")).to_contain_text("It costs ε = 0.5; before it, 2 of the budget of 2 remains.")
     expect(page.locator("#drawer mark")).to_contain_text("method: diffgen, epsilon: 0.5")
     expect(page.locator("#eps-words")).to_contain_text("1.65")
     exact, slider = page.get_by_label("ε, exactly"), page.get_by_label("ε on a logarithmic scale")

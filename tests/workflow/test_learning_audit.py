@@ -36,7 +36,7 @@ def test_a_plan_says_what_a_model_costs_and_what_is_left_and_touches_nothing(cli
         "depth at most 3 that predicts 'ill' is released, and nothing else; learning another tree spends budget again"
         in told
     )
-    assert "it costs ε = 0.5; 2 of 2 is left before it" in told
+    assert "it costs ε = 0.5; before it, 2 of the budget of 2 remains" in told
     assert "not released: id" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 

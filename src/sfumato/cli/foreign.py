@@ -15,7 +15,7 @@ Table = Annotated[
     str | None, typer.Option("--table", help="A table that another tool published, in place of a bundle: file or URL.")
 ]
 Synthetic = Annotated[
-    bool, typer.Option("--synthetic", help="The rows of --table are synthetic, and nobody's records.")
+    bool, typer.Option("--synthetic", help="The rows of --table are synthetic: sampled from a model, not records.")
 ]
 Rate = Annotated[
     float | None,

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 from sfumato.errors import InternalError, SfumatoError, StoppedError, UsageError
@@ -11,8 +12,8 @@ from sfumato.errors import InternalError, SfumatoError, StoppedError, UsageError
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 
-def main() -> None:
-    """Run the command line."""
+def main(stop_code: Callable[[], int] = lambda: INTERRUPTED) -> None:
+    """Run the command line. If it is interrupted, ``stop_code`` gives the exit code: a signal has its own."""
     from sfumato.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):  # ε on a terminal or pipe that has no ε comes out as \u03b5, not as a crash
@@ -33,14 +34,13 @@ def main() -> None:
         said = (
             _notes_of(stop) or "budget that the ledger has reserved counts as spent; no incomplete bundle was written"
         )
+        code = stop_code()
         if in_json:
-            _say(
-                StoppedError(f"the command was stopped: {said}", "run the command again", code="SF-STOPPED-741"),
-                in_json=True,
-            )
+            stopped = StoppedError(f"the command was stopped: {said}", "run the command again", code="SF-STOPPED-741")
+            _write_json(stopped.as_json(exit_code=code))
         else:
             sys.stderr.write(f"stopped: {said}.\n")
-        sys.exit(INTERRUPTED)
+        sys.exit(code)
     except BrokenPipeError:  # whoever read has enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - closed with the program
         sys.exit(1)
@@ -67,15 +67,21 @@ def _run_without_boxes(app: Any) -> None:
     except wrong as error:
         problem = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
         raise UsageError(
-            f"this cannot be called so: {problem}", "`--help` lists what the command takes", code="SF-USAGE-743"
+            f"the command line is not valid: {problem}",
+            "`--help` lists the arguments and options of the command",
+            code="SF-USAGE-743",
         ) from None
 
 
 def _say(error: SfumatoError, *, in_json: bool) -> None:
     if in_json:
-        sys.stderr.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
+        _write_json(error.as_json())
     else:
         sys.stderr.write(f"error: {error.problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n")
+
+
+def _write_json(error: dict[str, str | int]) -> None:
+    sys.stderr.write(json.dumps(error, ensure_ascii=False) + "\n")
 
 
 def _notes_of(stop: BaseException | None) -> str:

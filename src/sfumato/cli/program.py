@@ -23,7 +23,11 @@ class _Ending:
                 stream.flush()
             except (OSError, ValueError):  # whoever read has gone
                 self.code = self.code or 1
-        os._exit(128 + self.stopped if self.stopped and self.code == INTERRUPTED else self.code)
+        os._exit(self.code)
+
+    def stop_code(self) -> int:
+        """The exit code of an interrupted command: as shells have it, 128 and the number of the signal."""
+        return 128 + self.stopped if self.stopped else INTERRUPTED
 
     def stop(self, number: int, frame: FrameType | None) -> None:
         """Stop the command as Ctrl-C does; what Spark does then, it does now, too."""
@@ -58,7 +62,7 @@ def program() -> None:
     ending.clean_up_when_stopped()
     atexit.register(ending.leave)  # what is registered first runs last
     try:
-        main()
+        main(ending.stop_code)
     except SystemExit as stop:
         ending.code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         raise

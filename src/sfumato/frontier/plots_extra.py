@@ -11,7 +11,7 @@ from typing import Final
 from sfumato.errors import UsageError
 
 LIBRARIES: Final = ("altair", "vl_convert")
-INSTALL: Final = "pip install 'sfumato[plots]'"
+INSTALL: Final = "install the extra `plots`: pip install '.[plots]' in a clone of Sfumato"
 
 
 def can_plot() -> bool:

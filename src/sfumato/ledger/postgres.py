@@ -134,7 +134,7 @@ def _refuse_without_driver() -> None:
     except ImportError:
         raise StudyError(
             "a ledger in PostgreSQL needs psycopg, which is not installed",
-            "install it: pip install sfumato[postgres]",
+            "install the extra `postgres`: pip install '.[postgres]' in a clone of Sfumato",
             code="SF-STUDY-031",
         ) from None
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.domains.counts import Cells
 from sfumato.errors import SfumatoError, UsageError, VerifyError
+from sfumato.privacy.models.differential_privacy import odds_wordings
 from sfumato.release.bundle.atomic_files import MANIFEST, FileFacts, file_facts, find_bundle
 from sfumato.release.bundle.datapackage import datapackage
 from sfumato.release.bundle.receiver_files import RECEIVER_FILES, check_croissant, check_page, listed_files
@@ -227,6 +229,8 @@ def _same_privacy(manifest: Mapping[str, Any], expected: Mapping[str, Any]) -> b
     """Whether odds, limits and the rest are those of the guarantee; in format 1 sentences were worded otherwise."""
     worded = {"limits", "neighbouring", "composition"} if manifest["format_version"] == 1 else set()
     found = manifest["privacy"]
+    if found.get("odds") and expected.get("odds") and found["odds"] in odds_wordings(Fraction(expected["epsilon"])):
+        worded.add("odds")  # in the words of an earlier version
     return found.keys() == expected.keys() and all(found[key] == expected[key] for key in found.keys() - worded)
 
 

@@ -62,7 +62,7 @@ class EpsilonPoint:
 
     @property
     def odds_factor(self) -> float:
-        """By what factor an adversary's odds about a person can change at most: e^ε."""
+        """By what factor an adversary's odds that a person is in the table can change at most: e^ε."""
         return float(odds_factor(self.epsilon))
 
     @property

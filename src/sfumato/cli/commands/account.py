@@ -75,7 +75,7 @@ def ledger(
             code="SF-USAGE-003",
         )
     if action is Action.EXPORT:
-        _export(opened, form, out)
+        _export(opened, form, out, json=json)
         return
     if out is not None:
         raise UsageError(
@@ -181,9 +181,13 @@ def _show_sum(opened: "Study") -> None:
     budget = opened.declared.budget
     entries = opened.ledger.entries(opened.name)
     spent = total_spent(entries)
-    known = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} remains"
-    most = " at most" if len(stretches(entries)) > 1 else ""
-    show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent{most}, {known}")
+    several = len(stretches(entries)) > 1
+    left = "the study declares no budget" if budget is None else f"{show.exact(budget - spent)} remains"
+    if several:
+        least = "" if budget is None else "at least "
+        show.say(f"for any time, at most ε = {show.exact(spent)} is spent, {least}{left}")
+    else:
+        show.say(f"{'' if entries else 'no release yet; '}ε = {show.exact(spent)} is spent, {left}")
 
 
 _DIGITS = 12  # of a SHA-256, to distinguish bundles; `--json` and `export` have all of it
@@ -216,9 +220,16 @@ def _summary(
     )  # fmt: skip
 
 
-def _export(opened: "Study", form: Form, out: Path | None) -> None:
+def _export(opened: "Study", form: Form, out: Path | None, *, json: bool) -> None:
     """The ledger of the study; as JSON with the rows of the hash chain, so that anyone can check it."""
     import json as encoding
+
+    if json and out is None and form is Form.CSV:
+        raise UsageError(
+            "`--json` prints JSON, and `--format csv` prints CSV",
+            "omit one of them, or write the CSV to a file with `--out FILE`",
+            code="SF-USAGE-781",
+        )
 
     summary = _summary(opened, lost=_lost(opened)).as_json()
     if form is Form.JSON:
@@ -235,7 +246,10 @@ def _export(opened: "Study", form: Form, out: Path | None) -> None:
         sys.stdout.write(text)
     else:
         write_new(out, text)
-        show.say(f"wrote {out}")
+        if json:
+            show.as_json({"written": str(out), "format": str(form), "entries": len(summary["entries"])})
+        else:
+            show.say(f"wrote {out}")
 
 
 _COLUMNS = (

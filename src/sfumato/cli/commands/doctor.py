@@ -10,6 +10,7 @@ from sfumato.cli.options import Json
 from sfumato.errors import SfumatoError
 
 if TYPE_CHECKING:
+    from sfumato.api import Study
     from sfumato.installation import Finding
 
 
@@ -22,7 +23,8 @@ def doctor(
 ) -> None:
     """Look at the installation: versions, optional parts, and permissions of ledgers and folders. Changes nothing.
 
-    No table is read. A missing optional part is no problem. Exit code 1 if something is.
+    It looks at the working folder, or at that of a study and at the study's ledger. No table is read. A missing
+    optional part is not a problem. The exit code is 1 if a problem was found.
     """
     from sfumato.installation import examine
 
@@ -51,6 +53,19 @@ def _words(one: "Finding") -> str:
     return f"{one.said}. To fix: {one.fix}" if one.fix else one.said
 
 
+def _elsewhere(opened: "Study", study: Path) -> "list[Finding]":
+    """The files of the study's ledger, where it names one outside of its folder; those inside were looked at."""
+    from sfumato.installation import ledger_findings
+    from sfumato.ledger.heads import head_beside
+    from sfumato.ledger.sqlite import SqliteLedger
+
+    ledger = opened.ledger
+    if not isinstance(ledger, SqliteLedger):
+        return []
+    inside = ledger.path.parent == study.resolve().parent and ledger.path.name.endswith(".ledger.sqlite")
+    return [] if inside else ledger_findings(ledger.path, head_beside(ledger.path))
+
+
 def _of_study(study: Path) -> "list[Finding]":
     """Whether a study can be read and its ledger verifies."""
     from sfumato.installation import Finding, problem_of
@@ -69,6 +84,7 @@ def _of_study(study: Path) -> "list[Finding]":
         fix = f"`sfumato ledger {study} verify` says what to do"
         return [Finding(area="study", name="ledger", said="; ".join(wrong), ok=False, fix=fix)]
     return [
+        *_elsewhere(opened, study),
         Finding(area="study", name=study.name, said="can be read"),
         Finding(area="study", name="ledger", said=f"verifies; {len(opened.ledger.entries(opened.name))} entries"),
     ]

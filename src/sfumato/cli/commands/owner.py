@@ -88,7 +88,8 @@ def check(study: StudyFile, json: Json = False) -> None:
         elif refused:
             names = ", ".join(refused)
             show.say(
-                f"declared an error, so a DP release leaves these records out and any other release stops: {names}"
+                "the study declares such values an error, so a DP release suppresses these records and any other "
+                f"release is refused: {names}"
             )
             show.say("to fix: declare how values are written (`format`), widen the domain, or say `missing: keep` or")
             show.say("`outside: keep` (for your eyes only)")
@@ -110,7 +111,9 @@ def plan(
     ] = None,
     within: Annotated[
         float | None,
-        typer.Option("--within", help="Find the smallest ε at which 95 % of the counts are so near to the truth."),
+        typer.Option(
+            "--within", help="Find the smallest ε at which 95 % of the counts are off by at most this number."
+        ),
     ] = None,
     records: Annotated[
         int | None, typer.Option("--records", help="About how many records there are, as far as that is public.")

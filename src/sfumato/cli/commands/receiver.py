@@ -49,7 +49,8 @@ def verify(  # noqa: PLR0913, PLR0917 - options
 ) -> None:
     """Verify a bundle from the bundle alone, or with --model whether any table satisfies a privacy model.
 
-    Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the privacy models.
+    Of a bundle: files, hashes, that the data is what the manifest says, and, for records, the privacy models. With
+    --model the numbers of records and groups are exact: of a raw table they are for its owner alone.
     """
     if privacy:
         if population:
@@ -174,7 +175,7 @@ def document(
     memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
-    """Write down what a release promises, to whom and on which basis: for a data protection officer.
+    """Document what a release guarantees, to whom and on which legal basis: for a data protection officer.
 
     From the bundle alone, which is verified first. What a manifest cannot know is marked as text to fill in.
     """

@@ -39,7 +39,9 @@ def serve(
         from sfumato.web.server.serving import serve as start
     except ImportError:
         raise UsageError(
-            "the workbench needs libraries that are not installed", "pip install 'sfumato[web]'", code="SF-USAGE-420"
+            "the workbench needs libraries that are not installed",
+            "install the extra `web`: pip install '.[web]' in a clone of Sfumato",
+            code="SF-USAGE-420",
         ) from None
     folders = [*(folder or []), *([study.resolve().parent] if study is not None else [])] or [Path.cwd()]
     if host not in {"127.0.0.1", "localhost", "::1"}:

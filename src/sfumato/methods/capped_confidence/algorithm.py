@@ -68,9 +68,7 @@ class ConfidenceCap(Grouping):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = (
-        "a random sample, generalised until no value can be inferred with more confidence than public statistics give"
-    )
+    summary: ClassVar[str] = "a random sample, generalised until every group satisfies capped confidence"
     needs: ClassVar[Needs] = Needs(private=False, random=True)
     form: ClassVar[str] = "generalised"
     suppress: ClassVar[str] = "1"  # records may always be suppressed

@@ -1,4 +1,4 @@
-"""Capped confidence: nobody concludes more from a published record than public statistics say anyway."""
+"""Capped confidence: β times a value's share of a group is at most the confidence expected from shares alone."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,9 @@ class CappedConfidence(Sensitive):
     """
 
     name: ClassVar[str] = "capped-confidence"
-    summary: ClassVar[str] = "no record's value can be inferred with more confidence than public statistics give it"
+    summary: ClassVar[str] = (
+        "a value's share of a group, times the sample rate, is at most what shares alone lead to expect"
+    )
     checkable: ClassVar[bool] = True
     monotone: ClassVar[bool] = False
     relative: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""ε-differential privacy: a guarantee about how a release was made, and what ε means against an attacker."""
+"""ε-differential privacy: a guarantee about how a release was made, and what ε means against an adversary."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -39,22 +39,41 @@ class DifferentialPrivacy:
         )
 
 
+_ODDS: Final = (
+    "Read as odds: the release multiplies an adversary's odds that a given unit is in the table by at most {factor}. "
+    "An adversary who guesses at even odds is right in at most {right} % of the cases: a membership advantage of at "
+    "most {advantage} %."
+)
+_ODDS_BEFORE: Final = (
+    "Read as odds: seeing the release multiplies anybody's odds that one unit is in the table by at most {factor}. "
+    "Somebody who guesses at even odds is right in at most {right} % of the cases, a membership advantage of at most "
+    "{advantage} %."
+)
+"""The words in bundles that were published with earlier versions: these stay valid."""
+
+
 def attack_odds(epsilon: Fraction) -> str:
-    """What ε means to an attacker who wants to know whether somebody is in the table; rounded up, never down.
+    """What ε means to an adversary who wants to know whether a person is in the table; rounded up, never down.
 
     >>> print(attack_odds(Fraction(1)))
-    Read as odds: seeing the release multiplies anybody's odds that one unit is in the table by at most 2.72. Somebody
-    who guesses at even odds is right in at most 73.2 % of the cases, a membership advantage of at most 46.3 %.
+    Read as odds: the release multiplies an adversary's odds that a given unit is in the table by at most 2.72. An
+    adversary who guesses at even odds is right in at most 73.2 % of the cases: a membership advantage of at most
+    46.3 %.
     """
+    return odds_wordings(epsilon)[0]
+
+
+def odds_wordings(epsilon: Fraction) -> tuple[str, ...]:
+    """`attack_odds` in the words of this version, then in those of earlier ones."""
     if epsilon > _MOST_WORDED:
-        return f"ε = {show(epsilon)} gives no protection worth the name against an attacker who sees the release."
+        return (f"ε = {show(epsilon)} gives no protection worth the name against an attacker who sees the release.",)
     advantage = membership_advantage(epsilon)
-    return (
-        "Read as odds: seeing the release multiplies anybody's odds that one unit is in the table by at most "
-        f"{_rounded(odds_factor(epsilon), 3)}. Somebody who guesses at even odds is right in at most "
-        f"{_rounded(50 + 50 * advantage, 3)} % of the cases, a membership advantage of at most "
-        f"{_rounded(100 * advantage, 3)} %."
-    )
+    numbers = {
+        "factor": _rounded(odds_factor(epsilon), 3),
+        "right": _rounded(50 + 50 * advantage, 3),
+        "advantage": _rounded(100 * advantage, 3),
+    }
+    return tuple(wording.format(**numbers) for wording in (_ODDS, _ODDS_BEFORE))
 
 
 def odds_factor(epsilon: Fraction) -> Decimal:

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody stands alone among those who look alike."""
+"""k-anonymity: every equivalence class has at least k records."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,7 +16,8 @@ from sfumato.study.view import View
 class KAnonymity:
     """Every group has at least k records (Samarati 2001; Sweeney 2002).
 
-    It hides who is who among k, and nothing about what they have in common.
+    The records of a class share all quasi-identifier values. What else they have in common, such as one sensitive
+    value, is not limited; nor is what an adversary infers who knows more than the quasi-identifiers.
 
     >>> groups = Statistics.of(np.array([0, 0, 0, 1, 1, 1, 1]), np.ones(7, np.int64), {}, {}, groups=2)
     >>> KAnonymity(k=4).holds(groups).tolist()

@@ -81,7 +81,7 @@ def _opening() -> ModuleType:
     except ImportError:
         raise SourceError(
             "tables in PostgreSQL need the library psycopg, which is not installed",
-            "pip install 'sfumato[postgres]'",
+            "install the extra `postgres`: pip install '.[postgres]' in a clone of Sfumato",
             code="SF-SOURCE-372",
         ) from None
     return opening

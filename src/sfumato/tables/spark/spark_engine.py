@@ -288,7 +288,7 @@ def _require_library() -> None:
     except ImportError:
         raise SourceError(
             "tables of Spark need the library pyspark, which is not installed",
-            "pip install 'sfumato[spark]'",
+            "install the extra `spark`: pip install '.[spark]' in a clone of Sfumato",
             code="SF-SOURCE-394",
         ) from None
 

@@ -252,7 +252,9 @@ def remaining_words(study: Study, left: Fraction | None, span: Span | None, *, s
     if study.budget is None or left is None:
         return ""
     over = "" if span is None else f" over {span}"
-    return f"; {show(left)} of {show(study.budget)} {'is left before it' if spends else 'remains'}{over}"
+    if spends:
+        return f"; before it, {show(left)} of the budget of {show(study.budget)} remains{over}"
+    return f"; {show(left)} of {show(study.budget)} remains{over}"
 
 
 def person_rules(unit: Unit) -> list[str]:

@@ -20,10 +20,13 @@ def value_rules(attributes: Sequence[Attribute], *, private: bool) -> list[str]:
 def stop_rules(attributes: Sequence[Attribute]) -> list[str]:
     """What stops a release; a syntactic guarantee allows that."""
     rules = (
-        ([a for a in attributes if a.missing is InvalidValuePolicy.ERROR], "the release stops if a value is missing"),
+        (
+            [a for a in attributes if a.missing is InvalidValuePolicy.ERROR],
+            "the release is refused if a value is missing",
+        ),
         (
             [a for a in attributes if a.outside is InvalidValuePolicy.ERROR],
-            "the release stops if a value is outside its domain",
+            "the release is refused if a value is out of domain",
         ),
     )
     return _sentences(attributes, rules)
@@ -33,19 +36,19 @@ def _private_rules(attributes: Sequence[Attribute]) -> Rules:
     return (
         (
             [a for a in attributes if a.missing is not InvalidValuePolicy.KEEP],
-            "a record is left out if a value is missing (an error would reveal that there is such a record)",
+            "a record is suppressed if a value is missing (an error would disclose that there is such a record)",
         ),
         (
             [a for a in attributes if a.outside is not InvalidValuePolicy.KEEP],
-            "a record is left out if a value is outside the declared domain",
+            "a record is suppressed if a value is outside the declared domain",
         ),
         (
             [a for a in attributes if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
-            "a number or date outside the declared bounds counts as the nearer bound",
+            "a number or date outside the declared bounds is replaced by the nearer bound",
         ),
         (
             [a for a in attributes if a.missing is InvalidValuePolicy.KEEP and not isinstance(a.domain, SetDomain)],
-            "a missing value is a value of its own",
+            "missing values are kept as a value of their own",
         ),
     )
 
@@ -53,22 +56,22 @@ def _private_rules(attributes: Sequence[Attribute]) -> Rules:
 def _syntactic_rules(attributes: Sequence[Attribute]) -> Rules:
     plain = [a for a in attributes if not isinstance(a.domain, SetDomain)]
     return (
-        ([a for a in plain if a.missing is InvalidValuePolicy.KEEP], "a missing value is a value of its own"),
+        ([a for a in plain if a.missing is InvalidValuePolicy.KEEP], "missing values are kept as a value of their own"),
         (
             [a for a in attributes if a.missing is InvalidValuePolicy.SUPPRESS],
-            "a record is left out if a value is missing",
+            "a record is suppressed if a value is missing",
         ),
         (
             [a for a in attributes if a.outside is InvalidValuePolicy.SUPPRESS],
-            "a record is left out if a value is outside its domain",
+            "a record is suppressed if a value is out of domain",
         ),
         (
             [a for a in attributes if isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
-            "a number or date outside the bounds counts as the nearer bound",
+            "a number or date outside the bounds is replaced by the nearer bound",
         ),
         (
             [a for a in plain if not isinstance(a.domain, Grid) and a.outside is InvalidValuePolicy.KEEP],
-            "a value outside the domain counts as one value of its own",
+            "out-of-domain values are replaced by one value that stands for all of them",
         ),
     )
 

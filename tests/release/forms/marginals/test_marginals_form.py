@@ -72,6 +72,8 @@ def test_what_a_receiver_reads_says_what_is_there(published, release):
     for name in release.tables:
         assert f"| `{name}` |" in readme
     assert "classifier()" not in readme and "to_training" in readme
+    words = " ".join(readme.split())
+    assert "a row may equal one by chance" in words and "nobody" not in words, "a synthetic row may be a real record"
     code = readme.split("```python")[1].split("```")[0]
     compile(code, "README.md", "exec")
 

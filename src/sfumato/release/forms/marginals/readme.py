@@ -24,7 +24,8 @@ m counts has √m times the deviation. There are about {size} records; that numb
 attribute in common disagree about it by their noise, and so do their sums about the number of records.
 
 **Synthetic records** are in `records.parquet` and `records.csv`: {rows} rows, drawn from a graphical model that was
-fitted to all tables. They describe nobody. `{weight}` says how many records a row stands for; all weights add up to the
+fitted to all tables. No row is copied from a record of the original table; a row may equal one by chance. What protects
+people is the guarantee above. `{weight}` says how many records a row stands for; all weights add up to the
 number of records as all tables together estimate it. Attributes that a table has together go together as they were
 counted, up to noise; how others go together follows from the tables that connect them, and attributes that no chain of
 tables connects are independent in the records, whatever they are in truth. Use `{weight}` wherever you count or train.

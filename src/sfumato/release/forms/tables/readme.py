@@ -25,10 +25,11 @@ Every cell is listed, the empty ones too, so a count may be negative. Sums of co
 m counts has √m times the deviation. There are about {size} records. That number is noisy, too, and counted apart: the
 sum of a table differs from it by the noise of both, and `query` answers from the tables.
 {bands}
-**Synthetic records** are in `records.parquet` and `records.csv`: {rows} rows, drawn from the tables. They describe
-nobody. A record has a row for each class, weighted by how likely the class is; the weights of all rows add up to the
-number of records. Attributes of one table go together as they were counted; attributes of different tables only as far
-as the class and the model tell. Use `{weight}` wherever you count or train.
+**Synthetic records** are in `records.parquet` and `records.csv`: {rows} rows, drawn from the tables. No row is
+copied from a record of the original table; a row may equal one by chance. What protects people is the guarantee above.
+A record has a row for each class, weighted by how likely the class is; the weights of all rows add up to the number of
+records. Attributes of one table go together as they were counted; attributes of different tables only as far as the
+class and the model tell. Use `{weight}` wherever you count or train.
 
 | column | what it is | values |
 |---|---|---|
