@@ -1,7 +1,7 @@
 """The page of columns, in a real browser: propose, confirm, edit, check, in bulk, and on odd tables."""
 
 import re
-import time
+from collections import Counter
 from importlib.resources import files
 
 import pytest
@@ -165,10 +165,12 @@ def test_two_thousand_columns_stay_quick(workbench, page):
     expect(page.locator("#column-rows tr")).to_have_count(
         50, timeout=900_000
     )  # `describe` takes minutes on a slow machine
-    began = time.monotonic()
-    page.reload()
-    expect(page.locator("#column-rows tr")).to_have_count(50)
-    assert time.monotonic() - began < 5  # under 1 s on an idle machine
+    seconds = []
+    for _ in range(5):
+        page.reload()
+        expect(page.locator("#column-rows tr")).to_have_count(50)
+        seconds.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000)
+    assert min(seconds) < 1  # the quickest: others may be at work on this machine
 
 
 def test_it_fits_a_telephone(chromium, workbench):
@@ -177,3 +179,7 @@ def test_it_fits_a_telephone(chromium, workbench):
         open_table(page, "messy.csv")
         expect(page.locator("#column-rows tr")).to_have_count(8, timeout=WAIT)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        # A table that is laid out as cards is a table for a screen reader.
+        tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+        roles = Counter(node["role"]["value"] for node in tree if not node["ignored"])
+        assert (roles["table"], roles["row"], roles["rowheader"], roles["cell"]) == (1, 8, 8, 56)

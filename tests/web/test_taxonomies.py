@@ -268,3 +268,30 @@ def test_import_and_export_lose_nothing(running, chromium, tmp_path):
         page.get_by_label("or paste it").fill("a;b\nc;d\n")
         do(page, "Import")
         expect(page.get_by_role("alert")).to_contain_text("SF-TAXONOMY-020")
+
+
+def test_a_draft_does_not_undo_a_taxonomy_that_was_declared_since(running, chromium):
+    with studying(chromium, running, "since") as (page, folder):
+        page.get_by_role("link", name="town", exact=True).click()
+        pick(page, "Rome")
+        page.get_by_label("Name", exact=True).fill("Roma")
+        edit(page, "Rename")
+        newer = "taxonomy: {Any: {North: [Ulm, Bonn], South: [Rome, Bari]}}"
+        text = load_study_text(folder).replace("taxonomy: {Any: {North: [Ulm, Bonn], South: [Rome]}}", newer)
+        (folder / "study.yaml").write_text(text, encoding="utf-8")
+        do(page, "Save taxonomy")
+        expect(page.get_by_role("alert")).to_contain_text("SF-STUDY-834")
+        assert load_study_text(folder) == text
+        do(page, "Discard")
+        expect(page.get_by_label("Select Bari")).to_be_visible()
+        pick(page, "Bari")
+        page.get_by_label("Name", exact=True).fill("Bologna")
+        edit(page, "Rename")
+        do(page, "Save taxonomy")
+        expect(page.get_by_text("as in study.yaml")).to_be_visible()
+        pick(page, "Bologna")
+        page.get_by_label("Name", exact=True).fill("Bari")
+        edit(page, "Rename")
+        do(page, "Save taxonomy")  # its own saving is no change by somebody else
+        expect(page.get_by_text("as in study.yaml")).to_be_visible()
+        assert newer in load_study_text(folder).replace('"', "")

@@ -1,6 +1,8 @@
 """The columns of a table as the page lists them: what `describe` proposes, and what the study file declares."""
 
+import hashlib
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,9 +34,14 @@ ROLES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One column; ``entry`` is what the study file declares of it, None until the owner confirmed a role."""
+    """One column; ``entry`` is what the study file declares of it, None until the owner confirmed a role.
+
+    Pages name it by ``number``, which it keeps for as long as the workbench runs. Its ``place`` among the columns is
+    another one once the table is described.
+    """
 
     number: int
+    place: int
     name: str
     kind: str
     proposed: str | None
@@ -97,6 +104,16 @@ class Row:
         if not any(key in self.entry for key in ("bounds", "values", "taxonomy")):
             return "none"
         return "observed" if self.entry.get("domain") == "observed" else "declared"
+
+    @property
+    def from_records(self) -> bool:
+        """Whether the type and domain that a page shows were read off the records: they are for the owner's eyes."""
+        return self.described is not None if self.entry is None else self.origin == "observed"
+
+    @property
+    def state(self) -> str:
+        """A name of what the file declares of it: a page that shows something else is out of date."""
+        return _name_of(self.entry)
 
     @property
     def domain(self) -> str:
@@ -162,12 +179,25 @@ class Columns:
 
     rows: tuple[Row, ...]
     fields: Mapping[str, Any]  # the study file as typed
-    lines: Mapping[int, str]  # the column that each line of the file belongs to
+    places: Mapping[tuple[str | int, ...], int]  # the lines of the file that things stand on
     described: Mapping[str, Any] | None
 
     def get(self, number: int) -> Row | None:
-        """A column by its place."""
-        return self.rows[number] if 0 <= number < len(self.rows) else None
+        """A column by its number."""
+        return self._by_number.get(number)
+
+    def after(self, row: Row) -> Row | None:
+        """The next column of the table."""
+        return self.rows[row.place + 1] if row.place + 1 < len(self.rows) else None
+
+    @cached_property
+    def state(self) -> str:
+        """A name of what the file declares of all columns."""
+        return _name_of(self.fields.get("attributes"))
+
+    @cached_property
+    def _by_number(self) -> dict[int, Row]:
+        return {row.number: row for row in self.rows}
 
     def named(self, name: str) -> Row | None:
         """A column by its name."""
@@ -190,7 +220,11 @@ class Columns:
     def place_of(self, error: SfumatoError | None) -> Row | None:
         """The column that an error of the study file is about, by its line."""
         found = re.search(r", line (\d+):", error.problem) if error is not None else None
-        return None if found is None else self.named(self.lines.get(int(found[1]), ""))
+        if found is None:
+            return None
+        paths = (path for path, line in self.places.items() if line == int(found[1]))
+        names = [str(path[1]) for path in paths if len(path) > 1 and path[0] == "attributes"]
+        return self.named(names[-1]) if names else None
 
 
 def shown(row: Row, show: str) -> bool:
@@ -202,22 +236,59 @@ def shown(row: Row, show: str) -> bool:
     return bool(row.invalid) if show == "invalid" else True
 
 
+def _name_of(declared: Any) -> str:
+    """Sixteen characters that stand for a declaration: another one has others."""
+    return hashlib.sha256(repr(declared).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Numbers:
+    """The numbers by which pages name columns: each keeps its own, whatever place it gets among them.
+
+    A study that is not described yet has its columns in the order of the file, and later in that of the table. A panel
+    that was opened before then still is the panel of its column.
+
+    >>> numbers = Numbers()
+    >>> numbers.of(["age", "sex"]), numbers.of(["sex", "job", "age"])
+    ([0, 1], [1, 2, 0])
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, int] = {}
+
+    def of(self, names: Sequence[str]) -> list[int]:
+        """The numbers of columns; a column that was not seen before gets the next one."""
+        with self._lock:
+            return [self._known.setdefault(name, len(self._known)) for name in names]
+
+
 def columns_of(study: OpenStudy) -> Columns:
     """The columns of a study; read again only when its file, its description or its check changed."""
     document = study.document()
-    described, checked = study.described, study.cache.get("checked")
-    left_out = study.cache.get(LEFT_OUT, frozenset())
-    state = (document.version, described and (described.id, described.state), checked and checked["version"], left_out)
-    if study.cache.get("columns-state") != state:
-        study.cache["columns"] = _read(study, document.text)
-        study.cache["columns-state"] = state
-    found: Columns = study.cache["columns"]
+    job, checked = study.described, study.cache.get("checked")
+    left_out: frozenset[str] = study.cache.get(LEFT_OUT, frozenset())
+    described = None if job is None or job.state != "done" else job.result
+    state = (document.version, described is not None and job and job.id, checked and checked["id"], left_out)
+    before: tuple[Any, Columns] | None = study.cache.get("columns")
+    if before is not None and before[0] == state:
+        return before[1]
+    numbers: Numbers = study.cache.setdefault("column numbers", Numbers())
+    reports = (checked or {}).get("reports", ())
+    found = _read(document.text, study.path.name, described, reports, left_out, numbers)
+    study.cache["columns"] = state, found  # at once: a page in another thread gets these columns or the ones before
     return found
 
 
-def _read(study: OpenStudy, text: str) -> Columns:
+def _read(
+    text: str,
+    file: str,
+    described: Mapping[str, Any] | None,
+    reports: Sequence[Mapping[str, Any]],
+    left_out: frozenset[str],
+    numbers: Numbers,
+) -> Columns:
     try:
-        tree, places = parse(text, study.path.name)
+        tree, places = parse(text, file)
     except SfumatoError:
         tree, places = {}, None
     fields = tree if isinstance(tree, Mapping) else {}
@@ -225,18 +296,13 @@ def _read(study: OpenStudy, text: str) -> Columns:
     entries = (
         {str(k): v for k, v in declared.items() if isinstance(v, Mapping)} if isinstance(declared, Mapping) else {}
     )
-    lines = {
-        line: str(path[1])
-        for path, line in (places.lines.items() if places is not None else ())
-        if len(path) > 1 and path[0] == "attributes"
-    }
-    described = study.profile
     found = {c["name"]: c for c in (described or {}).get("columns", ())}
-    checked = {r["attribute"]: r for r in (study.cache.get("checked") or {}).get("reports", ())}
+    checked = {r["attribute"]: r for r in reports}
     names = [*found, *(name for name in entries if name not in found)]
     rows = tuple(
         Row(
             number=number,
+            place=place,
             name=name,
             kind=found.get(name, {}).get("kind", "category"),
             proposed=found.get(name, {}).get("role"),
@@ -245,8 +311,8 @@ def _read(study: OpenStudy, text: str) -> Columns:
             described=found.get(name),
             rows=(described or {}).get("rows", 0),
             violations=checked.get(name),
-            left_out=name in study.cache.get(LEFT_OUT, ()),
+            left_out=name in left_out,
         )
-        for number, name in enumerate(names)
+        for place, (number, name) in enumerate(zip(numbers.of(names), names, strict=True))
     )
-    return Columns(rows, fields, lines, described)
+    return Columns(rows, fields, {} if places is None else places.lines, described)

@@ -16,13 +16,15 @@ from sfumato.web.workspace import OpenStudy
 def open_points(opened: OpenStudy, problem: SfumatoError | None) -> dict[str, int]:
     """How many points are to be resolved in a step: columns without a decision, and what the check calls an error.
 
+    What the check says was found in the records, so the page marks a number with it as the owner's.
     A study file that cannot be read is a point of its columns, wherever the fault stands: their page shows it.
     """
     found = columns_of(opened)
     undecided = sum(row.open for row in found.rows)
     reports = (opened.cache.get("checked") or {}).get("reports", ())
     broken = problem is not None and problem.code != "SF-STUDY-142"  # there are no attributes yet
-    return {"columns": undecided + sum(bool(one["error"]) for one in reports) + int(broken)}
+    errors = sum(bool(one["error"]) for one in reports)
+    return {"columns": undecided + errors + int(broken), "columns from records": errors}
 
 
 def planned_releases(declared: Study, entries: Iterable[Entry]) -> dict[str, Fraction]:

@@ -8,7 +8,7 @@ from sfumato.domains.taxonomy.text import from_csv, from_nested, to_csv
 from sfumato.errors import TaxonomyError
 from sfumato.study.file import taxonomy_to_yaml
 from sfumato.study.file.taxonomy_file import parse_taxonomy
-from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, History, findings
+from sfumato.web.editing.taxonomy_edit import MOST_NODES, ROOT, EditableTree, History, findings
 from tests.raising import raises_code
 
 JOB = {"Any": [{"Professional": ["Engineer", "Lawyer"]}, {"Artist": ["Dancer", "Writer"]}, "Retired"]}
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_found(job):
 def test_undo_and_redo_go_back_and_forth(job):
     first = History(job)
     second = first.then(job.delete(job.find("Artist")))
-    assert second.undo().tree is job and second.undo().redo().tree is second.tree
+    assert second.undo().tree == job and second.undo().redo().tree == second.tree
     assert first.undo() is first and second.redo() is second
 
 
@@ -144,3 +144,27 @@ def test_every_form_reads_back_the_same(tree):
     assert EditableTree.of(taxonomy).nested() == tree.nested()
     assert from_csv(to_csv(taxonomy)) == taxonomy
     assert parse_taxonomy(taxonomy_to_yaml(taxonomy), "a.yaml") == taxonomy
+
+
+def test_what_is_kept_for_undoing_is_bounded(job):
+    large = EditableTree.flat([str(n) for n in range(50_000)])
+    history = History(large)
+    for n in range(8):
+        history = history.then(history.tree.rename(1, f"name {n}"))
+        assert history.tree.depths and history.tree.leaf_counts  # a page computes them
+    kept = sum(len(tree.labels) for tree in history.past)
+    assert MOST_NODES - 60_000 < kept <= MOST_NODES
+    assert all(set(vars(tree)) == {"labels", "below", "unused"} for tree in history.past)
+    undone = history
+    while undone.past:
+        undone = undone.undo()
+    assert undone.tree.labels[1] == "name 4"
+    assert all(set(vars(tree)) == {"labels", "below", "unused"} for tree in undone.future)
+    while undone.future:
+        undone = undone.redo()
+    assert undone.tree.labels == history.tree.labels
+
+    short = History(job)
+    for n in range(300):
+        short = short.then(short.tree.rename(1, str(n)))
+    assert len(short.past) == 200

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from sfumato.domains.dates import formats_of
 from sfumato.domains.domain import MOST_POINTS, Categories, Grid, Unit
@@ -29,6 +30,7 @@ _SET_FIELDS = ("separator", "columns", "most", "level")
 _DOMAIN_FIELDS = (
     "bounds", "step", "at_least", "classes", "values", "taxonomy", "missing", "outside", "format", *_SET_FIELDS
 )  # fmt: skip
+_FEW = 100  # values of a column whose tree is remembered
 _NEEDS_DOMAIN = (Role.QUASI_IDENTIFIER, Role.CLASS)
 
 
@@ -37,7 +39,9 @@ def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadT
     here = _Here(name, fields, places, load)
     _refuse_what_does_not_fit(here)
     kind = fields.type or Type.CATEGORY
-    bare = Attribute(name=name, role=Role.INSENSITIVE, description=fields.description or "")
+    # A class without values is refused, so that role comes last; the others are there from the start.
+    first = Role.INSENSITIVE if fields.role is Role.CLASS else fields.role
+    bare = Attribute(name=name, role=first, description=fields.description or "")
     if fields.role is Role.TIME and kind is Type.DATE and fields.bounds is None:
         fields = fields.model_copy(update={"bounds": [dt.date.min.isoformat(), dt.date.max.isoformat()]})
         here = _Here(name, fields, places, load)
@@ -51,6 +55,8 @@ def attribute(name: str, fields: AttributeFields, *, places: Places, load: LoadT
         built = sets(here, bare)
     else:
         built = _category(here, bare) if kind is Type.CATEGORY else _grid(here, bare, _UNITS[kind])
+    if built.role is fields.role:
+        return built
     with places.at("attributes", name, "role"):
         return replace(built, role=fields.role)
 
@@ -124,10 +130,17 @@ def _declared_taxonomy(here: _Here) -> Taxonomy:
     fields = here.fields
     with here.places.at("attributes", here.name, "values" if fields.taxonomy is None else "taxonomy"):
         if fields.taxonomy is None:
-            return flat(fields.values or [])
+            values = tuple(fields.values or ())
+            return _known_flat(values) if len(values) <= _FEW else flat(values)
         taxonomy = category_taxonomy(fields.taxonomy, values=fields.values, load=here.load)
         _refuse_other_values(taxonomy, fields.values)
     return taxonomy
+
+
+@lru_cache(maxsize=2_000)
+def _known_flat(values: tuple[str, ...]) -> Taxonomy:
+    """The tree of few values, made once: of thousands of columns most have the values of another one."""
+    return flat(values)
 
 
 def _category(here: _Here, bare: Attribute) -> Attribute:

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 from sfumato.domains.domain import Unit
 from sfumato.errors import StudyError
@@ -15,6 +16,7 @@ _NUMBER = re.compile(
 _TINIEST, _HUGEST = Fraction(5, 10**324), Fraction(2**1024)  # what floats hold, rounded outwards
 
 
+@lru_cache(maxsize=10_000)  # of a study of thousands of columns most have the bounds of another one
 def point(text: str, unit: Unit) -> Fraction:
     """Read a number exactly, or a date as its day.
 

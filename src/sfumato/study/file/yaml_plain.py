@@ -20,6 +20,8 @@ _QUOTED: Final = re.compile(r'"([^"\\\n]*)"|' + r"'([^'\n]*)'(?!')")
 _SKIP: Final = re.compile(r"(?:[ \n]|(?<=[ \n])#[^\n]*)*")
 _REST: Final = re.compile(r"(?: *| +#[^\n]*)(?=\n|\Z)")  # of a line: blanks, and maybe a comment
 _INDENT: Final = re.compile(r"(?:(?: *| *#[^\n]*)(?:\n|\Z))*?( *)(?=[^ \n#])")  # past empty lines, to the next one
+_MARKS: Final = frozenset(",]}")
+_BLANKS: Final = frozenset({" ", "\n", "#", ""})
 _LONGEST_NAME: Final = 1_000  # characters; YAML takes no longer name without a question mark
 _DEEPEST: Final = 50
 
@@ -127,7 +129,7 @@ class _Reader:
                 pairs.append((key, value))
             else:
                 items.append(value)
-            place = self.skip(value.end)
+            place = value.end if text[value.end : value.end + 1] in _MARKS else self.skip(value.end)
             if text[place : place + 1] == ",":
                 place = self.skip(place + 1)
                 if text[place : place + 1] == close:
@@ -139,10 +141,17 @@ class _Reader:
         return Mapped(tuple(pairs), flow=True, start=at, end=place + 1, line=line)
 
     def value(self, at: int, depth: int) -> Node:
-        return self.flow(at, depth + 1) if self.text[at : at + 1] in ("[", "{") else self.scalar(at, -1)
+        if self.text[at : at + 1] in ("[", "{"):
+            return self.flow(at, depth + 1)
+        plain = _PLAIN.match(self.text, at) if at <= self._end else None
+        if plain is not None:  # as nearly always
+            return Scalar(plain[0], plain=True, start=at, end=plain.end(), line=0, column=-1)
+        return self.scalar(at, -1)
 
     def skip(self, at: int) -> int:
         """Past blanks, line ends and comments."""
+        if self.text[at : at + 1] == " " and self.text[at + 1 : at + 2] not in _BLANKS:  # as nearly always
+            return at + 1
         found = _SKIP.match(self.text, at)
         assert found is not None, "it may be nothing"
         return found.end()

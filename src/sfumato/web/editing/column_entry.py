@@ -29,14 +29,21 @@ def proposed_entry(row: Row, role: str) -> dict[str, Any]:
 
 def with_role(row: Row, role: str) -> dict[str, Any]:
     """The entry with another role: what was declared stays, as far as the role has it."""
-    if row.entry is None or row.role == role or not any(k in row.entry for k in ("bounds", "values", "taxonomy")):
+    if row.entry is None or not any(k in row.entry for k in ("bounds", "values", "taxonomy")):
         kept = {} if row.entry is None or role == "identifier" else _kept(row.entry, ("description",))
         return {**proposed_entry(row, role), **kept}
+    if row.role == role:
+        return declared_entry(row)
     if role == "identifier":
         return {"role": role}
     if role == "class" and "bounds" in row.entry and "classes" not in row.entry:
         return proposed_entry(row, role)
-    return {**{k: _typed(k, v) for k, v in row.entry.items()}, "role": role}
+    return {**declared_entry(row), "role": role}
+
+
+def declared_entry(row: Row) -> dict[str, Any]:
+    """What the study file declares of a column, as it is written there: numbers without quotes."""
+    return {name: _typed(name, value) for name, value in (row.entry or {}).items()}
 
 
 def _kept(entry: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -167,7 +174,7 @@ def declare_all(document: StudyDocument, entries: Sequence[tuple[Row, Mapping[st
 
 def _fields(row: Row, entry: Mapping[str, Any]) -> Callable[[StudyDocument, tuple[str, ...]], StudyDocument]:
     """The edit that brings an entry that is there to another one."""
-    old = {name: _typed(name, value) for name, value in (row.entry or {}).items()}
+    old = declared_entry(row)
 
     def edit(document: StudyDocument, above: tuple[str, ...]) -> StudyDocument:
         changed = {(*above, row.name, name): value for name, value in entry.items() if old.get(name) != value}

@@ -15,7 +15,7 @@ from sfumato.study.file import study_from_text
 from sfumato.study.file.yaml_entries import Block, compose
 from sfumato.study.file.yaml_nodes import NotPlainError, refuse_too_much
 from sfumato.study.study import Study
-from sfumato.web.editing.study_places import Held, Pairs, find, pairs_of
+from sfumato.web.editing.study_places import Held, Pairs, find, pairs_of, pairs_of_entry
 from sfumato.web.editing.whole_files import locked, replace_file
 from sfumato.web.editing.yaml_text import entry_line
 
@@ -27,6 +27,7 @@ class StudyDocument:
         self.path = path
         self.text = text
         self._stored = stored  # the hash of the file as it was read; None where there is no file yet
+        self._held: Pairs | None = None  # the entries of the text, where they are known already
 
     @classmethod
     def read(cls, path: Path) -> "StudyDocument":
@@ -191,6 +192,7 @@ class StudyDocument:
         for entry in inside.entries:
             if entry.key.text in edits:
                 alone = StudyDocument(self.path, entry.text, stored=None)
+                alone._held = pairs_of_entry(entry.key, entry.value)
                 text = edits[entry.key.text](alone, ()).text
                 changes[entry.start, entry.start + len(entry.text)] = text
         return self._spliced(changes)
@@ -238,6 +240,8 @@ class StudyDocument:
         return StudyDocument(self.path, "".join([*pieces, self.text[at:]]), stored=self._stored)
 
     def _root(self) -> Pairs | None:
+        if self._held is not None:
+            return self._held
         try:
             return pairs_of(self.text)
         except (YAMLError, NotPlainError, RecursionError):

@@ -82,6 +82,11 @@ def pairs_of(text: str) -> Pairs | None:
     except (NotPlainError, YAMLError):
         root = compose_fully(text)
         return _pairs(root, 0) if isinstance(root, Mapped) else None
+    return pairs_of_entry(key, value)
+
+
+def pairs_of_entry(key: Scalar, value: Node) -> Pairs:
+    """The mapping that the text of one entry is."""
     held = (Held(key, value, 0),)
     return Pairs(held, flow=False, start=held[0].start, end=held[0].end)
 

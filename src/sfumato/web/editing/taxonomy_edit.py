@@ -18,6 +18,10 @@ from sfumato.errors import TaxonomyError
 ROOT: Final = 0
 """The number of the root."""
 
+MOST_EDITS: Final = 200
+MOST_NODES: Final = 200_000
+"""Edits that can be undone, and the nodes of their trees together: some 50 MB."""
+
 _SHOWN: Final = 3  # names that a finding lists
 _DIGITS: Final = re.compile(r"(\d+)")
 
@@ -278,25 +282,39 @@ class EditableTree:
 
 @dataclass(frozen=True)
 class History:
-    """A tree with those before it and those that were undone."""
+    """A tree with those before it and those that were undone: the newest, as far as memory for them is given."""
 
     tree: EditableTree
     past: tuple[EditableTree, ...] = ()
     future: tuple[EditableTree, ...] = ()
 
-    MOST: Final = 200
-
     def then(self, tree: EditableTree) -> "History":
         """After another edit."""
-        return History(tree, (*self.past, self.tree)[-self.MOST :])
+        return History(tree, _newest((*self.past, _bare(self.tree))))
 
     def undo(self) -> "History":
         """Before the last edit; the same where there is none."""
-        return History(self.past[-1], self.past[:-1], (self.tree, *self.future)) if self.past else self
+        return History(self.past[-1], self.past[:-1], (_bare(self.tree), *self.future)) if self.past else self
 
     def redo(self) -> "History":
         """After the edit that was undone last."""
-        return History(self.future[0], (*self.past, self.tree), self.future[1:]) if self.future else self
+        return History(self.future[0], (*self.past, _bare(self.tree)), self.future[1:]) if self.future else self
+
+
+def _bare(tree: EditableTree) -> EditableTree:
+    """The tree without what was computed of it, which is more than the tree: it is computed again if it comes back."""
+    return replace(tree)
+
+
+def _newest(trees: tuple[EditableTree, ...]) -> tuple[EditableTree, ...]:
+    """The last trees that together have no more nodes than are kept; the very last however large it is."""
+    kept, nodes = 0, 0
+    for tree in reversed(trees[-MOST_EDITS:]):
+        nodes += len(tree.labels)
+        if kept and nodes > MOST_NODES:
+            break
+        kept += 1
+    return trees[len(trees) - kept :]
 
 
 def findings(

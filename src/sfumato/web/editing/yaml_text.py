@@ -13,6 +13,8 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 _WORDS: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")
+_NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}")  # YAML reads no text in these
+_PRINTED: Final = re.compile(r"[ -!#-\[\]-~]*")  # characters that stand for themselves between double quotes
 _OTHERS: Final = frozenset({"null", "true", "false"})  # words that are no texts
 
 
@@ -26,6 +28,8 @@ def entry_line(name: str, value: Any) -> str:
 
 
 def _flow(value: Any) -> str:
+    if type(value) is str:
+        return _text(value)
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{_text(str(name))}: {_flow(inner)}' for name, inner in value.items())}}}"
     if isinstance(value, (list, tuple)):
@@ -34,9 +38,7 @@ def _flow(value: Any) -> str:
         return "null" if value is None else str(value).lower()
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
-    if isinstance(value, int):
-        return str(value)
-    return _text(value) if type(value) is str else str(value)
+    return str(value)
 
 
 def _item(value: Any) -> str:
@@ -50,7 +52,7 @@ def _text(text: str) -> str:
     """Text that YAML would read as something else, or that breaks a line, stands in quotes."""
     if _WORDS.fullmatch(text) and text.lower() not in _OTHERS:
         return text
-    if not text or text != text.strip() or any(mark in text for mark in ",[]{}#:\n\r"):
+    if _NUMBERS.fullmatch(text) or not text or text != text.strip() or any(mark in text for mark in ",[]{}#:\n\r"):
         return _quoted(text)
     try:
         same = YAML(typ="safe", pure=True).load(text) == text
@@ -61,6 +63,8 @@ def _text(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """In double quotes, as the library escapes it."""
+    if _PRINTED.fullmatch(text):
+        return f'"{text}"'
     out = io.StringIO()
     yaml = YAML(typ="rt", pure=True)
     yaml.width = 1 << 30

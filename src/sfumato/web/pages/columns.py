@@ -9,12 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.errors import UsageError
+from sfumato.errors import StudyError, UsageError
 from sfumato.web.column_rows import LEFT_OUT, PAGE, ROLES, SHOWS, Columns, Row, columns_of
 from sfumato.web.editing.column_entry import (
     NUMBER_FORMAT,
     declare,
     declare_all,
+    declared_entry,
     draft_study,
     entry_of_form,
     listed_values,
@@ -29,6 +30,7 @@ from sfumato.web.rendering import open_study, page, shell, workspace
 from sfumato.web.workspace import OpenStudy
 
 _STEP: Final = "columns"
+_MOST_PERSONS: Final = 500  # columns that are offered as the one that names a person
 _POLICIES: Final = (("error", "stop with an error"), ("suppress", "suppress the record"), ("keep", "keep"))
 
 
@@ -53,6 +55,7 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
     """What the page and its parts show."""
     _collect_check(opened)
     found = columns_of(opened)
+    job, looked_at = _last_check(opened) or (None, "")
     around = shell(opened, _STEP)
     counts = found.counts(find)
     matching = found.matching(find, filtered)
@@ -75,7 +78,8 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
         "policies": _POLICIES,
         "summary": _summary(found),
         "described": opened.described,
-        "check": opened.cache.get("check"),
+        "check": job,
+        "check_version": looked_at,
         "checked": opened.cache.get("checked"),
         "privacy": _privacy(found),
         "written": _unconfirmed_format(found),
@@ -101,19 +105,35 @@ def _summary(found: Columns) -> dict[str, int]:
     }
 
 
-def _privacy(found: Columns) -> dict[str, Any]:
+_FIELDS: Final = {  # of the card of the study: those that are changed together
+    "name of the study": ("name",),
+    "total budget": ("budget",),
+    "privacy unit": ("person", "at_most"),
+}
+
+
+def _study_fields(found: Columns) -> dict[str, Any]:
+    """What the card of the study edits."""
     privacy = found.fields.get("privacy")
     privacy = privacy if isinstance(privacy, Mapping) else {}
     unit = privacy.get("unit")
     person = unit if isinstance(unit, Mapping) else {}
-    proposed = (found.described or {}).get("person")
     return {
         "name": found.fields.get("name") or "",
         "person": person.get("person") or "",
         "at_most": person.get("at_most") or "",
         "budget": privacy.get("budget") or "",
-        "proposed": proposed if proposed and not person else None,
     }
+
+
+def _privacy(found: Columns) -> dict[str, Any]:
+    fields, proposed = _study_fields(found), (found.described or {}).get("person")
+    persons = [
+        row.name
+        for row in found.rows[:_MOST_PERSONS]
+        if row.name != fields["person"] and row.entry is None and (row.role == "identifier" or row.name == proposed)
+    ]
+    return {**fields, "proposed": proposed if proposed and not fields["person"] else None, "persons": persons}
 
 
 def _unconfirmed_format(found: Columns) -> dict[str, Any]:
@@ -153,6 +173,22 @@ def _row(found: Columns, request: Request) -> Row:
     return row
 
 
+def _as_shown(row: Row, form: FormData, *, always: bool = False) -> Row:
+    """The column, if the file still says of it what the page that asks has shown.
+
+    Its owner decides on what they see: what was declared meanwhile, on another page or in an editor, is not undone.
+    A program that has shown nothing may leave the state out where it sends no field of the old declaration along.
+    """
+    shown = form.get("entry")
+    if shown != row.state and (always or shown is not None):
+        raise StudyError(
+            f"the column '{row.name}' was changed by another page or program",
+            "press Revert in its panel, or reload this page, and make the change again",
+            code="SF-STUDY-831",
+        )
+    return row
+
+
 def _panel(opened: OpenStudy, row: Row) -> dict[str, Any]:
     entry = dict(row.entry) if row.entry is not None else proposed_entry(row, row.role or "insensitive")
     bounds = entry.get("bounds")
@@ -175,7 +211,7 @@ def _panel(opened: OpenStudy, row: Row) -> dict[str, Any]:
         "marks": {**dict.fromkeys(NUMBER_FORMAT, ""), **(form if isinstance(form, Mapping) else {})},
         "several": isinstance(form, list) and any(isinstance(one, Mapping) for one in form),
         "policies": _POLICIES,
-        "after": found.get(row.number + 1),
+        "after": found.after(row),
     }
 
 
@@ -210,7 +246,7 @@ def confirm(request: Request, form: FormData) -> Response:
     number = request.path_params["number"]
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        row = _row(found, request)
+        row = _as_shown(_row(found, request), form)
         role = str(form.get("role") or row.role or "")
         if role == "none":
             _leave_out(open_study(request), [row])
@@ -236,7 +272,7 @@ def save(request: Request, form: FormData) -> Response:
     """Declare a column as the panel says."""
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        row = _row(found, request)
+        row = _as_shown(_row(found, request), form, always=True)
         entry = entry_of_form(row, form)
         return document if entry is None and row.entry is None else declare(document, row, entry)
 
@@ -248,6 +284,12 @@ def bulk(request: Request, form: FormData) -> Response:
     """Do the same to all chosen columns."""
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
+        if form.get("shown") not in (None, found.state):
+            raise StudyError(
+                "columns were declared or changed by another page or program",
+                "reload this page, and make the change again",
+                code="SF-STUDY-832",
+            )
         picked = {int(str(one)) for one in form.getlist("pick") if str(one).isdecimal()}
         wanted = _filter(form)
         matching = found.matching(wanted["find"], wanted["filtered"])
@@ -263,14 +305,14 @@ def bulk(request: Request, form: FormData) -> Response:
             wanted_role = role or row.role
             if wanted_role is None:  # nothing is proposed, and nothing was chosen
                 continue
-            entry = with_role(row, _known(wanted_role)) if role or row.entry is None else dict(row.entry)
+            entry = with_role(row, _known(wanted_role)) if role or row.entry is None else declared_entry(row)
             if missing and wanted_role != "identifier":
                 entry["missing"] = missing
-            if entry != row.entry:
+            if row.entry is None or entry != declared_entry(row):
                 values.append((row, entry))
         return declare_all(document, values)
 
-    return _edited(request, form, edit)
+    return _edited(request, form, edit, untick=True)
 
 
 @posted
@@ -278,22 +320,15 @@ def study_fields(request: Request, form: FormData) -> Response:
     """The name of the study, the privacy unit and the total budget."""
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        old = _privacy(found)
-        name, budget = (str(form.get(field) or "").strip() for field in ("name", "budget"))
-        person, at_most = (str(form.get(field) or "").strip() for field in ("person", "at_most"))
-        if name and name != old["name"]:
+        now = {name: str(value) for name, value in _study_fields(found).items()}
+        name, budget, person, at_most = (
+            str(form.get(f) or "").strip() for f in ("name", "budget", "person", "at_most")
+        )
+        if _typed("name of the study", form, now) and name:
             document = document.set("name", value=name)
-        if person and (person, at_most) != (old["person"], old["at_most"]):
-            if not at_most.isdecimal() or int(at_most) < 1:
-                raise UsageError(
-                    "the most records of a person is no whole number above 0",
-                    "write one, such as 3",
-                    code="SF-USAGE-436",
-                )
-            document = document.set("privacy", "unit", value={"person": person, "at_most": int(at_most)})
-        elif not person and old["person"]:
-            document = document.set("privacy", "unit", value="record")
-        if budget != str(old["budget"]):
+        if _typed("privacy unit", form, now) and (person or now["person"]):
+            document = document.set("privacy", "unit", value=_unit(person, at_most))
+        if _typed("total budget", form, now):
             number = int(budget) if budget.isdecimal() else budget
             document = (
                 document.set("privacy", "budget", value=number) if budget else document.remove("privacy", "budget")
@@ -301,6 +336,36 @@ def study_fields(request: Request, form: FormData) -> Response:
         return document
 
     return _edited(request, form, edit, study_saved=True)
+
+
+def _typed(what: str, form: FormData, now: Mapping[str, str]) -> bool:
+    """Whether the owner changed a field: it differs from what the page showed of it, which is sent as ``was_NAME``.
+
+    The others stay as the file has them now, whoever declared them meanwhile: a page of yesterday takes no budget away.
+    """
+    names = _FIELDS[what]
+    declared = [now[name] for name in names]
+    wanted = [str(form.get(name, now[name])).strip() for name in names]
+    shown = [str(form.get(f"was_{name}", now[name])) for name in names]
+    if wanted in (shown, declared):
+        return False
+    if declared != shown:
+        raise StudyError(
+            f"the {what} was changed by another page or program",
+            "reload this page, and make the change again",
+            code="SF-STUDY-833",
+        )
+    return True
+
+
+def _unit(person: str, at_most: str) -> object:
+    if not person:
+        return "record"
+    if not at_most.isdecimal() or int(at_most) < 1:
+        raise UsageError(
+            "the most records of a person is no whole number above 0", "write one, such as 3", code="SF-USAGE-436"
+        )
+    return {"person": person, "at_most": int(at_most)}
 
 
 @posted
@@ -320,38 +385,43 @@ def confirm_format(request: Request, form: FormData) -> Response:
 def check(request: Request, form: FormData) -> Response:
     """Compare the table with the study, as a job."""
     opened = open_study(request)
-    document = opened.document()
-    before = _last_check(opened)
-    if before is not None and before.state == "running":
-        before.cancel()
-    job = workspace(request).jobs.start(
-        "check", ["check", path_argument(opened.path.name)], cwd=opened.path.parent, study=opened.key
-    )
-    opened.cache["check"], opened.cache["check-version"] = job, document.version
+    with opened.editing:
+        document = opened.document()
+        job, looked_at = _last_check(opened) or (None, "")
+        running = job is not None and job.state == "running"
+        if not running or looked_at != document.version:  # another page may have asked already
+            if job is not None and running:
+                job.cancel()
+            job = workspace(request).jobs.start(
+                "check", ["check", path_argument(opened.path.name)], cwd=opened.path.parent, study=opened.key
+            )
+            opened.cache["check"] = job, document.version
     return page(request, "column_messages.html", **_shown(opened, **_filter(form)))
 
 
 @posted
 def messages(request: Request, form: FormData) -> Response:
-    """What the last check found, with the rows and the summary that it changes."""
-    shown = _shown(open_study(request), **_filter(form))
-    return page(request, "columns_changed.html", changed=None, swapped=True, **shown)
+    """What the last check found, and the parts that it changes: the rest of the page stays, with what is ticked."""
+    wanted = _filter(form)
+    name = "columns_changed.html" if wanted["filtered"] == "invalid" else "columns_checked.html"
+    return page(request, name, changed=None, **_shown(open_study(request), swapped=True, **wanted))
 
 
-def _last_check(opened: OpenStudy) -> Job | None:
-    found: Job | None = opened.cache.get("check")
+def _last_check(opened: OpenStudy) -> tuple[Job, str] | None:
+    """The job that compared the table with the study last, and the state of the file that it looked at."""
+    found: tuple[Job, str] | None = opened.cache.get("check")
     return found
 
 
 def _collect_check(opened: OpenStudy) -> None:
     """Keep what a check found once it has ended; values that the study declares an error make it end with code 4."""
-    job = _last_check(opened)
+    job, looked_at = _last_check(opened) or (None, "")
     if job is None or job.state == "running" or opened.cache.get("collected") == job.id:
         return
-    opened.cache["collected"] = job.id
     reports = job.result
     if isinstance(reports, list):
-        opened.cache["checked"] = {"version": opened.cache["check-version"], "reports": reports, "id": job.id}
+        opened.cache["checked"] = {"version": looked_at, "reports": reports, "id": job.id}
+    opened.cache["collected"] = job.id
 
 
 @posted
@@ -383,23 +453,32 @@ def outside_found(request: Request) -> Response:
 
 
 @posted
-def describe_again(request: Request, form: FormData) -> Response:  # noqa: ARG001 - a form without fields
+def describe_again(request: Request, form: FormData) -> Response:
     """Look at the table again."""
     opened = open_study(request)
     opened.described = None
     _describe_at_first(request, opened)
-    return page(request, "columns_body.html", **_shown(opened))
+    if form.get("page") is None:  # no columns are listed yet
+        return page(request, "columns_body.html", **_shown(opened))
+    return page(request, "columns_described.html", **_shown(opened, swapped=True, **_filter(form)))
 
 
 def body(request: Request) -> Response:
-    """The page's content once the table is described."""
+    """The page's content once the table is described, where there was none before."""
     return page(request, "columns_body.html", **_shown(open_study(request)))
+
+
+@posted
+def described(request: Request, form: FormData) -> Response:
+    """The parts of the page that a description changes, where it lists columns already: an open panel stays."""
+    return page(request, "columns_described.html", **_shown(open_study(request), swapped=True, **_filter(form)))
 
 
 _HERE: Final = "/s/{study}/columns"
 ROUTES: Final = [
     Route(_HERE, show),
     Route(f"{_HERE}/body", body),
+    Route(f"{_HERE}/described", described, methods=["POST"]),
     Route(f"{_HERE}/describe", describe_again, methods=["POST"]),
     Route(f"{_HERE}/rows", rows, methods=["POST"]),
     Route(f"{_HERE}/bulk", bulk, methods=["POST"]),

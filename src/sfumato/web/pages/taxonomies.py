@@ -4,10 +4,13 @@ The tree on the page is a draft in memory until it is saved into the study file.
 calendar) is kept as the rule; its preview is made by the code that reads the study file, and so are the levels.
 """
 
+import hashlib
 import shlex
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -40,7 +43,8 @@ _OPEN: Final = 60  # nodes of a tree that is shown as a whole
 _INLINE: Final = 30  # nodes of a tree that is written into the study file itself
 _MOST_SHOWN: Final = 2000
 _DRAFTS: Final = "taxonomy drafts"
-_LOCK: Final = threading.Lock()
+_MOST_UNEDITED: Final = 20  # drafts of a study that are kept although they are what its file says
+_REVISIONS: Final = count()  # of all drafts: a page can tell one that was made anew from the one that it shows
 _NUMBERS: Final = ("integer", "number", "date")
 
 
@@ -50,8 +54,14 @@ class _Draft:
 
     history: History
     saved: EditableTree | None
-    revision: int = 0
+    basis: tuple[str, list[str] | None]  # what the study declared when the draft began, or was saved
+    revision: int = field(default_factory=lambda: next(_REVISIONS))
     said: str = ""
+
+    @property
+    def edited(self) -> bool:
+        """Whether anybody has worked at it."""
+        return bool(self.history.past or self.history.future)
 
     @property
     def changed(self) -> bool:
@@ -103,6 +113,14 @@ class _Declared:
                 fields.pop("values", None)
         study = {"name": "preview", "source": "preview.csv", "attributes": {self.name: fields}}
         return study_from_mapping(study, self.document.path.resolve().parent).attribute(self.name).domain
+
+    def basis(self) -> tuple[str, list[str] | None]:
+        """A name of the declared taxonomy, with the file that it names, and the declared values."""
+        found = [repr(self.written).encode("utf-8", "surrogatepass")]
+        if isinstance(self.written, str):
+            with suppress(OSError, ValueError):
+                found.append((self.document.path.resolve().parent / self.written).read_bytes())
+        return hashlib.sha256(b"\0".join(found)).hexdigest(), self.values
 
     def tree(self) -> EditableTree | None:
         """The declared tree without what policies add to it; None where values alone, or nothing, is declared."""
@@ -166,7 +184,7 @@ def edit(request: Request, form: FormData) -> Response:
     """One edit of the draft."""
     opened = open_study(request)
     one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _LOCK:
+    with _lock(opened):
         draft = _draft(opened, one)
         if _whole(form.get("revision")) != draft.revision:
             raise UsageError(
@@ -174,7 +192,7 @@ def edit(request: Request, form: FormData) -> Response:
             )
         before = draft.history
         draft.history = _edited(before, one, form, _observed(opened, one))
-        draft.revision += 1
+        draft.revision = next(_REVISIONS)
         draft.said = _SAID.get(str(form.get("do")), "Changed.")
     return page(request, "taxonomy_editor.html", **_values(opened, one, _opened(form)))
 
@@ -251,11 +269,11 @@ def take(request: Request, form: FormData) -> Response:
     text = str(form.get("text") or "")
     nested = form.get("form") == "yaml"
     taxonomy = parse_taxonomy(text, "the pasted taxonomy.yaml" if nested else "the pasted taxonomy.csv")
-    with _LOCK:
+    with _lock(opened):
         draft = _draft(opened, one)
         old, new = set(draft.history.tree.leaves), set(taxonomy.leaves)
         draft.history = draft.history.then(EditableTree.of(taxonomy))
-        draft.revision += 1
+        draft.revision = next(_REVISIONS)
         draft.said = f"Imported, not saved: {len(new - old):,} values are new, {len(old - new):,} are no longer there."
     return page(request, "taxonomy_editor.html", **_values(opened, one, frozenset()))
 
@@ -336,8 +354,14 @@ def save(request: Request, form: FormData) -> Response:
     """Write the draft into the study file, or into a file beside it."""
     opened = open_study(request)
     one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _LOCK:
+    with _lock(opened):
         draft = _draft(opened, one)
+        if draft.basis[0] != one.basis()[0]:  # other values are among the checks
+            raise StudyError(
+                f"the taxonomy of '{one.name}' was changed by another page or program",
+                "export the tree of this page, press Discard, and import it again",
+                code="SF-STUDY-834",
+            )
         tree = draft.history.tree
         taxonomy = tree.taxonomy()
         document, declared = one.document, one.values
@@ -360,7 +384,8 @@ def save(request: Request, form: FormData) -> Response:
             document = document.set(*place, value=tree.nested())
         _save(opened, one, document, keep=True)
         draft.saved, draft.said = tree, f"Saved in {opened.path.name}."
-        draft.revision += 1
+        draft.basis = _attribute(opened, one.number).basis()
+        draft.revision = next(_REVISIONS)
     return go(f"/s/{opened.key}/taxonomies/{one.number}")
 
 
@@ -402,7 +427,7 @@ def discard(request: Request, form: FormData) -> Response:
     """Go back to the tree of the study file."""
     opened = open_study(request)
     one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _LOCK:
+    with _lock(opened):
         _drafts(opened).pop(one.name, None)
     return go(f"/s/{opened.key}/taxonomies/{one.number}")
 
@@ -415,7 +440,6 @@ def _values(opened: OpenStudy, one: _Declared, open_nodes: frozenset[tuple[int, 
     shared = {
         **shell(opened, "taxonomies", command=command),
         "one": one,
-        "others": [other for other in _attributes(opened) if _fits(other)][:500],
         "calendar": CALENDAR,
         "levels": [],
         "tree_error": None,
@@ -522,17 +546,24 @@ def _drafts(opened: OpenStudy) -> dict[str, _Draft]:
 
 def _draft(opened: OpenStudy, one: _Declared) -> _Draft:
     """The draft of an attribute; one without edits follows the study file."""
-    drafts = _drafts(opened)
-    draft = drafts.get(one.name)
-    if draft is None or (not draft.history.past and not draft.history.future):
-        declared = one.tree()
-        tree = declared or EditableTree.flat([])
-        fresh = draft is None or draft.history.tree.nested() != tree.nested()
-        if draft is None or fresh:
-            draft = drafts[one.name] = _Draft(
-                History(tree), declared, revision=0 if draft is None else draft.revision + 1
-            )
-    return draft
+    with _lock(opened):
+        drafts = _drafts(opened)
+        draft = drafts.get(one.name)
+        if draft is None or not draft.edited:
+            declared, basis = one.tree(), one.basis()
+            tree = declared or EditableTree.flat([])
+            if draft is None or draft.basis != basis:
+                draft = drafts[one.name] = _Draft(History(tree), declared, basis)
+            unedited = [name for name, other in drafts.items() if not other.edited and name != one.name]
+            for name in unedited[: max(len(unedited) - _MOST_UNEDITED, 0)]:
+                del drafts[name]
+        return draft
+
+
+def _lock(opened: OpenStudy) -> threading.RLock:
+    """Drafts of one study are changed one after another; those of another study need not wait."""
+    found: threading.RLock = opened.cache.setdefault("taxonomy lock", threading.RLock())
+    return found
 
 
 def _attributes(opened: OpenStudy) -> list[_Declared]:

@@ -39,7 +39,7 @@
     if (narrow.matches) openDialog(event.target);
     for (const row of document.querySelectorAll("tr.chosen")) if (row.closest(".columns")) row.classList.remove("chosen");
     if (here() && here().closest("tr")) here().closest("tr").classList.add("chosen");
-    title.focus();
+    if (!event.target.contains(document.activeElement)) title.focus(); // not away from the button that saved
   });
   on("htmx:oobAfterSwap", (event) => draw(event.target));
   on("keydown", (event) => {
@@ -50,6 +50,20 @@
     if (!back) return;
     event.preventDefault();
     if (dialog.open) dialog.close(); else if (here()) here().focus();
+  });
+
+  // What was typed into a panel is given up for another column only if its owner says so.
+  const typed = (field) => {
+    if (field.options) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((one) => one.defaultSelected));
+    if (field.type === "radio" || field.type === "checkbox") return field.checked !== field.defaultChecked;
+    return "defaultValue" in field && field.value !== field.defaultValue;
+  };
+  on("htmx:confirm", (event) => {
+    const form = document.querySelector("#panel [data-unsaved]");
+    if (!form || event.detail.target.id !== "panel" || event.target.closest("[data-reverts]")) return;
+    if (![...form.elements].some(typed)) return;
+    event.preventDefault();
+    if (window.confirm(form.dataset.unsaved)) event.detail.issueRequest(true);
   });
 
   on("click", (event) => {
