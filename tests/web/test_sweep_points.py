@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import sfumato as sf
-from sfumato.web.pages.frontier import _earlier, _release_names
+from sfumato.web.pages.frontier import _earlier, _release_names, _start_columns
 from sfumato.web.sweep_points import finished, latest, stored
 from sfumato.web.workspace import OpenStudy
 from tests.web.messy import write_messy, write_messy_study
@@ -89,6 +89,22 @@ def test_while_a_sweep_runs_what_an_earlier_start_listed_is_not_shown_until_it_l
     for state, since, there in (("running", began, 1), ("running", began + 60, 0), ("cancelled", began + 60, 1)):
         opened.cache["frontier since"] = since
         assert (_earlier(opened, None, SimpleNamespace(state=state)) is not None) == there
+
+
+def test_a_study_that_is_called_like_an_option_is_compared(study):
+    started = []
+
+    def start(kind, arguments, **more):
+        started.append(arguments)
+        return SimpleNamespace(id="j", state="running")
+
+    jobs = SimpleNamespace(of=lambda *_: [], start=start)
+    request = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(workspace=SimpleNamespace(jobs=jobs))))
+    opened = OpenStudy("key", study.rename(study.with_name("--json.yaml")))
+    _start_columns(
+        request, opened, [SimpleNamespace(label="mondrian, k = 5"), SimpleNamespace(label="mondrian, k = 20")]
+    )
+    assert started == [["evaluate", "compare", "./--json.yaml", "mondrian, k = 5", "mondrian, k = 20"]]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_the_ledger_has_purposes_side_by_side_and_commands_that_can_be_pasted(st
             return row.locator("td")
 
         expect(facts("Columns")).to_have_text(
-            ["<b>x</b>, naïve, sex", "<b>x</b>, sex", "not a purpose of the study file"]
+            ["<b>x</b>, naïve, sex", "<b>x</b>, sex", "no purpose: all that may be released"]
         )
         expect(facts("Spans of entries")).to_have_text(["all records", "none", "all records"])
         expect(facts("Methods")).to_have_text(["diffgen", "none", "mondrian"])

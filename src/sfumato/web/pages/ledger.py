@@ -25,6 +25,8 @@ from sfumato.web.spent_budget import ledger_summary
 from sfumato.web.workspace import OpenStudy
 
 _PATIENCE: Final = 120.0  # seconds for an export
+_WHOLE: Final = "whole study"  # what the ledger says of a release without a purpose
+_ALL: Final = "no purpose: all that may be released"
 _FORMS: Final = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 
@@ -96,7 +98,8 @@ def _purposes(declared: Study, entries: Sequence[Entry]) -> list[dict[str, Any]]
         found.append(
             {
                 "name": name,
-                "columns": None if purpose is None else purpose.attributes,
+                "columns": () if purpose is None else purpose.attributes,
+                "other": "" if purpose is not None else _ALL if name == _WHOLE else "not a purpose of the study file",
                 "span": None if purpose is None else str(purpose.span or "all records"),
                 "where": None if purpose is None else purpose.where,
                 "spans": list(spans),
