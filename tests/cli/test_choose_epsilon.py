@@ -24,3 +24,8 @@ def test_a_bound_is_rounded_up(run, study):
 def test_a_wrong_epsilon_is_refused_by_its_code(run, study):
     found = run("plan", study, "dp", "--epsilons", "0.1,none", "--json")
     assert found.code != 0 and '"SF-' in found.err
+
+
+def test_the_table_of_the_study_is_no_stand_in(run, study, folder):
+    found = run("plan", study, "dp", "--stand-in", str(folder / "people.csv"), "--json")
+    assert found.code == 2 and "SF-USAGE-452" in found.err

@@ -21,12 +21,13 @@ def children(pid, *words):
     return found
 
 
-def stop_child(pid, *words):
-    """Stop the next process that is started with these words, as soon as it is there; its number."""
+def stop_child(pid, *words, until=lambda: True):
+    """Stop the next process that is started with these words, as soon as it is there and this holds; its number."""
     for _ in range(60_000):
         for child in children(pid, *words):
-            os.kill(child, signal.SIGSTOP)
-            return child
+            if until():
+                os.kill(child, signal.SIGSTOP)
+                return child
         time.sleep(0.001)
     raise AssertionError("no such process was started")
 

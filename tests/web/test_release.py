@@ -4,10 +4,16 @@ import io
 import json
 import re
 import zipfile
+from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
+from sfumato.api import Study
+from sfumato.web.jobs import Job, Jobs
+from sfumato.web.pages.release import _parts
+from sfumato.web.rendering import fragment
 from tests.web.conftest import opened, serving
 from tests.web.small_study import key_of, write_adult
 from tests.web.stopped_process import going_on, stop_child
@@ -66,10 +72,12 @@ def test_a_private_release_is_made_verified_downloaded_and_reported(studied, chr
     expect(page.locator(".statement")).to_contain_text("ε = 0.5")
     _confirm(page, "dp", "0.5")
     page.get_by_role("button", name="Release dp at ε = 0.5").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("Releasing dp|dp is released"))
-    with opened(chromium, workbench) as other:  # a second tab sees the same job, or its end
-        other.goto(f"{workbench.origin}/s/{key}/release")
-        expect(other.get_by_role("heading", level=1)).to_contain_text(re.compile("Releasing dp|Release dp"))
+    with going_on(stop_child(workbench.process.pid, "release", "dp")):
+        expect(page.get_by_role("heading", level=1)).to_have_text("Releasing dp")
+        with opened(chromium, workbench) as other:  # a second tab sees the same job
+            other.goto(f"{workbench.origin}/s/{key}/release")
+            expect(other.get_by_role("heading", level=1)).to_have_text("Releasing dp")
+            expect(other.get_by_role("button", name="Cancel release")).to_be_visible()
     page.wait_for_url(re.compile(r"/release/made/\d+$"), timeout=60_000)
     expect(page.get_by_role("heading", level=1)).to_have_text("dp is released")
     expect(page.locator(".statement")).to_contain_text("ε-differentially private with ε = 0.5")
@@ -105,6 +113,72 @@ def test_an_edit_between_confirming_and_the_start_of_the_job_is_refused(studied)
     expect(page.locator(".notice.is-bad")).to_contain_text("SF-STUDY-641", timeout=60_000)
     expect(page.locator("#budget")).to_contain_text("ε = 2 of 2 left")
     assert not list(workbench.folder.glob("releases/*"))
+
+
+@pytest.mark.error_rate(0, reason="what is spent is looked at, and not what was drawn")
+@pytest.mark.parametrize("reserved", [False, True])
+def test_a_cancelled_release_publishes_nothing_and_gives_no_epsilon_back(studied, reserved):
+    """Cancelled before it reads the study, nothing is spent; once its entry is in the ledger, its ε stays spent."""
+    workbench, page, key = studied
+    study = Study.load(workbench.folder / "study.yaml")
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
+    _confirm(page, "dp", "0.5")
+    page.get_by_role("button", name="Release dp at ε = 0.5").click()
+    child = stop_child(
+        workbench.process.pid, "release", "dp", until=lambda: not reserved or study.ledger.entries("adult")
+    )
+    with going_on(child):
+        page.get_by_role("button", name="Cancel release").click()
+        expect(page.get_by_text("Cancelling does not give ε back")).to_be_visible()
+        page.wait_for_timeout(300)  # the request to cancel is answered at once, the job still stands
+    attempt = page.get_by_label("The last attempt")
+    expect(attempt).to_contain_text("Nothing was published", timeout=60_000)
+    expect(page.locator("#budget")).to_contain_text(f"ε = {'1.5' if reserved else '2'} of 2 left")
+    assert not list(workbench.folder.glob("releases/*/bundle"))
+    assert [entry.epsilon for entry in study.ledger.entries("adult")] == [Fraction(1, 2)] * reserved
+
+
+def test_the_time_left_is_said_as_the_command_says_it_or_as_its_steps_suggest(tmp_path):
+    def said(*lines):
+        (tmp_path / "err").write_text("".join(f"{json.dumps({'progress': line})}\n" for line in lines))
+        process = SimpleNamespace(poll=lambda: None)
+        job = Job(id="j", kind="release", study="s", command=(), folder=tmp_path, process=process)
+        job.started -= 60
+        return fragment("job_progress.html", job=job, event={"state": "running", **job.progress()}).striptags()
+
+    assert "about 2 minutes left" in said(
+        {"doing": "counting", "done": 0, "of": 1}, {"doing": "cutting, about 2 minutes left", "done": 1, "of": 9}
+    )
+    assert "about 3 min left" in said({"doing": "drawing", "done": 1, "of": 4})
+    assert "left" not in said({"doing": "drawing", "done": 0, "of": 1})
+
+
+def test_a_model_that_is_required_twice_is_in_the_plan_that_is_confirmed(studied):
+    workbench, page, key = studied
+    path = workbench.folder / "study.yaml"
+    twice = (
+        "[{distinct-l-diversity: {l: 2, attribute: occupation}}, {distinct-l-diversity: {l: 3, attribute: education}}]"
+    )
+    path.write_text(
+        path.read_text()
+        .replace("method: mondrian, k: 5", f"method: mondrian, k: 5, privacy: {twice}")
+        .replace("education: {role: quasi_identifier", "education: {role: sensitive")
+    )
+    plan = Study.load(path).plan("k5", check=False)
+    for step in ("release", "plan"):
+        page.goto(f"{workbench.origin}/s/{key}/{step}?release=k5")
+        shown = page.locator(".messages").first
+        for one in ("at least 2 different values of 'occupation'", "at least 3 different values of 'education'"):
+            assert any(one in sentence for sentence in plan.sentences)
+            expect(shown).to_contain_text(one.replace("'", ""))
+
+
+def test_a_job_that_was_let_go_of_is_none():
+    jobs = SimpleNamespace(get=Jobs(None).get)
+    request = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(workspace=SimpleNamespace(jobs=jobs))))
+    opened = SimpleNamespace(cache={"verify 3": "gone"})
+    found = _parts(request, opened, SimpleNamespace(entry=SimpleNamespace(id=3)))
+    assert found["verified"] is None and found["reporting"] is None
 
 
 def test_a_taxonomy_file_that_changed_since_the_plan_was_shown_is_noticed(studied):

@@ -112,3 +112,16 @@ def test_a_stand_in_is_measured_in_place_of_the_table(clinic, tmp_path):
     assert 0 <= point.marginals_1 <= 1 and 0 <= point.marginals_2 <= 1
     assert found.raw > 0.95  # the class is a function of age
     assert sorted(path.name for path in tmp_path.iterdir()) == ["public.parquet", "study.yaml"]
+
+
+@pytest.mark.parametrize("named", ["nowhere.parquet", "./nowhere.parquet"])
+def test_the_table_of_the_study_is_no_stand_in(clinic, tmp_path, monkeypatch, named):
+    """By a path from where the caller stands, or by an address; it is refused before it is looked for."""
+    monkeypatch.chdir(tmp_path)
+    with raises_code(UsageError, "SF-USAGE-452"):
+        clinic.choose_epsilon("staged", stand_in=named)
+    address = "postgresql://host/clinic?table=visits"
+    (tmp_path / "study.yaml").write_text(STUDY.replace("nowhere.parquet", address), encoding="utf-8")
+    for same in (address, "postgres://host:5432/clinic?schema=public&table=visits"):
+        with raises_code(UsageError, "SF-USAGE-452"):
+            sf.Study.load(tmp_path / "study.yaml").choose_epsilon("staged", stand_in=same)

@@ -429,7 +429,7 @@ def test_a_sweep_of_another_table_with_the_same_codes_is_made_anew(tmp_path):
     sweep = sf.sweep("mondrian", k=[5])
     first = sf.frontier(clinic("15", "16"), sweep, folder=tmp_path / "points", workers=1)
     again = sf.frontier(clinic("15", "31"), sweep, folder=tmp_path / "points", workers=1)
-    assert len(list((tmp_path / "points" / "points").iterdir())) == 6
+    assert len(list((tmp_path / "points" / "points").glob("*.json"))) == 6
     assert len(first.points) == len(again.points) == 1
 
 

@@ -16,6 +16,7 @@ from sfumato.tables.missing_tokens import find_missing_tokens, without_missing_t
 from sfumato.tables.open_table import open_source, reads_once
 from sfumato.tables.population import read_people
 from sfumato.tables.profile import profile_table
+from sfumato.tables.same_table import is_same_table
 
 __all__ = [
     "ENGINES",
@@ -33,6 +34,7 @@ __all__ = [
     "count_replaced",
     "count_values",
     "find_missing_tokens",
+    "is_same_table",
     "open_source",
     "profile_table",
     "read_people",

@@ -18,9 +18,9 @@ from sfumato.tables.missing_tokens import without_missing_tokens
 from sfumato.tables.postgres.postgres_engine import POSTGRES
 from sfumato.tables.spark.spark_engine import adopt_frame, adopt_ibis, is_frame
 
-__all__ = ["DUCKDB", "ENGINES", "POSTGRES", "SourceTable", "open_source", "reads_once"]
+__all__ = ["DUCKDB", "ENGINES", "POSTGRES", "SCHEME", "SourceTable", "open_source", "paths_of", "reads_once"]
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: one is a drive
 _CSV = (".csv", ".tsv", ".tab", ".txt")
 _PARQUET = (".parquet", ".pq")
 
@@ -61,7 +61,7 @@ def reads_once(source: Any) -> bool:
 
 def _open_table(source: Any, declared: Source, folder: Path, limits: Limits, *, private: bool) -> SourceTable:
     if isinstance(source, (str, Path)):
-        scheme = _SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
+        scheme = SCHEME.match(source) if isinstance(source, str) and not (folder / source).exists() else None
         if scheme is None:
             return _open_files(source, declared, folder, limits, private=private)
         _refuse_csv_fields(declared, "it is not a CSV file")
@@ -112,7 +112,7 @@ def _engine(scheme: str) -> Engine:
 
 
 def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits, *, private: bool) -> SourceTable:
-    paths = _paths(base, str(source))
+    paths = paths_of(base, str(source))
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise SourceError(
@@ -125,7 +125,7 @@ def _open_files(source: str | Path, declared: Source, base: Path, limits: Limits
     return DUCKDB.parquet(paths, name=name, limits=limits)
 
 
-def _paths(base: Path, source: str) -> list[Path]:
+def paths_of(base: Path, source: str) -> list[Path]:
     """The files that a source names: the one of that very name, or, if there is none, those that match it.
 
     Only what the source says is a pattern. The folder of the study is a place, whatever marks are in its name.

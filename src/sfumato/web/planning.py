@@ -5,12 +5,13 @@ The plan that also looks at the table (how many records are left out) is a job: 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import log10
 from typing import Any, Final
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -20,8 +21,10 @@ from sfumato.privacy.models.differential_privacy import membership_advantage, od
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
-from sfumato.web.editing.method_forms import ReleaseForm
+from sfumato.web.column_rows import PAGE, columns_of
+from sfumato.web.editing.method_forms import PRIVACY, ReleaseForm
 from sfumato.web.editing.study_document import StudyDocument
+from sfumato.web.workspace import OpenStudy
 from sfumato.workflow import EpsilonChoice, Plan
 
 GRID: Final = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
@@ -49,26 +52,40 @@ class Outcome:
 
 
 def outcome_of(
-    document: StudyDocument, draft: ReleaseForm, *, within: str = "", records: str = "", expect: bool = True
+    document: StudyDocument, draft: ReleaseForm, *, within: str = "", records: str = "", models: Any = None
 ) -> Outcome:
-    """Plan a release that is on the page and perhaps not in the study file yet."""
-    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
+    """Plan a release that is on the page and perhaps not in the study file yet.
 
+    ``models`` are the privacy models as the study file has them, where the form cannot show them all.
+    """
     name = draft.name or _DRAFT
     try:
-        declared = document.set("releases", name, value=draft.settings()).study()
-        studied = Studied(declared)
-        plan = studied.plan(name, check=False)
-        view = tailor(declared, draft.purpose or None, METHODS[draft.method].needs)
+        settings = draft.settings() if models is None else {**draft.settings(), PRIVACY: models}
+        declared = document.set("releases", name, value=settings).study()
+    except SfumatoError as error:
+        return Outcome(error=error)
+    found = declared_outcome(declared, name)
+    return _with_expected(found, declared, name, within, records) if found.plan is not None and draft.private else found
+
+
+def declared_outcome(declared: Study, name: str) -> Outcome:
+    """Plan a release that the study declares, as it is declared."""
+    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
+
+    try:
+        plan = Studied(declared).plan(name, check=False)
+        view = tailor(declared, plan.recipe.purpose, METHODS[plan.recipe.method].needs)
     except SfumatoError as error:
         return Outcome(error=error)
     released = tuple(a.name for a in view.attributes)
-    found = Outcome(plan=plan, released=released, withheld=tuple(n for n in declared.attributes if n not in released))
-    return _with_expected(found, studied, name, within, records) if expect and draft.private else found
+    return Outcome(plan=plan, released=released, withheld=tuple(n for n in declared.attributes if n not in released))
 
 
-def _with_expected(found: Outcome, studied: Any, name: str, within: str, records: str) -> Outcome:
+def _with_expected(found: Outcome, declared: Study, name: str, within: str, records: str) -> Outcome:
+    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
+
     assert found.plan is not None and found.plan.epsilon is not None, "it spends ε"
+    studied = Studied(declared)
     asked = sorted({*map(parse_epsilon, GRID), found.plan.epsilon})
     unsolved = None
     try:
@@ -214,7 +231,20 @@ def _against_epsilon(
     }
 
 
-def linked(sentence: str, study: Study | None, columns: str) -> Markup:
+def columns_link(opened: OpenStudy) -> Callable[[str], str]:
+    """The address of a column by its name: its row, which on a page of very many columns is found by the filter."""
+    found, page = columns_of(opened), f"/s/{opened.key}/columns"
+
+    def address(name: str) -> str:
+        row = found.named(name)
+        if row is None:
+            return page
+        return f"{page}#open-{row.number}" if row.number < PAGE else f"{page}?find={quote(name)}#open-{row.number}"
+
+    return address
+
+
+def linked(sentence: str, study: Study | None, columns: Callable[[str], str]) -> Markup:
     """A sentence in which the names of attributes lead to their columns. Names may hold anything, so all is escaped."""
     names = sorted(study.attributes, key=len, reverse=True) if study is not None else []
     symbol = sentence[1:2] == " " and sentence[:1] != "a"  # `h is chosen …`: a parameter keeps its case
@@ -228,6 +258,6 @@ def linked(sentence: str, study: Study | None, columns: str) -> Markup:
         if not match[1] and match.start() < listed:  # a word of ours that is also the name of a column
             continue
         found += Markup("{}").format(said[place : match.start()])
-        found += Markup('<a href="{}"><code>{}</code></a>').format(columns, match[2])
+        found += Markup('<a href="{}"><code>{}</code></a>').format(columns(match[2]), match[2])
         place = match.end()
     return found + Markup("{}").format(said[place:])

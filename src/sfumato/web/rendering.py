@@ -1,7 +1,7 @@
 """Pages from templates: everything that is not marked as safe by us is escaped, whoever wrote it."""
 
+import shlex
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -9,12 +9,14 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import SfumatoError, UsageError
 from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
-from sfumato.web.open_points import budget_shares, open_points, planned_releases
+from sfumato.web.jobs import Job, path_argument
+from sfumato.web.open_points import open_points
 from sfumato.web.server.guard import REQUEST_TOKEN
+from sfumato.web.spent_budget import budget_of
 from sfumato.web.tour_steps import tour_of
 from sfumato.web.workspace import OpenStudy, Workspace
 from sfumato.wording import sentence
@@ -101,12 +103,29 @@ def shell(opened: OpenStudy, step: str, command: str | None = None, *, entry: Se
         "document": document,
         "declared": declared,
         "problem": problem,
-        "budget": None if declared is None else budget_of(declared),
+        "budget": budget_of(opened, declared, problem),
         "points": open_points(opened, problem),
-        "command": command or f"sfumato check {opened.path.name}",
+        "command": command or shown_command("check", path_argument(opened.path.name)),
         "shown": document.around(*entry),
         "unsaved": False,
     }
+
+
+def shown_command(*arguments: str) -> str:
+    """A command as a person would type it in a shell: names with blanks or other marks stand in quotes.
+
+    >>> shown_command("plan", "my study.yaml", "dp")
+    "sfumato plan 'my study.yaml' dp"
+    """
+    return shlex.join(["sfumato", *arguments])
+
+
+def known_job(request: Request, name: str | None) -> Job | None:
+    """A job by its id; None where there is none, or where it was let go of, as the oldest of very many are."""
+    try:
+        return None if name is None else workspace(request).jobs.get(name)
+    except UsageError:
+        return None
 
 
 def load(opened: OpenStudy) -> tuple[Study | None, SfumatoError | None]:
@@ -115,25 +134,3 @@ def load(opened: OpenStudy) -> tuple[Study | None, SfumatoError | None]:
         return opened.document().study(), None
     except SfumatoError as error:
         return None, error
-
-
-def budget_of(declared: Study) -> dict[str, Any] | None:
-    """What is spent of the budget and what is left; None where the study declares none, or its ledger is lost."""
-    if declared.budget is None:
-        return None
-    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
-
-    try:
-        ledger = Studied(declared).ledger
-        spent, entries = ledger.spent(declared.name, None), ledger.entries(declared.name)
-    except SfumatoError:
-        return None
-    planned = sum(planned_releases(declared, entries).values(), Fraction(0))
-    return {
-        "total": show(declared.budget),
-        "left": show(declared.budget - spent),
-        "spent": show(spent),
-        "planned": show(planned) if planned else "",
-        "fits": spent + planned <= declared.budget,
-        **budget_shares(declared.budget, spent, planned),
-    }

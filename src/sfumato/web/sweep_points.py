@@ -1,8 +1,9 @@
 """Candidates of a sweep as a page shows them: as they are stored while it runs, and as it gave them in the end."""
 
+import datetime as dt
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,9 +12,10 @@ from sfumato.evaluate.measures import MEASURES
 from sfumato.frontier import NO_BETTER, NOTHING, Axis, Point, Spread, average_draws, efficient, no_better_than_nothing
 from sfumato.frontier.choose import Choice
 from sfumato.study.recipe import Chosen, Recipe
-from sfumato.workflow.sweeping.stored_points import digest
+from sfumato.workflow.sweeping.stored_points import LATEST, digest
 
 BASELINE: Final = "baseline"
+FAILED: Final = "failed"
 _ENDS: Final = f"{NOTHING}, everything published"  # what the legend calls the baselines
 _OBLIQUE: Final = "M-.7,-.7L.7,.7M-.7,.7L.7,-.7"  # a cross for the two baselines
 SHAPES: Final = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
@@ -25,7 +27,6 @@ class Candidate:
 
     point: Point
     efficient: bool
-    number: int
     no_better: bool = False  # than a table without any quasi-identifier
 
     @property
@@ -60,26 +61,89 @@ def axis_of(name: str) -> Axis:
     return Axis(name=name, title=found.title, better=found.better, unit=found.unit)
 
 
-def stored(folder: Path, since: float) -> list[Point]:
-    """The points that were written to a folder since a time; the draws of a candidate together."""
-    draws: dict[str, list[Point]] = {}
-    for file in sorted(folder.glob("*.json")):
-        try:
-            if file.stat().st_mtime < since:
-                continue
-            one = json.loads(file.read_text(encoding="utf-8"))
-            key = digest({name: one.get(name) for name in ("baseline", "method", "parameters")})
-            draws.setdefault(key, []).append(_stored_point(one))
-        except (OSError, ValueError, KeyError, TypeError):  # half of an older version's file is no point
-            continue
-    return [average_draws(found) for found in draws.values()]
+@dataclass(frozen=True, kw_only=True)
+class StoredSweep:
+    """What a sweep listed when it last began, and the points of it that are stored by now."""
+
+    sweep: str
+    purpose: str
+    x: str
+    y: str
+    measures: tuple[str, ...]
+    repeats: int
+    began: float  # seconds since 1970
+    points: tuple[Point, ...]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What it was started with, as the page asks for it."""
+        return {
+            "sweep": self.sweep, "purpose": self.purpose, "x": self.x, "y": self.y,
+            "measures": list(self.measures), "repeats": self.repeats,
+        }  # fmt: skip
+
+    @property
+    def day(self) -> str:
+        """When it began."""
+        return f"{dt.datetime.fromtimestamp(self.began, dt.UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def stored(folder: Path) -> StoredSweep | None:
+    """The points of the latest sweep of a folder, the draws of a candidate together; None if it lists none.
+
+    The sweep lists the files of its own candidates on its own table (`PointFiles.keep_list`), so a point that an
+    earlier start stored is among them, and one of another grid or of another state of the table is not.
+    """
+    try:
+        file = folder / "points" / LATEST
+        began = file.stat().st_mtime
+        said = json.loads(file.read_text(encoding="utf-8"))
+        return StoredSweep(
+            sweep=str(said["sweep"]), purpose=str(said["purpose"] or ""), x=str(said["x"]), y=str(said["y"]),
+            measures=tuple(map(str, said["measures"])), repeats=int(said["repeats"]), began=began,
+            points=tuple(point for one in said["points"] if (point := _listed_point(file.parent, one)) is not None),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
+        return None
+
+
+def latest(folder: Path, sweeps: Collection[str], purposes: Collection[str]) -> StoredSweep | None:
+    """The sweep that began last, of all that are stored below a folder and that the study still declares."""
+    found = [one for place in folder.glob(f"*/points/{LATEST}") if (one := stored(place.parent.parent)) is not None]
+    known = [one for one in found if one.sweep in sweeps and (not one.purpose or one.purpose in purposes)]
+    return max(known, key=lambda one: one.began, default=None)
+
+
+def _listed_point(folder: Path, one: Mapping[str, Any]) -> Point | None:
+    """A candidate with the draws that are stored; None if none is yet."""
+    stated = one["recipe"]
+    plain = Point(
+        label=str(one["label"]), series=str(one["series"]), family=str(one["family"]), failure=one["failure"],
+        recipe=None if stated is None else _recipe(stated["method"], stated["parameters"], stated["purpose"]),
+    )  # fmt: skip
+    if plain.failure is not None:
+        return replace(plain, series=FAILED, recipe=None)
+    draws = [found for name in one["files"] if (found := _stored_draw(folder / Path(name).name, plain)) is not None]
+    return average_draws(draws) if draws else None
+
+
+def _stored_draw(file: Path, plain: Point) -> Point | None:
+    try:
+        one = json.loads(file.read_text(encoding="utf-8"))
+        return replace(
+            plain, numbers={str(name): float(value) for name, value in one["numbers"].items()},
+            refused=dict(one["refused"]), facts=dict(one["facts"]), seconds=float(one["seconds"]),
+            failure=one["failure"],
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError):  # it is to come, or half of an older version's file
+        return None
 
 
 def finished(result: Mapping[str, Any]) -> list[Point]:
     """The points that a sweep printed, failures and baselines among them."""
     found = [_printed_point(one) for one in (*result["points"], *result["baselines"])]
     failed = [
-        Point(label=str(one.get("label", "")), series="failed", family="", failure=str(one["why"]))
+        Point(label=str(one.get("label", "")), series=FAILED, family="", failure=str(one["why"]))
         for one in result["failures"]
         if isinstance(one, Mapping)
     ]
@@ -94,12 +158,12 @@ def candidates(points: Iterable[Point], x: str, y: str, shown: Sequence[str] | N
     best = {id(point) for point in efficient(there, axis_of(x), axis_of(y))}
     worse = {id(point) for point in no_better_than_nothing(there, every, axis_of(x), axis_of(y))}
     order = sorted(every, key=lambda p: (not p.has(x, y), p.series == BASELINE, p.numbers.get(x, 0.0), p.label))
-    return [Candidate(point, id(point) in best, n, id(point) in worse) for n, point in enumerate(order)]
+    return [Candidate(point, id(point) in best, id(point) in worse) for point in order]
 
 
 def series_of(points: Iterable[Point]) -> list[str]:
     """The methods with their privacy models, each once."""
-    return list(dict.fromkeys(point.series for point in points if point.series not in {BASELINE, "failed"}))
+    return list(dict.fromkeys(point.series for point in points if point.series not in {BASELINE, FAILED}))
 
 
 def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Sequence[str]) -> str:
@@ -180,18 +244,6 @@ def _scale(rows: Sequence[Mapping[str, Any]], which: str, *, log: bool) -> dict[
 def _end(point: Point, measure: str, which: str) -> float:
     spread = point.spread.get(measure)
     return point.numbers[measure] if spread is None else float(getattr(spread, which))
-
-
-def _stored_point(one: Mapping[str, Any]) -> Point:
-    numbers = {str(name): float(value) for name, value in one["numbers"].items()}
-    plain = Point(
-        label=str(one["label"]), series=BASELINE, family="", numbers=numbers, refused=dict(one.get("refused") or {}),
-        facts=dict(one.get("facts") or {}), seconds=float(one.get("seconds") or 0), failure=one.get("failure"),
-    )  # fmt: skip
-    if "baseline" in one:
-        return plain
-    recipe = _recipe(one["method"], one["parameters"], one.get("purpose"))
-    return replace(plain, series=str(one["method"]), recipe=recipe)
 
 
 def _printed_point(one: Mapping[str, Any]) -> Point:

@@ -10,7 +10,7 @@ from sfumato.workflow.attack import attack_attributes, attack_intersect, attack_
 from sfumato.workflow.audit_release import audit_recipe
 from sfumato.workflow.check_study import domain_violations
 from sfumato.workflow.check_table import TableCheck, verify_table
-from sfumato.workflow.choose_epsilon import EPSILONS, EpsilonChoice, EpsilonPoint, choose_epsilon
+from sfumato.workflow.choose_epsilon import EPSILONS, EpsilonChoice, EpsilonPoint, choose_epsilon, refuse_own_table
 from sfumato.workflow.compare_columns import ColumnComparison, compare_columns
 from sfumato.workflow.evaluate import (
     evidence_of_bundle,
@@ -71,6 +71,7 @@ __all__ = [
     "plan",
     "plan_learning",
     "published_words",
+    "refuse_own_table",
     "release",
     "report_after",
     "run_frontier",

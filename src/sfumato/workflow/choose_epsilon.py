@@ -26,6 +26,7 @@ from sfumato.study.purpose import tailor
 from sfumato.study.recipe import Recipe
 from sfumato.study.study import Study
 from sfumato.study.view import View
+from sfumato.tables import is_same_table
 from sfumato.workflow.accuracy import accuracy
 from sfumato.workflow.sweep import run_frontier
 
@@ -122,8 +123,10 @@ def choose_epsilon(
     """The expected errors of a release at several ε, and the smallest ε at which 95 % of counts are ``within`` so many.
 
     ``records`` is about how many records the table has, as far as that is public: some methods plan by it. ``stand_in``
-    is a public table with the study's columns: a path, a URL, or a table in memory.
+    is a public table with the study's columns: a path, a URL, or a table in memory. The study's own table is refused.
     """
+    if stand_in is not None:
+        refuse_own_table(study, stand_in)
     method = build(recipe)
     if method.spends is None:
         raise StudyError(
@@ -145,6 +148,17 @@ def choose_epsilon(
     solved = None if within is None else _solve(method, view, within, records)
     found = EpsilonChoice(method=recipe.method, points=points, solved=solved)
     return found if stand_in is None else _on_stand_in(study, recipe, method, found, stand_in, progress)
+
+
+def refuse_own_table(study: Study, stand_in: object) -> None:
+    """Refuse the study's own table as a stand-in, before it is read: an ε that is chosen on it is covered by nothing.
+
+    The two are compared by name (`is_same_table`): the file, whatever leads to it, or the table that an address names.
+    """
+    if is_same_table(study.source, _source(stand_in), base=study.base):
+        raise UsageError(
+            "the stand-in is the table of this study", "name another table, which is public", code="SF-USAGE-452"
+        )
 
 
 def _number(epsilon: object) -> Any:

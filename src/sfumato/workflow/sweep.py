@@ -103,8 +103,13 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
     foreign = [_measure_draft(point, table, shown) for point, shown in _foreign(study, table, tables or {}, progress)]
+    candidates = [
+        _describe_candidate(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)
+    ]
+    said = {"sweep": name, "purpose": purpose, "x": measure_name(x), "y": measure_name(y), "repeats": repeats}
+    files.keep_list({**said, "measures": list(map(measure_name, measures))}, _listed(candidates, table, repeats))
     baselines = _baselines(table, files, names, progress)
-    tried = _measure_candidates(table, recipes, files, names, count, repeats, progress)
+    tried = _measure_candidates(candidates, table, files, names, count, repeats, progress)
     found = Frontier(
         study=study.name, purpose=purpose, x=axes[measure_name(x)], y=axes[measure_name(y)], axes=axes,
         tried=(*tried, *foreign), baselines=baselines, folder=folder,
@@ -174,17 +179,17 @@ def _workers(asked: int | None) -> int:
 def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress: Progress) -> tuple[Point, ...]:
     found = []
     for name, show in BASELINES.items():
-        what = {"baseline": name}
+        what = _baseline_draft(name)
         kept = files.find(what, names)
         if kept is None:
             progress("measuring the table itself", 0, 1)
             began = time.monotonic()
             shown = show(table.view, table.raw.cells, table.raw.sets)
-            point = _measure_draft(Point(label=name, series="baseline", family=name), table, shown)
+            point = _measure_draft(_baseline_point(name), table, shown)
             point = replace(point, seconds=time.monotonic() - began)
             files.keep(what, point_fields(point))
         else:
-            point = _restore_point(Point(label=name, series="baseline", family=name), kept)
+            point = _restore_point(_baseline_point(name), kept)
         found.append(point)
     return tuple(found)
 
@@ -201,18 +206,15 @@ def _foreign(study: Study, table: Table, given: Mapping[str, Any], progress: Pro
 
 
 def _measure_candidates(
+    points: Sequence[Point],
     table: Table,
-    recipes: Sequence[Recipe],
     files: PointFiles,
     names: tuple[str, ...],
     workers: int,
     repeats: int,
     progress: Progress,
 ) -> tuple[Point, ...]:
-    """Every candidate as a point. What is made, kept on file and counted is its draws: one, or ``repeats``."""
-    points = [
-        _describe_candidate(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)
-    ]
+    """Every candidate measured. What is made, kept on file and counted is its draws: one, or ``repeats``."""
     draws = {n: _draws(point, repeats) for n, point in enumerate(points) if point.failure is None}
     found: dict[Draw, Point] = {}
     todo: list[tuple[Draw, Point]] = []
@@ -237,6 +239,25 @@ def _measure_candidates(
         average_draws([found[n, which] for which in draws[n]]) if n in draws else point
         for n, point in enumerate(points)
     )
+
+
+def _listed(candidates: Sequence[Point], table: Table, repeats: int) -> list[tuple[Point, Sequence[Mapping[str, Any]]]]:
+    """Every baseline and candidate with what makes each of its draws; one that cannot be made has none."""
+    found: list[tuple[Point, Sequence[Mapping[str, Any]]]] = [
+        (_baseline_point(name), [_baseline_draft(name)]) for name in BASELINES
+    ]
+    for point in candidates:
+        draws = [] if point.failure is not None else _draws(point, repeats)
+        found.append((point, [_what(point, draw, table) for draw in draws]))
+    return found
+
+
+def _baseline_point(name: str) -> Point:
+    return Point(label=name, series="baseline", family=name)
+
+
+def _baseline_draft(name: str) -> dict[str, Any]:
+    return {"baseline": name}
 
 
 def _draws(point: Point, repeats: int) -> list[int | None]:

@@ -111,17 +111,29 @@ def made_release(opened: OpenStudy, declared: Study, number: int) -> MadeRelease
 
 def folder_of(opened: OpenStudy, declared: Study, sha256: str) -> Path | None:
     """The folder below the study's releases whose manifest has this SHA-256."""
-    hashes: dict[tuple[str, int, int], str] = opened.cache.setdefault("manifests", {})
+    return bundle_folders(opened, declared).get(sha256)
+
+
+def bundle_folders(opened: OpenStudy, declared: Study) -> dict[str, Path]:
+    """The folders below the study's releases by the SHA-256 of their manifests, the first of those that are the same.
+
+    A manifest that is as it was is not read again.
+    """
+    before: dict[tuple[str, int, int], str] = opened.cache.get("manifests", {})
+    hashes: dict[tuple[str, int, int], str] = {}
+    found: dict[str, Path] = {}
     for place in sorted((declared.base / "releases").glob(f"*/bundle/{MANIFEST}")):
-        if not stat.S_ISREG(_mode(place)) or place.stat().st_size > _LARGEST_MANIFEST:
+        try:
+            facts = place.lstat()
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_MANIFEST:
+                continue
+            key = (str(place), facts.st_mtime_ns, facts.st_size)
+            hashes[key] = before.get(key) or hashlib.sha256(place.read_bytes()).hexdigest()
+        except OSError:  # it was removed meanwhile, or nobody may read it
             continue
-        facts = place.stat()
-        key = (str(place), facts.st_mtime_ns, facts.st_size)
-        if key not in hashes:
-            hashes[key] = hashlib.sha256(place.read_bytes()).hexdigest()
-        if hashes[key] == sha256:
-            return place.parent.parent
-    return None
+        found.setdefault(hashes[key], place.parent.parent)
+    opened.cache["manifests"] = hashes
+    return found
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

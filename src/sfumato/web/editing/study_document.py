@@ -276,3 +276,8 @@ def _line_end(text: str) -> str:
 
 def _hash(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
+
+
+def entry_hash(document: StudyDocument, *keys: str) -> str:
+    """A name of what the file says at a place, to notice that it was changed elsewhere meanwhile."""
+    return hashlib.sha256(repr(document.get(*keys) if keys[-1] else None).encode()).hexdigest()[:16]

@@ -4,7 +4,20 @@ from typing import Final
 
 from starlette.routing import Route
 
-from sfumato.web.pages import columns, frontier, jobs, ledger, plan, receiver, release, risk, start, taxonomies, tour
+from sfumato.web.pages import (
+    columns,
+    frontier,
+    jobs,
+    ledger,
+    plan,
+    purposes,
+    receiver,
+    release,
+    risk,
+    start,
+    taxonomies,
+    tour,
+)
 
 ROUTES: Final[list[Route]] = [
     *start.ROUTES,
@@ -12,6 +25,7 @@ ROUTES: Final[list[Route]] = [
     *columns.ROUTES,
     *taxonomies.ROUTES,
     *plan.ROUTES,
+    *purposes.ROUTES,
     *frontier.ROUTES,
     *release.ROUTES,
     *ledger.ROUTES,

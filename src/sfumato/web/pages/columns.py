@@ -38,7 +38,7 @@ def show(request: Request) -> Response:
     """The whole page."""
     opened = open_study(request)
     _describe_at_first(request, opened)
-    return page(request, "columns.html", **_shown(opened))
+    return page(request, "columns.html", **_shown(opened, find=request.query_params.get("find", "")))
 
 
 def _describe_at_first(request: Request, opened: OpenStudy) -> None:

@@ -1,11 +1,14 @@
 """The frontier: many drafts, measured and compared, and the choice among them."""
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from json import dumps
 from pathlib import Path
-from shlex import quote
+from threading import Lock
 from typing import Any, Final
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
@@ -15,7 +18,7 @@ from starlette.routing import Route
 
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.evaluate.measures import MEASURES
-from sfumato.file_names import checked_file_name, file_stem
+from sfumato.file_names import checked_file_name, is_file_name
 from sfumato.frontier import NO_BETTER, WHY_NO_BETTER, Point, default_sweep, sweep_from_settings
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
@@ -23,8 +26,18 @@ from sfumato.web.compared_columns import columns_of
 from sfumato.web.editing.method_forms import read_yaml
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
-from sfumato.web.sweep_points import BASELINE, Candidate, candidates, finished, plot, series_of, stored
+from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.sweep_points import (
+    BASELINE,
+    Candidate,
+    StoredSweep,
+    candidates,
+    finished,
+    latest,
+    plot,
+    series_of,
+    stored,
+)
 from sfumato.web.workspace import OpenStudy
 from sfumato.workflow.sweeping.stored_points import digest
 
@@ -33,6 +46,9 @@ _DEFAULT: Final = "default"  # the sweep that follows from the roles
 _REPEATS: Final = 5
 _MOST_SHOWN: Final = 500
 _NEW: Final = "page"
+_STARTING: Final = Lock()  # two tabs that start at once: the second sees the job of the first
+_LONGEST: Final = 40  # characters of the name of a release that a candidate gives
+_LETTERS: Final = str.maketrans({"ε": "e", "δ": "delta", "α": "alpha", "β": "beta", "′": ""})
 
 
 def show(request: Request) -> Response:
@@ -42,7 +58,8 @@ def show(request: Request) -> Response:
     if declared is None or not declared.attributes:
         return page(request, "frontier_empty.html", **shell(opened, "frontier"), error=problem)
     job = _job(request, opened)
-    asked = _asked(opened)
+    earlier = _earlier(opened, declared, job)
+    asked = _asked(opened, earlier)
     named = request.query_params.get("sweep") or asked["sweep"] or next(iter(declared.sweeps), _DEFAULT)
     return page(
         request,
@@ -53,7 +70,7 @@ def show(request: Request) -> Response:
             command=_command(opened, asked if job else {**asked, "sweep": named}),
             entry=("sweeps", named),
         ),
-        sweeps=[*declared.sweeps] or [_DEFAULT],
+        sweeps=_sweeps(declared),
         sweep=named,
         grids=_grids(opened, declared, named, asked["purpose"] or None),
         methods=[name for name in METHODS if not name.startswith("_")],
@@ -62,7 +79,7 @@ def show(request: Request) -> Response:
         asked=asked,
         job=job,
         editable=named if named != _DEFAULT else _NEW,
-        **_shown(opened, job, request.query_params),
+        **_shown(opened, job, earlier, request.query_params),
     )
 
 
@@ -70,8 +87,9 @@ def points(request: Request) -> Response:
     """The plot and the table, as far as the sweep is."""
     opened = open_study(request)
     job = _job(request, opened)
+    earlier = _earlier(opened, load(opened)[0], job)
     return HTMLResponse(
-        fragment("frontier_points.html", study=opened, job=job, **_shown(opened, job, request.query_params))
+        fragment("frontier_points.html", study=opened, job=job, **_shown(opened, job, earlier, request.query_params))
     )
 
 
@@ -100,7 +118,7 @@ def save_sweep(request: Request, form: FormData) -> Response:
     new = document.set("sweeps", name, value=settings)
     new.study()
     new.save()
-    return go(f"/s/{opened.key}/frontier?sweep={name}")
+    return go(f"/s/{opened.key}/frontier?sweep={quote(name)}")
 
 
 @posted
@@ -110,20 +128,21 @@ def start(request: Request, form: FormData) -> Response:
     declared, problem = load(opened)
     if declared is None:
         raise problem or UsageError("the study is not complete", "correct it", code="SF-USAGE-466")
-    job = _job(request, opened)
-    if job is not None and job.state == "running":
-        raise UsageError("a sweep is running already", "wait for it, or cancel it", code="SF-USAGE-467")
     asked = {
-        "sweep": _text(form, "sweep"),
-        "purpose": _text(form, "purpose"),
+        "sweep": _named("the sweep", form),
+        "purpose": _named("the purpose", form),
         "x": _known(_text(form, "x") or _X),
         "y": _known(_text(form, "y") or _Y),
         "measures": [_known(str(name)) for name in form.getlist("measure")],
         "repeats": _whole(_text(form, "repeats") or str(_REPEATS)),
     }
-    opened.cache["frontier"] = asked
-    opened.cache["frontier since"] = time.time()
-    workspace(request).jobs.start("frontier", _arguments(opened, asked), cwd=opened.path.parent, study=opened.key)
+    with _STARTING:
+        job = _job(request, opened)
+        if job is not None and job.state == "running":
+            raise UsageError("a sweep is running already", "wait for it, or cancel it", code="SF-USAGE-467")
+        since = time.time()
+        workspace(request).jobs.start("frontier", _arguments(opened, asked), cwd=opened.path.parent, study=opened.key)
+        opened.cache["frontier"], opened.cache["frontier since"] = asked, since  # only if it was not refused
     return go(f"/s/{opened.key}/frontier")
 
 
@@ -131,11 +150,11 @@ def start(request: Request, form: FormData) -> Response:
 def compare(request: Request, form: FormData) -> Response:
     """Two candidates side by side."""
     opened = open_study(request)
-    every = {one.label: one for one in _points(opened, _job(request, opened))}
+    every = _by_name(request, opened)
     chosen = [every[str(name)] for name in form.getlist("candidate") if str(name) in every]
     if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
         raise UsageError(f"{len(chosen)} candidates are chosen", "choose two of them", code="SF-USAGE-468")
-    pair = [Candidate(point, efficient=False, number=n) for n, point in enumerate(chosen)]
+    pair = [Candidate(point, efficient=False) for point in chosen]
     raw = every.get("everything published")
     names = list(dict.fromkeys(name for point in chosen for name in (*point.numbers, *point.refused)))
     columns = _start_columns(request, opened, [point for point in chosen if point.recipe is not None])
@@ -144,7 +163,7 @@ def compare(request: Request, form: FormData) -> Response:
             "frontier_compare.html",
             study=opened,
             pair=pair,
-            raw=None if raw is None else Candidate(raw, efficient=False, number=0),
+            raw=None if raw is None else Candidate(raw, efficient=False),
             names=names,
             measures=MEASURES,
             facts=list(dict.fromkeys(name for point in chosen for name in point.facts)),
@@ -158,12 +177,12 @@ def _start_columns(request: Request, opened: OpenStudy, chosen: list[Point]) -> 
     """Start to compare them column by column: both are made again, which takes a while."""
     if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
         return ""
-    asked = _asked(opened)
+    asked = _asked(opened, _earlier(opened, load(opened)[0], _job(request, opened)))
     named = [] if asked["sweep"] in ("", _DEFAULT) else ["--sweep", asked["sweep"]]
     purpose = ["--purpose", asked["purpose"]] if asked["purpose"] else []
     repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
     labels = [point.label for point in chosen]
-    arguments = ["evaluate", "compare", opened.path.name, *labels, *purpose, *named, *repeats]
+    arguments = ["evaluate", "compare", path_argument(opened.path.name), *labels, *purpose, *named, *repeats]
     last = next(iter(workspace(request).jobs.of(opened.key, "compare")), None)
     if last is not None and last.state == "running":
         last.cancel()
@@ -188,7 +207,7 @@ def columns(request: Request) -> Response:
             found=found,
             columns=[] if found is None else columns_of(found),
             drawn=_drawn(found),
-            command=" ".join(map(quote, job.command)),
+            command=shown_command(*job.command[1:]),
         )
     )
 
@@ -197,19 +216,32 @@ def columns(request: Request) -> Response:
 def release(request: Request, form: FormData) -> Response:
     """Declare a candidate as a release of the study, chosen on the raw table, and go to its plan."""
     opened = open_study(request)
-    every = {one.label: one for one in _points(opened, _job(request, opened))}
+    every = _by_name(request, opened)
     point = every.get(_text(form, "candidate"))
     if point is None or point.recipe is None:
         raise UsageError("there is no such candidate", "choose one of the table", code="SF-USAGE-469")
-    document = opened.document()
-    taken = set(document.get("releases") or {})
-    settings = Candidate(point, efficient=False, number=0).settings
-    stem = file_stem(_text(form, "name") or point.label) or point.recipe.method
-    name = next(n for n in (stem, *(f"{stem}-{k}" for k in range(2, 10_000))) if n not in taken)
-    new = document.set("releases", name, value=settings)
-    new.study()
-    new.save()
-    return go(f"/s/{opened.key}/plan?release={name}")
+    settings = Candidate(point, efficient=False).settings
+    with opened.editing:  # a second press sees what the first has written
+        document = opened.document()
+        found = document.get("releases")
+        declared = found if isinstance(found, Mapping) else {}
+        name = next(n for n in _release_names(point) if n not in declared)
+        new = document.set("releases", name, value=settings)
+        same = next((n for n, other in declared.items() if other == new.get("releases", name)), None)
+        if same is None:
+            new.study()
+            new.save()
+    return go(f"/s/{opened.key}/plan?release={quote(name if same is None else str(same))}")
+
+
+def _release_names(point: Point) -> Iterator[str]:
+    """Names for a release of a candidate, short and in plain letters: they are typed, and name a folder."""
+    assert point.recipe is not None, "only candidates are released"
+    stem = re.sub(r"[^A-Za-z0-9.]+", "-", point.label.translate(_LETTERS).replace(" = ", "")).strip("-.")
+    stem = stem[:_LONGEST].strip("-.")
+    if not is_file_name(stem):
+        stem = point.recipe.method
+    return (stem if k == 1 else f"{stem}-{k}" for k in count(1))
 
 
 def _drawn(found: Mapping[str, Any] | None) -> int:
@@ -222,9 +254,28 @@ def _job(request: Request, opened: OpenStudy) -> Job | None:
     return next(iter(workspace(request).jobs.of(opened.key, "frontier")), None)
 
 
-def _asked(opened: OpenStudy) -> dict[str, Any]:
+def _sweeps(declared: Study) -> list[str]:
+    return [*declared.sweeps] or [_DEFAULT]
+
+
+def _earlier(opened: OpenStudy, declared: Study | None, job: Job | None) -> StoredSweep | None:
+    """What the sweep of the page has stored: the one that runs or was stopped, or else the last one before a restart.
+
+    A sweep that runs lists its points once it has read the table; until then, and not longer, there are none.
+    """
+    if job is None:
+        if declared is None:
+            return None
+        return latest(opened.path.parent / "frontier", _sweeps(declared), list(declared.purposes))
+    found = stored(_folder(opened, _asked(opened, None)))
+    if found is not None and job.state == "running" and found.began < opened.cache.get("frontier since", 0.0) - 1:
+        return None
+    return found
+
+
+def _asked(opened: OpenStudy, earlier: StoredSweep | None) -> dict[str, Any]:
     first = {"sweep": "", "purpose": "", "x": _X, "y": _Y, "measures": [], "repeats": _REPEATS}
-    return {**first, **opened.cache.get("frontier", {})}
+    return {**first, **(earlier.asked if earlier is not None else {}), **opened.cache.get("frontier", {})}
 
 
 def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
@@ -237,27 +288,30 @@ def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
 
 
 def _command(opened: OpenStudy, asked: Mapping[str, Any]) -> str:
-    return " ".join(["sfumato", *map(quote, _arguments(opened, asked))])
+    return shown_command(*_arguments(opened, asked))
 
 
 def _folder(opened: OpenStudy, asked: Mapping[str, Any]) -> Path:
     parts = [asked["sweep"] or _DEFAULT, *([asked["purpose"]] if asked["purpose"] else [])]
-    return opened.path.parent / "frontier" / "-".join(parts) / "points"
+    return opened.path.parent / "frontier" / "-".join(parts)
 
 
-def _points(opened: OpenStudy, job: Job | None) -> list[Point]:
-    """What the sweep gave in the end; while it runs, or if it was stopped, what it has stored since it began."""
-    if job is None:
-        return []
-    if job.state == "done" and job.result is not None:
+def _points(job: Job | None, earlier: StoredSweep | None) -> list[Point]:
+    """What the sweep gave in the end; while it runs, if it was stopped or before it, what is stored of it."""
+    if job is not None and job.state == "done" and job.result is not None:
         return finished(job.result)
-    return stored(_folder(opened, _asked(opened)), opened.cache.get("frontier since", time.time()) - 1)
+    return [] if earlier is None else list(earlier.points)
 
 
-def _shown(opened: OpenStudy, job: Job | None, query: QueryParams) -> dict[str, Any]:
+def _by_name(request: Request, opened: OpenStudy) -> dict[str, Point]:
+    job = _job(request, opened)
+    return {one.label: one for one in _points(job, _earlier(opened, load(opened)[0], job))}
+
+
+def _shown(opened: OpenStudy, job: Job | None, earlier: StoredSweep | None, query: QueryParams) -> dict[str, Any]:
     """The plot and the table by what the page asks for: axes, scales, methods."""
-    asked = _asked(opened)
-    found = _points(opened, job)
+    asked = _asked(opened, earlier)
+    found = _points(job, earlier)
     every = series_of(found)
     names = list(dict.fromkeys(name for point in found for name in point.numbers))
     x, y = (one if (one := query.get(name, "")) in names else str(asked[name]) for name in ("x", "y"))
@@ -268,6 +322,7 @@ def _shown(opened: OpenStudy, job: Job | None, query: QueryParams) -> dict[str, 
     rows = candidates(found, x, y, shown)
     chosen = job.result["chosen"] if job is not None and job.state == "done" and job.result else None
     return {
+        "stored": earlier if job is None else None,
         "rows": rows[:_MOST_SHOWN],
         "there": sum(row.point.series != BASELINE and row.point.has(x, y) for row in rows),
         "no_better": sum(row.no_better for row in rows),
@@ -327,6 +382,12 @@ def _flow(value: Any) -> str:
 
 def _text(form: FormData, name: str) -> str:
     return str(form.get(name) or "").strip()
+
+
+def _named(kind: str, form: FormData) -> str:
+    """A name of the study, which is also that of a folder; nothing where none is chosen."""
+    name = _text(form, kind.removeprefix("the "))
+    return checked_file_name(kind, name) if name else ""
 
 
 def _known(name: str) -> str:

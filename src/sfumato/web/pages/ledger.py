@@ -2,7 +2,7 @@
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,18 +13,20 @@ from starlette.routing import Route
 
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.ledger import Entry, LedgerSummary
-from sfumato.ledger.ledger import QUESTION
 from sfumato.ledger.spending import RECORD, entries_over
 from sfumato.study.budget import show as exact
 from sfumato.study.study import Study
-from sfumato.web.bundles.made_releases import folder_of
+from sfumato.web.bundles.made_releases import bundle_folders
 from sfumato.web.handling import posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.open_points import planned_releases
-from sfumato.web.rendering import load, open_study, page, shell, workspace
+from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.spent_budget import ledger_summary
 from sfumato.web.workspace import OpenStudy
 
 _PATIENCE: Final = 120.0  # seconds for an export
+_WHOLE: Final = "whole study"  # what the ledger says of a release without a purpose
+_ALL: Final = "no purpose: all that may be released"
 _FORMS: Final = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 
@@ -32,45 +34,35 @@ def show(request: Request) -> Response:
     """Every entry of the study, and what they add up to."""
     opened = open_study(request)
     declared, problem = load(opened)
-    around = shell(opened, "ledger", command=f"sfumato ledger {opened.path.name}", entry=("privacy",))
+    around = shell(opened, "ledger", command=_command(opened), entry=("privacy",))
     if declared is None:
         return page(request, "ledger_empty.html", **around, error=problem)
     try:
-        summary = _summary(declared)
+        summary = ledger_summary(opened, declared)
     except SfumatoError as error:
         return page(request, "ledger_empty.html", **around, error=error)
     return page(
         request,
         "ledger.html",
-        **around,
+        **{**around, **_verification(request, opened)},
         **_values(opened, declared, summary),
-        **_verification(request, opened),
     )
 
 
-def _summary(declared: Study) -> LedgerSummary:
-    from sfumato.api import Study as Studied  # noqa: PLC0415 - it imports the engines
-    from sfumato.workflow import lost_entries  # noqa: PLC0415 - it imports the engines
-
-    book = Studied(declared).ledger
-    return LedgerSummary(
-        study=declared.name,
-        entries=tuple(book.entries(declared.name)),
-        budget=declared.budget,
-        lost=lost_entries(declared, book),
-    )
+def _command(opened: OpenStudy) -> str:
+    return shown_command("ledger", path_argument(opened.path.name))
 
 
 def _values(opened: OpenStudy, declared: Study, summary: LedgerSummary) -> dict[str, Any]:
     entries = summary.entries
     spent, budget = summary.spent, summary.budget
     planned = planned_releases(declared, entries)
+    folders = bundle_folders(opened, declared)
     return {
         "summary": summary,
-        "rows": [_row(opened, declared, entry) for entry in reversed(entries)],
-        "kinds": _kinds(entries),
-        "by_purpose": _sums(entries, lambda entry: entry.purpose),
-        "by_person": _sums(entries, lambda entry: entry.who),
+        "rows": [{"entry": entry, "bundle": entry.bundle in folders} for entry in reversed(entries)],
+        "purposes": _purposes(declared, entries),
+        "by_person": _by_person(entries),
         "unfinished": [entry for entry in entries if entry.state == "opened"],
         "bar": None if spent is None or budget is None else _bar(spent, budget, planned),
         "planned": planned,
@@ -78,34 +70,45 @@ def _values(opened: OpenStudy, declared: Study, summary: LedgerSummary) -> dict[
     }
 
 
-def _row(opened: OpenStudy, declared: Study, entry: Entry) -> dict[str, Any]:
-    found = entry.bundle is not None and folder_of(opened, declared, entry.bundle) is not None
-    kind = "query" if entry.method == QUESTION else "release" if entry.bundle or entry.release else "other"
-    return {"entry": entry, "bundle": found, "kind": kind}
-
-
-def _kinds(entries: Sequence[Entry]) -> dict[str, int]:
-    return {
-        "all": len(entries),
-        "spending": sum(entry.epsilon is not None for entry in entries),
-        "unfinished": sum(entry.state == "opened" for entry in entries),
-    }
-
-
-def _sums(entries: Sequence[Entry], name: Callable[[Entry], str]) -> list[dict[str, Any]]:
-    """Entries and their ε by a name. Sums are of ε as entered, without the discount of disjoint spans."""
+def _by_person(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Entries and their ε by who made them. Sums are of ε as entered, without the discount of disjoint spans."""
     grouped: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        grouped[name(entry)].append(entry)
+        grouped[entry.who].append(entry)
     return [
         {
             "name": key,
             "entries": len(found),
             "epsilon": exact(sum((entry.epsilon for entry in found if entry.epsilon is not None), Fraction(0))),
-            "columns": ", ".join(sorted({entry.method for entry in found})),
         }
         for key, found in sorted(grouped.items())
     ]
+
+
+def _purposes(declared: Study, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """What each purpose was declared for, and what was released and spent for it; also those no longer declared."""
+    grouped: dict[str, list[Entry]] = {name: [] for name in declared.purposes}
+    for entry in entries:
+        grouped.setdefault(entry.purpose, []).append(entry)
+    found = []
+    for name, its in grouped.items():
+        purpose = declared.purposes.get(name)
+        spent = [entry.epsilon for entry in its if entry.epsilon is not None]
+        spans = dict.fromkeys(str(entry.span) if entry.span is not None else "all records" for entry in its)
+        found.append(
+            {
+                "name": name,
+                "columns": () if purpose is None else purpose.attributes,
+                "other": "" if purpose is not None else _ALL if name == _WHOLE else "not a purpose of the study file",
+                "span": None if purpose is None else str(purpose.span or "all records"),
+                "where": None if purpose is None else purpose.where,
+                "spans": list(spans),
+                "methods": sorted({entry.method for entry in its}),
+                "entries": [entry.id for entry in its],
+                "epsilon": exact(sum(spent, Fraction(0))),
+            }
+        )
+    return found
 
 
 def _bar(spent: Fraction, budget: Fraction, planned: Mapping[str, Fraction]) -> dict[str, Any]:
@@ -136,7 +139,6 @@ def _piece(declared: Study, summary: LedgerSummary, piece: Any) -> dict[str, Any
         else "all records",
         "spent": exact(piece.spent),
         "left": None if budget is None else exact(budget - piece.spent),
-        "share": 0.0 if not budget else min(1.0, float(piece.spent / budget)),
         "entries": ", ".join(map(str, covering)),
     }
 
@@ -159,10 +161,9 @@ def verified(request: Request) -> Response:
 
 
 def _verification(request: Request, opened: OpenStudy) -> dict[str, Any]:
-    name = opened.cache.get("ledger")
-    job = None if name is None else workspace(request).jobs.get(name)
+    job = known_job(request, opened.cache.get("ledger"))
     found = None if job is None or job.state == "running" else job.result
-    return {"verifying": job, "verification": found}
+    return {"verifying": job, "verification": found, "command": _command(opened)}
 
 
 def export(request: Request) -> Response:

@@ -1,13 +1,12 @@
 """Plan and ε: what a release would do and cost, and how large its error is, before anything is spent."""
 
-import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
-from glob import glob
 from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import Any, Final
 from urllib.parse import quote
 
 from starlette.datastructures import FormData
@@ -20,28 +19,27 @@ from sfumato.file_names import checked_file_name
 from sfumato.methods import build
 from sfumato.study.attribute import Role
 from sfumato.study.budget import parse_epsilon
+from sfumato.study.budget import show as exact
 from sfumato.study.recipe import Chosen, first_method, recipe_from_study
 from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
-from sfumato.web.editing.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number, read_yaml
-from sfumato.web.editing.study_document import StudyDocument
+from sfumato.web.editing.method_forms import PRIVACY, ReleaseForm, is_repeated, method_choices, number
+from sfumato.web.editing.purpose_form import purpose_values
+from sfumato.web.editing.study_document import StudyDocument, entry_hash
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.planning import (
-    GRID,
     Outcome,
     budget_bar,
+    columns_link,
     epsilon_words,
     expected_plot,
     linked,
     measured_plot,
     outcome_of,
 )
-from sfumato.web.rendering import load, open_study, page, shell, workspace
+from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
 from sfumato.web.workspace import OpenStudy
-
-if TYPE_CHECKING:
-    from sfumato.web.jobs import Job
 
 _FIRST_EPSILON: Final = "0.5"
 _PACKAGED: Final = "packaged"
@@ -66,18 +64,16 @@ def show(request: Request) -> Response:
         "plan.html",
         **{
             **shell(opened, "plan", command=_command(opened, name), entry=("releases", name)),
-            **_values(opened, document, declared, draft, {"within": "", "records": ""}),
+            **_values(opened, document, declared, draft, was=name),
             **({} if name else {"shown": _as_saved(document, draft).around("releases", draft.name), "unsaved": True}),
         },
         releases=releases,
         selected=name,
-        entry=_entry_hash(document, "releases", name),
-        purposes=_purposes(declared),
-        purpose=_purpose_form(document, declared, request.query_params.get("purpose", "")),
-        checked=_checked(opened, document, name),
-        measured=_measured(opened, name),
-        repeated=bool(name) and is_repeated(document.get("releases", name, PRIVACY)),
-        packaged=_PACKAGED,
+        entry=entry_hash(document, "releases", name),
+        **purpose_values(document, declared, request.query_params.get("purpose", "")),
+        checked=_checked(request, opened, document, name),
+        measured=_measured(request, opened, name),
+        repeated=_kept_models(document, name, draft) is not None,
     )
 
 
@@ -90,27 +86,56 @@ def _first(declared: Study) -> ReleaseForm:
 
 
 def _values(
-    opened: OpenStudy, document: StudyDocument, declared: Study, draft: ReleaseForm, wanted: Mapping[str, str]
+    opened: OpenStudy,
+    document: StudyDocument,
+    declared: Study,
+    draft: ReleaseForm,
+    wanted: Mapping[str, str] = MappingProxyType({"within": "", "records": ""}),
+    *,
+    was: str,
 ) -> dict[str, Any]:
-    """What the form and its outcome show."""
-    outcome = outcome_of(document, draft, within=wanted.get("within", ""), records=wanted.get("records", ""))
+    """What the form and its outcome show; ``was`` is the release of the study file that the form began with."""
+    models = _kept_models(document, was, draft)
+    outcome = outcome_of(document, draft, within=wanted["within"], records=wanted["records"], models=models)
     words = _words(draft, outcome)
+    bar = None if outcome.plan is None else budget_bar(outcome.plan)
+    column = columns_link(opened)
     return {
         "study": opened,
         "draft": draft,
         "methods": method_choices(),
-        "purpose_names": list(declared.purposes),
         "chosen_ways": [way.value for way in Chosen],
         "outcome": outcome,
-        "sentences": _sentences(outcome, declared, opened),
-        "error_text": None if outcome.error is None else linked(outcome.error.problem, declared, _columns(opened)),
-        "bar": None if outcome.plan is None else budget_bar(outcome.plan),
+        "in_short": _in_short(outcome, bar),
+        "column": column,
+        "sentences": [linked(s, declared, column) for s in (() if outcome.plan is None else outcome.plan.sentences)],
+        "error_text": None if outcome.error is None else linked(outcome.error.problem, declared, column),
+        "bar": bar,
         "words": words,
         "plot": "" if outcome.expected is None or words is None else expected_plot(outcome.expected, _epsilon(draft)),
         "wanted": wanted,
         "unit_word": "record" if isinstance(declared.unit, RecordUnit) else "person, with all records of theirs,",
-        "grid": GRID,
     }
+
+
+def _kept_models(document: StudyDocument, was: str, draft: ReleaseForm) -> Any:
+    """The privacy models of a release that the form cannot show, since one is required twice; None where it can."""
+    stored = document.get("releases", was) if was else None
+    if not isinstance(stored, Mapping) or stored.get("method") != draft.method:
+        return None
+    return stored[PRIVACY] if is_repeated(stored.get(PRIVACY)) else None
+
+
+def _in_short(outcome: Outcome, bar: Mapping[str, Any] | None) -> str:
+    """The outcome in a few words, for those who hear the page: all of it would be read out at every pause."""
+    if outcome.plan is None:
+        return f"It cannot be planned yet: {outcome.error.code if outcome.error is not None else ''}"
+    if outcome.plan.epsilon is None:
+        return "Planned: it spends no ε"
+    cost = f"Planned: it costs ε = {exact(outcome.plan.epsilon)}"
+    if bar is None:
+        return f"{cost}; " + ("no budget is declared" if outcome.plan.budget is None else "what is left is unknown")
+    return f"{cost}; {bar['after']} of {bar['total']} is left after it" if bar["fits"] else f"{cost}; it does not fit"
 
 
 def _words(draft: ReleaseForm, outcome: Outcome) -> dict[str, Any] | None:
@@ -128,57 +153,44 @@ def _epsilon(draft: ReleaseForm) -> Fraction:
     return parse_epsilon(draft.epsilon)
 
 
-def _sentences(outcome: Outcome, declared: Study, opened: OpenStudy) -> list[Any]:
-    said = () if outcome.plan is None else outcome.plan.sentences
-    return [linked(text, declared, _columns(opened)) for text in said]
-
-
-def _columns(opened: OpenStudy) -> str:
-    return f"/s/{opened.key}/columns"
-
-
 def _command(opened: OpenStudy, name: str) -> str:
-    return f"sfumato plan {opened.path.name}{f' {_typed(name)}' if name else ''}"
-
-
-def _typed(name: str) -> str:
-    """A name as it is typed in a shell; names of releases hold no quotes."""
-    return name if name.replace("-", "").replace("_", "").replace(".", "").isalnum() else f"'{name}'"
-
-
-def _entry_hash(document: StudyDocument, *keys: str) -> str:
-    """A name of what the file says at a place, to notice that it was changed elsewhere meanwhile."""
-    return hashlib.sha256(repr(document.get(*keys) if keys[-1] else None).encode()).hexdigest()[:16]
+    return shown_command("plan", path_argument(opened.path.name), *([name] if name else []))
 
 
 @posted
 def preview(request: Request, form: FormData) -> Response:
     """What the form would do as it stands; nothing is saved."""
-    opened = open_study(request)
+    return page(request, "plan_live.html", **live_values(open_study(request), form))
+
+
+def live_values(
+    opened: OpenStudy, form: FormData, *, purposes: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """What the page shows of a form that is not saved; purposes that have another name by now are taken by that."""
     document = opened.document()
     declared, problem = load(opened)
     if declared is None:
         assert problem is not None, "there is one or the other"
         raise problem
     draft = ReleaseForm.from_form(form)
+    if draft.purpose in purposes:
+        draft = replace(draft, purpose=purposes[draft.purpose])
     shown = str(form.get("shown") or "")
     if shown != draft.method and draft.private and not draft.epsilon:
-        draft = ReleaseForm(
-            name=draft.name, purpose=draft.purpose, method=draft.method, chosen=draft.chosen,
-            parameters={**draft.parameters, "epsilon": _FIRST_EPSILON}, models=draft.models,
-        )  # fmt: skip
+        draft = replace(draft, parameters={**draft.parameters, "epsilon": _FIRST_EPSILON})
     wanted = {"within": str(form.get("within") or "").strip(), "records": str(form.get("records") or "").strip()}
-    values = _values(opened, document, declared, draft, wanted)
+    values = _values(opened, document, declared, draft, wanted, was=str(form.get("was") or ""))
     stored = document.get("releases", draft.name) if draft.name else None
     changed = not isinstance(stored, Mapping) or not _same(ReleaseForm.from_settings(draft.name, stored), draft)
-    return page(
-        request,
-        "plan_live.html",
-        **{**values, "switched": shown != draft.method, "changed": changed},
-        command=_command(opened, draft.name),
-        shown=_as_saved(document, draft).around("releases", draft.name),
-        unsaved=changed,
-    )
+    return {
+        **values,
+        "switched": shown != draft.method,
+        "changed": changed,
+        "said": str(form.get("in_short") or ""),
+        "command": _command(opened, draft.name),
+        "shown": _as_saved(document, draft).around("releases", draft.name),
+        "unsaved": changed,
+    }
 
 
 def _as_saved(document: StudyDocument, draft: ReleaseForm) -> StudyDocument:
@@ -201,17 +213,16 @@ def _same(stored: ReleaseForm, draft: ReleaseForm) -> bool:
 def save(request: Request, form: FormData) -> Response:
     """Write the release into the study file, and look at the table as its plan does."""
     opened = open_study(request)
-    draft, document = _saved(opened, form)
-    del document
+    draft = _saved(opened, form)
     _start_check(request, opened, draft.name)
     return go(f"/s/{opened.key}/plan?release={quote(draft.name)}")
 
 
-def _saved(opened: OpenStudy, form: FormData) -> tuple[ReleaseForm, StudyDocument]:
+def _saved(opened: OpenStudy, form: FormData) -> ReleaseForm:
     draft, document = ReleaseForm.from_form(form), opened.document()
     checked_file_name("the release", draft.name)
     was = str(form.get("was") or "")
-    if str(form.get("entry") or "") != _entry_hash(document, "releases", was):
+    if str(form.get("entry") or "") != entry_hash(document, "releases", was):
         raise StudyError(
             f"the release '{was or draft.name}' was changed by another page or program",
             "reload this page, and make the change again",
@@ -233,7 +244,8 @@ def _saved(opened: OpenStudy, form: FormData) -> tuple[ReleaseForm, StudyDocumen
         edited = edited.remove("releases", was)
     edited = edited.set("releases", draft.name, value=draft.settings(kept=old if isinstance(old, Mapping) else ()))
     build(recipe_from_study(edited.study(), draft.name))
-    return draft, edited.save()
+    edited.save()
+    return draft
 
 
 def _start_check(request: Request, opened: OpenStudy, name: str) -> None:
@@ -241,16 +253,14 @@ def _start_check(request: Request, opened: OpenStudy, name: str) -> None:
     job = workspace(request).jobs.start(
         "plan", ["plan", path_argument(opened.path.name), name], cwd=opened.path.parent, study=opened.key
     )
-    opened.cache[f"plan {name}"] = (opened.document().version, job)
+    opened.cache[f"plan {name}"] = (opened.document().version, job.id)
 
 
-def _checked(opened: OpenStudy, document: StudyDocument, name: str) -> dict[str, Any] | None:
+def _checked(request: Request, opened: OpenStudy, document: StudyDocument, name: str) -> dict[str, Any] | None:
     """The last look at the table for a release, and whether the study has changed since."""
-    found: tuple[str, Job] | None = opened.cache.get(f"plan {name}")
-    if found is None:
-        return None
-    version, job = found
-    return {"job": job, "stale": version != document.version}
+    version, job_id = opened.cache.get(f"plan {name}", ("", None))
+    job = known_job(request, job_id)
+    return None if job is None else {"job": job, "stale": version != document.version}
 
 
 @posted
@@ -269,9 +279,8 @@ def checked(request: Request) -> Response:
 
 
 def _check_part(request: Request, opened: OpenStudy, name: str) -> Response:
-    return page(
-        request, "plan_checked.html", study=opened, selected=name, checked=_checked(opened, opened.document(), name)
-    )
+    found = _checked(request, opened, opened.document(), name)
+    return page(request, "plan_checked.html", study=opened, selected=name, checked=found, column=columns_link(opened))
 
 
 def _declared_name(opened: OpenStudy, form: FormData) -> str:
@@ -284,16 +293,20 @@ def _declared_name(opened: OpenStudy, form: FormData) -> str:
 @posted
 def measure(request: Request, form: FormData) -> Response:
     """Measure releases of a public stand-in at several ε, as a job; the study's own table is not read."""
+    from sfumato.workflow import refuse_own_table  # noqa: PLC0415 - it imports the engines
+
     opened, found = open_study(request), workspace(request)
     name = _declared_name(opened, form)
+    declared = opened.document().study()
     named = str(form.get("stand_in") or "").strip()
     if named == _PACKAGED or not named:
         table = str(files("sfumato") / "data" / "adult" / "adult.parquet")
     elif "://" in named:
         table = found.resolve_source(named)
+        refuse_own_table(declared, table)
     else:
         path = found.resolve(named)
-        _refuse_own_table(opened, path)
+        refuse_own_table(declared, path)
         table = os.path.relpath(path, opened.path.parent)
     epsilons = sorted({*("0.1", "0.5", "1", "2"), str(form.get("p.epsilon") or "1").strip()})
     asked = ["plan", path_argument(opened.path.name), name, "--epsilons", ",".join(epsilons), "--stand-in", table]
@@ -302,33 +315,22 @@ def measure(request: Request, form: FormData) -> Response:
         asked += ["--records", records.replace(",", "")]
     job = found.jobs.start("stand-in", asked, cwd=opened.path.parent, study=opened.key)
     where = "the packaged census table" if named in {_PACKAGED, ""} else named
-    opened.cache[f"measured {name}"] = (job, where)
-    return page(request, "plan_measured.html", study=opened, selected=name, measured=_measured(opened, name))
-
-
-def _refuse_own_table(opened: OpenStudy, path: Path) -> None:
-    """A stand-in is public: the table of the study is not, and an ε that is chosen on it is covered by nothing."""
-    source = opened.document().get("source")
-    own = str(source.get("path") if isinstance(source, Mapping) else source)
-    pattern = str(opened.path.parent / own)
-    if path in {Path(one).resolve() for one in (pattern, *glob(pattern))}:  # noqa: PTH207 - the pattern may be absolute
-        raise UsageError(
-            "the stand-in is the table of this study", "name another table, which is public", code="SF-USAGE-452"
-        )
+    opened.cache[f"measured {name}"] = (job.id, where)
+    return page(request, "plan_measured.html", study=opened, selected=name, measured=_measured(request, opened, name))
 
 
 def measured(request: Request) -> Response:
     """What was measured on the stand-in."""
     opened = open_study(request)
     name = request.query_params.get("release", "")
-    return page(request, "plan_measured.html", study=opened, selected=name, measured=_measured(opened, name))
+    return page(request, "plan_measured.html", study=opened, selected=name, measured=_measured(request, opened, name))
 
 
-def _measured(opened: OpenStudy, name: str) -> dict[str, Any] | None:
-    found: tuple[Job, str] | None = opened.cache.get(f"measured {name}")
-    if found is None:
+def _measured(request: Request, opened: OpenStudy, name: str) -> dict[str, Any] | None:
+    job_id, where = opened.cache.get(f"measured {name}", (None, ""))
+    job = known_job(request, job_id)
+    if job is None:
         return None
-    job, where = found
     result = job.result if job.state == "done" else None
     epsilon = opened.document().get("releases", name, "epsilon")
     plot = "" if result is None or epsilon is None else measured_plot(result, parse_epsilon(str(epsilon)))
@@ -337,7 +339,7 @@ def _measured(opened: OpenStudy, name: str) -> dict[str, Any] | None:
 
 @posted
 def budget(request: Request, form: FormData) -> Response:
-    """Declare the privacy budget of the study."""
+    """Declare the privacy budget of the study. What is typed of a release stays, and is planned again."""
     opened = open_study(request)
     text = str(form.get("budget") or "").strip()
     parse_epsilon(text)
@@ -350,103 +352,13 @@ def budget(request: Request, form: FormData) -> Response:
     )
     edited.study()
     edited.save()
-    return go(f"/s/{opened.key}/plan")
+    return page(request, "plan_live.html", **live_values(opened, form), **around_values(opened))
 
 
-def _purposes(declared: Study) -> list[dict[str, Any]]:
-    return [
-        {"name": one.name, "attributes": one.attributes, "span": one.span, "where": one.where}
-        for one in declared.purposes.values()
-    ]
-
-
-def _purpose_form(document: StudyDocument, declared: Study, name: str) -> dict[str, Any]:
-    """The fields of one purpose, or of a new one."""
-    settings = document.get("purposes", name) if name else None
-    found = settings if isinstance(settings, Mapping) else {}
-    wanted = [str(one) for one in found.get("attributes") or ()]
-    span = found.get("span")
-    first, last = (str(span[0]), str(span[1])) if isinstance(span, (list, tuple)) and len(span) == 2 else ("", "")  # noqa: PLR2004
-    where = found.get("where")
-    purpose = declared.purposes.get(name)
-    return {
-        "name": name if found else "",
-        "entry": _entry_hash(document, "purposes", name if found else ""),
-        "first": first,
-        "last": last,
-        "where": "" if where is None else where if isinstance(where, str) else purpose.where if purpose else "",
-        "timed": bool(declared.with_role(Role.TIME)),
-        "attributes": [
-            {"name": a.name, "role": a.role.value.replace("_", "-"), "used": a.name in wanted if found else True}
-            for a in declared.attributes.values()
-            if a.role not in {Role.IDENTIFIER, Role.TIME}
-        ],
-    }
-
-
-@posted
-def save_purpose(request: Request, form: FormData) -> Response:
-    """Write a purpose into the study file."""
-    opened = open_study(request)
-    document = opened.document()
-    name, was = str(form.get("purpose_name") or "").strip(), str(form.get("purpose_was") or "")
-    checked_file_name("the purpose", name)
-    if str(form.get("purpose_entry") or "") != _entry_hash(document, "purposes", was):
-        raise StudyError(
-            f"the purpose '{was or name}' was changed by another page or program",
-            "reload this page, and make the change again",
-            code="SF-STUDY-433",
-        )
-    if name != was and document.get("purposes", name) is not None:
-        raise StudyError(f"the study has a purpose '{name}' already", "choose another name", code="SF-STUDY-434")
-    declared = document.study()
-    places = [str(place) for place in form.getlist("attribute")]
-    named = list(declared.attributes)
-    offered = [one["name"] for one in _purpose_form(document, declared, was)["attributes"]]
-    wanted = [offered[int(place)] for place in places if place.isdecimal() and int(place) < len(offered)]
-    value: dict[str, Any] = {"attributes": [name for name in named if name in wanted]}
-    if not wanted:
-        raise StudyError("the purpose has no attribute", "choose at least one", code="SF-STUDY-435")
-    first, last = str(form.get("first") or "").strip(), str(form.get("last") or "").strip()
-    if first or last:
-        value["span"] = [_Date(first), _Date(last)]
-    where = str(form.get("where") or "").strip()
-    if where:
-        value["where"] = read_yaml(where, "the filter") if where.startswith("{") else where
-    edited = document
-    if was and was != name:
-        edited = edited.remove("purposes", was)
-    edited = edited.set("purposes", name, value=value)
-    edited.study()
-    edited.save()
-    return go(f"/s/{opened.key}/plan?purpose={quote(name)}#purposes")
-
-
-class _Date(str):
-    """A date, which YAML writes without quotes."""
-
-    __slots__ = ()
-
-
-@posted
-def remove_purpose(request: Request, form: FormData) -> Response:
-    """Take a purpose out of the study file, unless a release needs it."""
-    opened = open_study(request)
-    name = str(form.get("purpose_was") or "")
-    document = opened.document()
-    using = [
-        release for release, settings in document.study().releases.items() if str(settings.get("purpose") or "") == name
-    ]
-    if using:
-        raise StudyError(
-            f"the purpose '{name}' is used by the release '{using[0]}'",
-            "change or remove that release first",
-            code="SF-STUDY-436",
-        )
-    edited = document.remove("purposes", name)
-    edited.study()
-    edited.save()
-    return go(f"/s/{opened.key}/plan#purposes")
+def around_values(opened: OpenStudy) -> dict[str, Any]:
+    """What an edit of the study changes outside of the form: the budget in the head of the page, and the steps."""
+    around = shell(opened, "plan")
+    return {name: around[name] for name in ("budget", "points", "step")}
 
 
 @posted
@@ -469,6 +381,4 @@ ROUTES: Final[list[Route]] = [
     Route("/s/{study}/plan/measure", measure, methods=["POST"]),
     Route("/s/{study}/plan/measured", measured),
     Route("/s/{study}/plan/budget", budget, methods=["POST"]),
-    Route("/s/{study}/plan/purpose", save_purpose, methods=["POST"]),
-    Route("/s/{study}/plan/purpose/remove", remove_purpose, methods=["POST"]),
 ]

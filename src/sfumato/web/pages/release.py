@@ -1,6 +1,7 @@
 """Release: confirm a plan, make and publish it, verify it, and keep the owner's report."""
 
 import os
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from threading import Lock
@@ -21,11 +22,10 @@ from sfumato.study.purpose import tailor
 from sfumato.study.recipe import recipe_from_study
 from sfumato.study.study import Study
 from sfumato.web.bundles.made_releases import MadeRelease, entries_of, made_release
-from sfumato.web.editing.method_forms import ReleaseForm
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.planning import budget_bar, linked, outcome_of
-from sfumato.web.rendering import load, open_study, page, shell, workspace
+from sfumato.web.planning import budget_bar, columns_link, declared_outcome, linked
+from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
 from sfumato.web.workspace import OpenStudy
 
 _STARTING: Final = Lock()  # two tabs that confirm at once: the second sees the job of the first
@@ -44,7 +44,7 @@ def show(request: Request) -> Response:
         return page(
             request,
             "release_running.html",
-            **shell(opened, "release", command=" ".join(running.command)),
+            **shell(opened, "release", command=shown_command(*running.command[1:])),
             job=running,
             release_name=_name_of(running),
             steps_of=running.steps(),
@@ -57,7 +57,7 @@ def show(request: Request) -> Response:
     return page(
         request,
         "release.html",
-        **shell(opened, "release", command=f"sfumato release {opened.path.name} {_typed(name)}"),
+        **shell(opened, "release", command=shown_command("release", path_argument(opened.path.name), name)),
         **_plan_values(opened, declared, name),
         release_name=name,
         releases=list(declared.releases),
@@ -67,31 +67,27 @@ def show(request: Request) -> Response:
 
 
 def _plan_values(opened: OpenStudy, declared: Study, name: str) -> dict[str, Any]:
-    document = opened.document()
-    draft = ReleaseForm.from_settings(name, document.get("releases", name) or {})
-    found: dict[str, Any] = {
-        "draft": draft,
-        "version": study_sha256(declared),
-        "statement": "",
-        "limits": "",
-        "out": _next_folder(declared, name),
-    }
-    outcome = outcome_of(document, draft, expect=False) if draft.method else None
-    found["outcome"] = outcome
-    found["error_text"] = ""
-    if outcome is not None and outcome.plan is not None:
+    """The plan of the release that the study declares: of itself, since no form can show every release."""
+    outcome = declared_outcome(declared, name)
+    plan, error = outcome.plan, outcome.error
+    recipe, statement = None, ""
+    with suppress(SfumatoError):  # the outcome says why
         recipe = recipe_from_study(declared, name)
-        method = build(recipe)
-        promised = method.guarantee(tailor(declared, recipe.purpose, METHODS[recipe.method].needs))
-        found["statement"] = promised.statement(chosen=recipe.chosen.value, secure=True)
-    plan = None if outcome is None else outcome.plan
-    found["plan"] = plan
-    found["bar"] = None if plan is None else budget_bar(plan)
-    found["epsilon"] = None if plan is None or plan.epsilon is None else exact(plan.epsilon)
-    found["sentences"] = (
-        [] if plan is None else [linked(s, declared, f"/s/{opened.key}/columns") for s in plan.sentences]
-    )
-    return found
+    if plan is not None and recipe is not None:
+        promised = build(recipe).guarantee(tailor(declared, recipe.purpose, METHODS[recipe.method].needs))
+        statement = promised.statement(chosen=recipe.chosen.value, secure=True)
+    return {
+        "recipe": recipe,
+        "version": study_sha256(declared),
+        "statement": statement,
+        "out": _next_folder(declared, name),
+        "outcome": outcome,
+        "plan": plan,
+        "error": error,
+        "bar": None if plan is None else budget_bar(plan),
+        "epsilon": None if plan is None or plan.epsilon is None else exact(plan.epsilon),
+        "sentences": [linked(s, declared, columns_link(opened)) for s in (() if plan is None else plan.sentences)],
+    }
 
 
 def _next_folder(declared: Study, name: str) -> str:
@@ -122,10 +118,6 @@ def _last(request: Request, opened: OpenStudy) -> Job | None:
 
 def _name_of(job: Job) -> str:
     return job.command[3]
-
-
-def _typed(name: str) -> str:
-    return name if name.replace("-", "").replace("_", "").replace(".", "").isalnum() else f"'{name}'"
 
 
 @posted
@@ -221,7 +213,7 @@ def made(request: Request) -> Response:
     return page(
         request,
         "release_done.html",
-        **shell(opened, "release", command=f"sfumato verify {place or 'BUNDLE'}"),
+        **shell(opened, "release", command=shown_command("verify", path_argument(place) or "BUNDLE")),
         **_parts(request, opened, found),
         place=place,
         path="" if found.folder is None else str(found.bundle),
@@ -239,8 +231,7 @@ def _warnings(request: Request, opened: OpenStudy, found: MadeRelease) -> list[s
 
 def _parts(request: Request, opened: OpenStudy, found: MadeRelease) -> dict[str, Any]:
     def last(kind: str) -> Job | None:
-        job_id = opened.cache.get(f"{kind} {found.entry.id}")
-        return None if job_id is None else workspace(request).jobs.get(job_id)
+        return known_job(request, opened.cache.get(f"{kind} {found.entry.id}"))
 
     return {"made": found, "entry": found.entry, "verified": last("verify"), "reporting": last("report")}
 
@@ -275,10 +266,9 @@ def _relative(opened: OpenStudy, path: Path) -> str:
 
 def _begin(request: Request, opened: OpenStudy, found: MadeRelease, kind: str, asked: list[str]) -> Response:
     with _STARTING:
-        last = opened.cache.get(f"{kind} {found.entry.id}")
-        jobs = workspace(request).jobs
-        if last is None or jobs.get(last).state != "running":
-            job = jobs.start(kind, asked, cwd=opened.path.parent, study=opened.key)
+        last = known_job(request, opened.cache.get(f"{kind} {found.entry.id}"))
+        if last is None or last.state != "running":
+            job = workspace(request).jobs.start(kind, asked, cwd=opened.path.parent, study=opened.key)
             opened.cache[f"{kind} {found.entry.id}"] = job.id
     return page(request, f"release_{kind}.html", study=opened, **_parts(request, opened, found))
 

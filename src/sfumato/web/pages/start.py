@@ -9,11 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from sfumato.tables.open_table import paths_of
 from sfumato.web.handling import go, posted
 from sfumato.web.rendering import load, page, workspace
 from sfumato.web.workspace import OpenStudy
 
 _MOST_LISTED: Final = 20
+_TAXONOMY: Final = ".taxonomy.yaml"  # what the page of taxonomies writes beside a study
 
 
 def show(request: Request) -> Response:
@@ -21,7 +23,8 @@ def show(request: Request) -> Response:
     found = workspace(request)
     rows = [_row(study) for study in found.studies]
     known = {study.path for study in found.studies}
-    near = [path for path in sorted(found.home.glob("*.yaml"))[:_MOST_LISTED] if path.resolve() not in known]
+    files = [path for path in sorted(found.home.glob("*.yaml")) if not path.name.endswith(_TAXONOMY)]
+    near = [path for path in files if path.resolve() not in known][:_MOST_LISTED]
     return page(request, "start.html", rows=rows, near=near, home=found.home, most=found.settings.most_uploaded)
 
 
@@ -43,6 +46,8 @@ def open_table(request: Request, form: FormData) -> Response:
     found = workspace(request)
     named = str(form.get("address") or form.get("path") or "").strip()
     source = found.resolve_source(named)
+    if "://" not in named:
+        paths_of(found.home, source)  # a path with a slip is refused before a study is written for it
     name = "study" if "://" in named else Path(source).name.split(".")[0].replace("*", "")
     study = found.new_study(source, name=name or "study")
     found.describe(study, source)

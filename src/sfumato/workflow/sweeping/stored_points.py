@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -22,6 +22,10 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.unit import Unit
 from sfumato.study.view import View
 
+LATEST: Final = "latest-sweep"
+"""The file beside the points that lists those of the latest sweep. It is no point, and does not end like one."""
+
+_LISTED: Final = frozenset({"label", "series", "family", "recipe", "failure"})
 _MEASURES: Final = 2  # to be raised when a measure of the same name says something else
 
 
@@ -101,16 +105,36 @@ class PointFiles:
         """Write a finished point; it is there when this returns."""
         if self.folder is None:
             return
-        kept = {"key": self._key(what), "of": self.of, **what, **found}
-        text = json.dumps(kept, ensure_ascii=False, indent=1, default=str)
+        self._write(self._place(what), {"key": self._key(what), "of": self.of, **what, **found})
+
+    def keep_list(self, said: Mapping[str, Any], listed: Sequence[tuple[Point, Sequence[Mapping[str, Any]]]]) -> None:
+        """Write which points the latest sweep of this folder has, with the files of their draws, there or to come.
+
+        The fingerprint is in the names of the files. So whoever shows a sweep while it runs, or after it was stopped,
+        finds its points without reading the table, and no point of another state of it. The list stands with the
+        points, in a folder of the owner's alone: that a point has a file says no more than the file.
+        """
+        if self.folder is None:
+            return
+        points = [
+            {
+                **{name: value for name, value in point.as_json().items() if name in _LISTED},
+                "files": [self._place(what).name for what in draws],
+            }
+            for point, draws in listed
+        ]
+        self._write(self.folder / LATEST, {**said, "points": points})
+
+    def _write(self, place: Path, content: Mapping[str, Any]) -> None:
+        text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
         try:
-            private_folder(self.folder)  # and a temporary file is its owner's alone from the start
-            with NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
+            private_folder(place.parent)  # and a temporary file is its owner's alone from the start
+            with NamedTemporaryFile("w", dir=place.parent, suffix=".part", delete=False, encoding="utf-8") as file:
                 file.write(text)
-            os.replace(file.name, self._place(what))  # noqa: PTH105 - replaces a file in one step
+            os.replace(file.name, place)  # noqa: PTH105 - replaces a file in one step
         except OSError as error:
             raise PublishError(
-                f"'{self.folder}' cannot be written ({error.strerror})",
+                f"'{place.parent}' cannot be written ({error.strerror})",
                 "name a folder you may write to with --out",
                 code="SF-PUBLISH-022",
             ) from None
