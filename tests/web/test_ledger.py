@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import expect
@@ -46,7 +47,7 @@ def test_the_ledger_shows_sums_verifies_and_exports_every_entry(tmp_path, chromi
             exported[form] = got.value.path().read_text()
         assert len(json.loads(exported["JSON"])["entries"]) == 3
         assert [row["epsilon"] for row in csv.DictReader(io.StringIO(exported["CSV"]))] == ["0.5", "", "0.25"]
-        with sqlite3.connect(next(tmp_path.glob("*.ledger.sqlite"))) as book:  # somebody edits an entry
+        with closing(sqlite3.connect(next(tmp_path.glob("*.ledger.sqlite")))) as book, book:  # somebody edits an entry
             table = next(name for (name,) in book.execute("select name from sqlite_master where type = 'table'"))
             for (trigger,) in book.execute("select name from sqlite_master where type = 'trigger'").fetchall():
                 book.execute(f"drop trigger {trigger}")
