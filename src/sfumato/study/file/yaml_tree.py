@@ -102,15 +102,17 @@ def _value(node: Node, path: Path, lines: dict[Path, int], converted: frozenset[
     if isinstance(node, Listed):
         items: list[object] = []
         for number, item in enumerate(node.items):
-            lines[*path, number] = item.line + 1
-            items.append(_value(item, (*path, number), lines, converted))
+            below: Path = (*path, number)
+            lines[below] = item.line + 1
+            items.append(_value(item, below, lines, converted))
         return items
     found: dict[str, object] = {}
     for key, value in node.pairs:
         if _checked(key.text) in found:
             raise NotPlainError
-        lines[*path, key.text] = key.line + 1
-        found[key.text] = _value(value, (*path, key.text), lines, converted)
+        below = (*path, key.text)
+        lines[below] = key.line + 1
+        found[key.text] = _value(value, below, lines, converted)
     return found
 
 

@@ -1,5 +1,6 @@
 """Table and columns: roles, types and domains, with what the table shows its owner."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from secrets import token_hex
 from typing import Any, Final
@@ -89,15 +90,15 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
 
 def _summary(found: Columns) -> dict[str, int]:
     rows = found.rows
-    with_domain = [row for row in rows if row.origin in ("declared", "observed")]
+    origins = Counter(row.origin for row in rows)
     return {
         "columns": len(rows),
         "confirmed": sum(row.entry is not None and not row.undecided for row in rows),
         "open": sum(row.open for row in rows),
         "left_out": sum(row.left_out and row.entry is None for row in rows),
-        "domains": len(with_domain),
-        "declared": sum(row.origin == "declared" for row in with_domain),
-        "observed": sum(row.origin == "observed" for row in with_domain),
+        "domains": origins["declared"] + origins["observed"],
+        "declared": origins["declared"],
+        "observed": origins["observed"],
         "missing": sum(bool(row.missing) for row in rows),
         "missing_values": sum(row.missing or 0 for row in rows),
         "invalid": sum(bool(row.invalid) for row in rows),
