@@ -202,6 +202,7 @@ class Study(Displayed):
         release: str | Path | Published | Release,
         *,
         was: str | None = None,
+        data: str | None = None,
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Path:
@@ -209,11 +210,13 @@ class Study(Displayed):
 
         ``release`` is the folder of the release, its bundle, or the result of `release`. It is read as its receiver
         reads it and compared with the study's table. Nothing is spent or recorded in the ledger. An earlier report is
-        replaced. ``was``: see `measure`.
+        replaced. ``was``: see `measure`. ``data`` is where the tables of the release are, if its bundle does not hold
+        them. The table is counted first, and refused if it has more combinations of values than fit ``memory_limit``.
         """
         return workflow.make_report(
-            self.declared, release, ledger=self.ledger, was=was, progress=progress, memory_limit=memory_limit
-        )
+            self.declared, release, ledger=self.ledger, was=was, data=data, progress=progress,
+            memory_limit=memory_limit,
+        )  # fmt: skip
 
     def run(
         self,

@@ -113,7 +113,10 @@ class CodedTable:
                 raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
 
     def full_cells(self, attributes: Sequence[str] | None = None, *, in_parts: bool = False) -> Cells:
-        """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
+        """How many records have each combination of codes, in the order of codes; all attributes if none is named.
+
+        ``in_parts``: whoever asks can do with parts, or without an answer: a stated limit counts in this process, too.
+        """
         names = tuple(self._places) if attributes is None else tuple(attributes)
         columns, counts = self._group(names, [None] * len(names), limited=len(names), in_parts=in_parts)
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))

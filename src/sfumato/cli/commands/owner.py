@@ -249,11 +249,9 @@ def report(
     computed from raw records and covered by no guarantee.
     """
     from sfumato.api import Study
-    from sfumato.release.release import Release
 
     with show.progress(shown=not json) as steps:
-        given = release if data is None else Release.open(release, data=data, memory_limit=memory_limit)
-        place = Study.load(against).report(given, was=was, progress=steps, memory_limit=memory_limit)
+        place = Study.load(against).report(release, was=was, data=data, progress=steps, memory_limit=memory_limit)
     if json:
         show.as_json({"report": str(place)})
     else:
