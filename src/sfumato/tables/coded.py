@@ -38,7 +38,7 @@ from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
-from sfumato.tables.counting.cell_limit import most_cells, refuse_many_cells
+from sfumato.tables.counting.cell_limit import most_cells, refuse_many_cells, refuse_many_records
 from sfumato.tables.counting.class_counts import RegionColumns, count_class_sizes, count_distinct_regions, count_regions
 from sfumato.tables.counting.folding import COARSE, Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.counting.left_out_counts import count_left_out
@@ -336,6 +336,18 @@ class CodedTable:
             in_parts=in_parts,
         )
         return unpacked(keys, sizes, packs), counts
+
+    @property
+    def most_records(self) -> int | None:
+        """How many records may be taken apart here, each by itself; None: any number.
+
+        Combinations can be few where records are not, so a limit that is stated counts in this process, too.
+        """
+        return self._most_cells(len(self.attributes), in_parts=True)
+
+    def refuse_many_records(self, records: int) -> None:
+        """Stop before more records are taken apart than fit."""
+        refuse_many_records(records, self.most_records, attributes=len(self.attributes), where=self.source.name)
 
     def _most_cells(self, attributes: int, *, in_parts: bool) -> int | None:
         """How many cells of so many attributes may be brought here; None: any number."""

@@ -84,6 +84,11 @@ class Grouping:
         return False
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether a draft holds each record by itself, and not how many there are of each combination."""
+        return False
+
+    @property
     def collects(self) -> str:
         """What all combinations of values are collected for, in words for who has more than fit."""
         return "its groups are found by looking at all of them"

@@ -81,3 +81,14 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
         )
         error.limit, error.cells = limit, found
         raise error
+
+
+def refuse_many_records(found: int, limit: int | None, *, attributes: int, where: str) -> None:
+    """Stop before more records are taken apart than fit: one by one, each takes what a cell does. None: no limit."""
+    if limit is not None and found > limit:
+        raise ManyCellsError(
+            f"{where} has more than {limit:,} records, and more of the {attributes} requested attributes do not fit "
+            "the memory limit one by one",
+            "raise --memory-limit, or use fewer attributes or records",
+            code="SF-SOURCE-642",
+        )
