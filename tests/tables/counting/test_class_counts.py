@@ -54,6 +54,14 @@ def counters(request):
         )
 
 
+@pytest.mark.parametrize("width", [1, 7, 64, SIZE, 10 * SIZE])
+@pytest.mark.parametrize("within", [{}, WITHIN, {"pay": (1998, 2000)}, {"age": (95, 96), "pay": (5, 5)}], ids=str)
+def test_an_engine_counts_bins_as_one_would_by_hand(counters, within, width):
+    found, expected = (who.binned_within("pay", within, width) for who in counters)
+    assert found.attributes == ("pay",)
+    assert (found.codes.tolist(), found.counts.tolist()) == (expected.codes.tolist(), expected.counts.tolist())
+
+
 @pytest.mark.parametrize("within", [{}, WITHIN, {"age": (95, 96), "pay": (1999, 2000)}], ids=["all", "part", "nobody"])
 @pytest.mark.parametrize("cuts", CASES.values(), ids=CASES)
 def test_an_engine_counts_classes_as_one_would_by_hand(counters, cuts, within):

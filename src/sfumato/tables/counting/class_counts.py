@@ -47,7 +47,7 @@ class RegionColumns:
         if cut not in self._lookups:
             codes = self._occurring(cut.attribute)
             regions = cut.regions(codes)
-            rows = pa.table({"v": codes, "r": regions, "w": spans_of(cut)[regions]})
+            rows = pa.table({"v": codes, "r": regions, "w": cut.spans(regions)})
             name = self._source.session.put(rows)
             self._lookups[cut] = ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
         return self._lookups[cut]
@@ -58,11 +58,6 @@ def is_fine(cut: Cut) -> bool:
     return COARSE < len(cut) < cut.size
 
 
-def spans_of(cut: Cut) -> Codes:
-    """How many codes beyond one each region has."""
-    return np.diff(np.asarray((*cut.starts, cut.size))) - 1
-
-
 def count_regions(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut]) -> Cells:
     """The classes with how many records each has, in the order of regions."""
     sizes = [len(cut) for cut in cuts]
@@ -71,7 +66,7 @@ def count_regions(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut]) -
     keyed = regions.select(**{f"g{n}": packed(columns, sizes, places) for n, places in enumerate(packs)})
     found = source.fetch(keyed.group_by(list(keyed.columns)).aggregate(n=keyed.count()))
     keys = unpacked([found[name].to_numpy() for name in keyed.columns], sizes, packs)
-    return Cells(tuple(cut.attribute for cut in cuts), *sort_cells(keys, _numbers(found, "n"), sizes))
+    return Cells(tuple(cut.attribute for cut in cuts), *sort_cells(keys, whole_numbers(found, "n"), sizes))
 
 
 def count_distinct_regions(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut], by: Cut | None) -> Cells:
@@ -82,11 +77,11 @@ def count_distinct_regions(source: SourceTable, regions: ir.Table, cuts: Sequenc
     if by is None:
         distinct = regions.select(**keys).distinct()
         found = source.fetch(distinct.aggregate(n=distinct.count()))
-        return Cells((), np.empty((1, 0), np.int64), _numbers(found, "n"))
+        return Cells((), np.empty((1, 0), np.int64), whole_numbers(found, "n"))
     distinct = regions.select(by=columns[list(cuts).index(by)], **keys).distinct()
     found = source.fetch(distinct.group_by("by").aggregate(n=distinct.count()))
-    order = np.argsort(_numbers(found, "by"))
-    return Cells((by.attribute,), _numbers(found, "by")[order, None], _numbers(found, "n")[order])
+    order = np.argsort(whole_numbers(found, "by"))
+    return Cells((by.attribute,), whole_numbers(found, "by")[order, None], whole_numbers(found, "n")[order])
 
 
 def count_class_sizes(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut]) -> ClassSizes:
@@ -96,7 +91,7 @@ def count_class_sizes(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut
     """
     divided = [place for place, cut in enumerate(cuts) if len(cut) > 1]
     if not divided:
-        records = int(_numbers(source.fetch(regions.aggregate(n=regions.count())), "n")[0])
+        records = int(whole_numbers(source.fetch(regions.aggregate(n=regions.count())), "n")[0])
         sizes, classes, sums = np.array([records] if records else [], np.int64), np.array([1] if records else []), {}
     else:
         reaching = [place for place in divided if len(cuts[place]) < cuts[place].size]
@@ -109,17 +104,18 @@ def count_class_sizes(source: SourceTable, regions: ir.Table, cuts: Sequence[Cut
         found = source.fetch(
             counted.group_by("n").aggregate(m=counted.count(), **{name: counted[name].sum() for name in sums.values()})
         )
-        order = np.argsort(_numbers(found, "n"))
-        sizes, classes = _numbers(found, "n")[order], _numbers(found, "m")[order]
+        order = np.argsort(whole_numbers(found, "n"))
+        sizes, classes = whole_numbers(found, "n")[order], whole_numbers(found, "m")[order]
         sums = {place: found[name].to_numpy()[order] for place, name in sums.items()}
     spans = [sums.get(place, classes * (cut.size - 1.0 if len(cut) == 1 else 0.0)) for place, cut in enumerate(cuts)]
     return ClassSizes(sizes, classes.astype(np.int64), np.array(spans, np.float64).reshape(len(cuts), len(sizes)))
 
 
 def _span(grouped: ir.Table, cut: Cut, place: int) -> ir.IntegerColumn:
-    return span(grouped[f"r{place}"], spans_of(cut).tolist())
+    return span(grouped[f"r{place}"], cut.spans(np.arange(len(cut))).tolist())
 
 
-def _numbers(table: pa.Table, column: str) -> Codes:
+def whole_numbers(table: pa.Table, column: str) -> Codes:
+    """A column of what was fetched, as whole numbers of 64 bits."""
     numbers: Codes = table[column].to_numpy().astype(np.int64)
     return numbers
