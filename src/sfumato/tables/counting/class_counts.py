@@ -6,6 +6,7 @@ the classes themselves, with regions in place of codes.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import ibis
 import ibis.expr.types as ir
@@ -20,37 +21,60 @@ from sfumato.tables.engine import SourceTable
 
 Codes = NDArray[np.int64]
 
+_FURTHER = 32  # regions of a stored cut that another one may divide: each is a comparison in the query
+
 
 class RegionColumns:
-    """Regions of cuts as columns of a coded table; lookup tables of fine cuts are stored once."""
+    """Regions of cuts as columns of a coded table; lookup tables of fine cuts are stored in the engine.
+
+    They stay there until the table is closed, and a search tries hundreds of cuts that differ in one region. So a cut
+    that divides a few regions of a stored one is looked up by that: its regions are what the regions of the stored cut
+    and of a coarse one, of the further starts alone, have in common.
+    """
 
     def __init__(self, source: SourceTable, occurring: Callable[[str], Codes]) -> None:
         """``occurring`` has the codes that an attribute has in the table."""
         self._source, self._occurring = source, occurring
-        self._lookups: dict[Cut, ir.Table] = {}
+        self._lookups: dict[str, list[tuple[Cut, ir.Table]]] = {}
 
     def of(self, part: ir.Table, columns: Sequence[str], cuts: Sequence[Cut]) -> ir.Table:
         """Records with the regions ``r0, r1, …`` of some columns, and of fine cuts how far regions reach, ``w0, …``."""
-        fine = [place for place, cut in enumerate(cuts) if is_fine(cut)]
-        for place in fine:
-            lookup = self._lookup(cuts[place])
-            lookup = lookup.select(**{f"v{place}": lookup["v"], f"r{place}": lookup["r"], f"w{place}": lookup["w"]})
-            part = part.join(lookup, part[columns[place]] == lookup[f"v{place}"])
-        found = {
-            f"r{place}": part[f"r{place}"] if place in fine else region(part[column], cut)
-            for place, (column, cut) in enumerate(zip(columns, cuts, strict=True))
-        }
-        return part.select(**found, **{f"w{place}": part[f"w{place}"] for place in fine})
+        fine = {}
+        for place, cut in enumerate(cuts):
+            if is_fine(cut):
+                stored, fine[place] = self._lookup(cut)
+                lookup = stored.select(**{f"{name}{place}": stored[name] for name in stored.columns})
+                part = part.join(lookup, part[columns[place]] == lookup[f"v{place}"])
+        found: dict[str, ir.Value] = {}
+        for place, (column, cut) in enumerate(zip(columns, cuts, strict=True)):
+            if place not in fine:
+                found[f"r{place}"] = region(part[column], cut)
+                continue
+            number, start, stop = (part[f"{name}{place}"] for name in "rse")
+            found[f"r{place}"], found[f"w{place}"] = number, stop - start - 1
+            if len(fine[place]) > 1:
+                further = region(part[column], fine[place])
+                starts, stops = fine[place].ends(np.arange(len(fine[place])))
+                start = ibis.greatest(start, span(further, starts.tolist()))
+                stop = ibis.least(stop, span(further, stops.tolist()))
+                found[f"r{place}"], found[f"w{place}"] = number + further.cast("int64"), stop - start - 1
+        return part.select(**found)
 
-    def _lookup(self, cut: Cut) -> ir.Table:
-        """A table from each code that occurs to its region."""
-        if cut not in self._lookups:
-            codes = self._occurring(cut.attribute)
-            regions = cut.regions(codes)
-            rows = pa.table({"v": codes, "r": regions, "w": cut.spans(regions)})
-            name = self._source.session.put(rows)
-            self._lookups[cut] = ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
-        return self._lookups[cut]
+    def _lookup(self, cut: Cut) -> tuple[ir.Table, Cut]:
+        """A table from each code that occurs to its region in a stored cut, and the cut that is still to be made."""
+        stored = self._lookups.setdefault(cut.attribute, [])
+        starts = set(cut.starts)
+        for known, lookup in reversed(stored):
+            further = starts.difference(known.starts)
+            if len(further) <= _FURTHER and len(known) + len(further) == len(cut):
+                return lookup, replace(cut, starts=(0, *sorted(further)))
+        codes = self._occurring(cut.attribute)
+        regions = cut.regions(codes)
+        first, last = cut.ends(regions)
+        rows = pa.table({"v": codes, "r": regions, "s": first, "e": last})
+        found = ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=self._source.session.put(rows))
+        stored.append((cut, found))
+        return found, replace(cut, starts=(0,))
 
 
 def is_fine(cut: Cut) -> bool:
