@@ -10,15 +10,20 @@ from sfumato.domains.counts import Cells, ClassSizes, TableParts
 from sfumato.errors import InfeasibleError
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.repartition import partition_of
+from sfumato.tables.counting.cell_limit import refuse_many_cells
 
 
 @dataclass
 class PlainCounter:
-    """Records as tuples of codes; what was brought is noted, as (attributes, rows)."""
+    """Records as tuples of codes; what was brought is noted, as (attributes, rows).
+
+    With ``room`` no more rows are given where the caller has not counted them.
+    """
 
     names: list
     records: list
     brought: list = field(default_factory=list)
+    room: int | None = None
 
     def rows(self, attributes, within):
         """The codes of some attributes, of the records of a part."""
@@ -34,8 +39,14 @@ class PlainCounter:
         rows = np.array(self.rows(attributes, within), np.int64)
         return rows.min(axis=0), rows.max(axis=0)
 
-    def cells_within(self, attributes, within):
-        return self._bring(attributes, Counter(self.rows(attributes, within)))
+    def cells_within(self, attributes, within, *, limited=False):
+        return self._bring(attributes, Counter(self.rows(attributes, within)), limited=limited)
+
+    def binned_within(self, attribute, within, width):
+        bins = {}
+        for (code,) in sorted(self.rows([attribute], within)):
+            bins.setdefault(code // width, []).append(code)
+        return self._bring([attribute], Counter({(max(codes),): len(codes) for codes in bins.values()}))
 
     def map_parts(self, attributes, parts, tree, work, *, width):
         """By the tree, as workers find the part of a record, in no order; the boxes must say the same."""
@@ -55,8 +66,8 @@ class PlainCounter:
             assert rows.shape[1] == width
             yield rows
 
-    def regions_within(self, cuts, within):
-        return self._bring([cut.attribute for cut in cuts], self._classes(cuts, within))
+    def regions_within(self, cuts, within, *, limited=False):
+        return self._bring([cut.attribute for cut in cuts], self._classes(cuts, within), limited=limited)
 
     def distinct_regions_within(self, cuts, within, *, by=None):
         classes = self._classes(cuts, within)
@@ -83,8 +94,10 @@ class PlainCounter:
             counted[tuple(bisect_right(cut.starts, code) - 1 for cut, code in zip(cuts, row, strict=True))] += 1
         return counted
 
-    def _bring(self, names, counted):
+    def _bring(self, names, counted, *, limited=False):
         found = sorted(counted.items())
+        if limited and self.room is not None:
+            refuse_many_cells(len(found), self.room, attributes=len(names), where="the table")
         self.brought.append((len(names), len(found)))
         codes = np.array([codes for codes, _ in found], np.int64).reshape(len(found), len(names))
         return Cells(tuple(names), codes, np.array([n for _, n in found], np.int64))

@@ -47,7 +47,9 @@ def test_no_more_is_brought_than_fits(monkeypatch, privacy, most, queries):
     parts, counter = parts_of(view, records, most)
     brought = []
     regions = counter.regions_within
-    monkeypatch.setattr(counter, "regions_within", lambda *given: brought.append(regions(*given)) or brought[-1])
+    monkeypatch.setattr(
+        counter, "regions_within", lambda *given, **more: brought.append(regions(*given, **more)) or brought[-1]
+    )
     draft = Tds(k=8, privacy=privacy).draft(view, parts)
     assert len(draft.facts["specializations"]) > 3
     names = tuple(a.name for a in view.attributes)

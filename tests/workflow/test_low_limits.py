@@ -20,6 +20,11 @@ RECIPES = {
 }
 
 
+def few(_, attributes):
+    """How many combinations fit: 30 of all five attributes, and those of one attribute with the class."""
+    return 30 if attributes > 2 else 200
+
+
 @pytest.fixture(scope="module")
 def engine(request):
     return loader(request)
@@ -48,7 +53,7 @@ def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, nam
         monkeypatch.setattr("sfumato.methods.mondrian.choices.NEAR", 10)
         monkeypatch.setattr("sfumato.methods.mondrian.algorithm.NEAR", 10)
     at_once = released("at once")
-    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", few)
     monkeypatch.setattr(CodedTable, "full_cells", refuse_or_fail(CodedTable.full_cells))
     assert released("in parts") == at_once
 
@@ -74,7 +79,7 @@ def whole_cells():
     indirect=["engine"],
 )  # fmt: skip
 def test_what_needs_all_combinations_is_refused_in_words(engine, monkeypatch, tmp_path, name, given):
-    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", few)
     with raises_code(SourceError, "SF-SOURCE-397") as caught:
         study(engine.store(table()), "record").release(METHODS[name](**given), out=tmp_path / "out", report=False)
     assert f"do not fit the memory limit: for `{name}`, " in caught.value.problem
@@ -104,7 +109,7 @@ REMOTE = [pytest.param("postgresql"), pytest.param("spark+local", marks=pytest.m
 
 @pytest.mark.parametrize("engine", REMOTE, indirect=True)
 def test_every_measure_and_attack_says_what_it_would_have_to_collect(engine, monkeypatch, tmp_path):
-    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", few)
     here, done = release_of(engine, tmp_path)
     looks = LOOKS | {"measures": lambda here, done, _: here.measure(done, only=[*MEASURES])}
     for name, look in looks.items():

@@ -8,8 +8,11 @@ import pytest
 
 import sfumato as sf
 from sfumato import workflow
-from sfumato.errors import UsageError
+from sfumato.errors import SourceError, UsageError
+from sfumato.release.forms.records.rows import Records
 from sfumato.release.partition import SUPPRESSED
+from sfumato.release.release import Release
+from sfumato.tables import CodedTable, ManyCellsError
 from sfumato.workflow import report as owner_report
 from sfumato.workflow.reading.read_bundle import read_bundle
 from tests.raising import raises_code
@@ -145,3 +148,53 @@ def test_a_bundle_outside_its_release_has_no_place_for_a_report(tmp_path):
     with raises_code(UsageError, "SF-USAGE-086", match="not in the folder of its release"):
         study.report(tmp_path / "copy")
     assert not (tmp_path / "owner").exists()
+
+
+def test_a_release_in_parts_says_that_its_report_does_not_fit_and_reads_nothing_for_it(tmp_path, monkeypatch):
+    """All that was published would be read first, of a table that is known not to fit."""
+    study = a_study()
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    monkeypatch.setattr(owner_report, "open_study_table", None)
+    done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", memory_limit="1GB")
+    *_, warning = done.warnings
+    assert warning.startswith("there is no owner's report: ") and "--no-report" in warning
+    assert f"`sfumato report {done.folder} --against STUDY` and a larger --memory-limit" in warning
+    assert not done.report.exists() and sf.verify_bundle(done.bundle).ok
+
+
+@pytest.mark.parametrize("look", ["report", "measure", "attack_link"])
+def test_a_table_that_does_not_fit_is_refused_before_the_release_is_read(tmp_path, monkeypatch, look):
+    study = a_study()
+    done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", report=False)
+    refused = ManyCellsError("too many", "raise the limit", code="SF-SOURCE-397")
+
+    def refuse(*_, **__):
+        raise refused
+
+    monkeypatch.setattr(CodedTable, "full_cells", refuse)
+    monkeypatch.setattr(Release, "open", None)
+    with raises_code(SourceError, "SF-SOURCE-397"):
+        getattr(study, look)(done.folder)
+
+
+def test_a_stated_limit_counts_for_the_report_in_this_process_too(tmp_path, monkeypatch):
+    study = a_study()
+    done = study.release(sf.Mondrian(k=5), out=tmp_path / "one", report=False)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 30)
+    with raises_code(SourceError, "SF-SOURCE-397"):
+        study.report(done, memory_limit="1GB")
+    assert study.report(done).exists(), "no limit was stated"
+    monkeypatch.undo()
+    assert study.report(done, memory_limit="1GB").exists()
+
+
+def test_what_is_alike_is_one_row_until_somebody_asks_for_records(tmp_path, monkeypatch):
+    study = a_study()
+    done = study.release(sf.FullDomain(k=20), out=tmp_path / "one", report=False)
+    monkeypatch.setattr(Records, "unfold", None)
+    assert study.report(done).exists()
+    study.measure(done, only=["ploss"])
+    opened = done.open()
+    assert opened.value_counts("ill")[1].sum() == 300 and len(opened.rows.times) < 300
+    monkeypatch.undo()
+    assert len(opened.records.times) == 300

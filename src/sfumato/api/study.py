@@ -112,9 +112,9 @@ class Study(Displayed):
             self.declared, self.ledger, reason=reason, folders=[Path(folder) for folder in folders]
         )
 
-    def check(self) -> list[DomainViolations]:
+    def check(self, *, memory_limit: str | None = None) -> list[DomainViolations]:
         """For the owner: missing and out-of-domain values. Computed from raw data, covered by no guarantee."""
-        return workflow.domain_violations(self.declared)
+        return workflow.domain_violations(self.declared, memory_limit=memory_limit)
 
     def plan(
         self,
@@ -122,14 +122,18 @@ class Study(Displayed):
         *,
         purpose: str | None = None,
         check: bool = True,
+        memory_limit: str | None = None,
     ) -> Plan:
         """Describe what a release or a learnt model would do, its cost and the remaining budget; spends nothing.
 
         With ``check`` the table is read, to tell the owner how many records are left out for missing or invalid values.
         """
         if workflow.is_learner(what):
-            return workflow.plan_learning(self.declared, what, purpose=purpose, ledger=self.ledger, check=check)
-        return workflow.plan(self.declared, self.recipe(what, purpose=purpose), ledger=self.ledger, check=check)
+            return workflow.plan_learning(
+                self.declared, what, purpose=purpose, ledger=self.ledger, check=check, memory_limit=memory_limit
+            )
+        recipe = self.recipe(what, purpose=purpose)
+        return workflow.plan(self.declared, recipe, ledger=self.ledger, check=check, memory_limit=memory_limit)
 
     def choose_epsilon(
         self,
@@ -202,6 +206,7 @@ class Study(Displayed):
         release: str | Path | Published | Release,
         *,
         was: str | None = None,
+        data: str | None = None,
         progress: Progress = silent,
         memory_limit: str | None = None,
     ) -> Path:
@@ -209,11 +214,13 @@ class Study(Displayed):
 
         ``release`` is the folder of the release, its bundle, or the result of `release`. It is read as its receiver
         reads it and compared with the study's table. Nothing is spent or recorded in the ledger. An earlier report is
-        replaced. ``was``: see `measure`.
+        replaced. ``was``: see `measure`. ``data`` is where the tables of the release are, if its bundle does not hold
+        them. The table is counted first, and refused if it has more combinations of values than fit ``memory_limit``.
         """
         return workflow.make_report(
-            self.declared, release, ledger=self.ledger, was=was, progress=progress, memory_limit=memory_limit
-        )
+            self.declared, release, ledger=self.ledger, was=was, data=data, progress=progress,
+            memory_limit=memory_limit,
+        )  # fmt: skip
 
     def run(
         self,
@@ -223,6 +230,7 @@ class Study(Displayed):
         report: bool = True,
         progress: Progress = silent,
         anyway: bool = False,
+        memory_limit: str | None = None,
     ) -> list[RunResult]:
         """Make, publish, check and classify the declared releases, all or those named: one `RunResult` each.
 
@@ -231,7 +239,7 @@ class Study(Displayed):
         """
         return workflow.run_study(
             self.declared, releases, folder=lambda recipe: next_folder(self.declared, recipe), ledger=self.ledger,
-            runs=runs, report=report, progress=progress, anyway=anyway,
+            runs=runs, report=report, progress=progress, anyway=anyway, memory_limit=memory_limit,
         )  # fmt: skip
 
     def ask(  # noqa: PLR0913 - all but the first come by keyword
@@ -244,6 +252,7 @@ class Study(Displayed):
         strategy: str = "cells",
         ranges: Sequence[str] = (),
         progress: Progress = silent,
+        memory_limit: str | None = None,
         insecure_seed: int | None = None,
         anyway: bool = False,
     ) -> Answer:
@@ -262,6 +271,7 @@ class Study(Displayed):
             ledger=self.ledger,
             source=None if insecure_seed is None else InsecureSource(insecure_seed),
             progress=progress,
+            memory_limit=memory_limit,
             anyway=anyway,
         )
 
@@ -306,6 +316,7 @@ class Study(Displayed):
         runs: int = 10,
         workers: int | None = None,
         progress: Progress = silent,
+        memory_limit: str | None = None,
     ) -> Comparison:
         """For the owner: accuracy of a classifier trained on such releases, next to raw data. Covered by no guarantee.
 
@@ -314,7 +325,7 @@ class Study(Displayed):
         """
         return workflow.accuracy(
             self.declared, self.recipe(what, purpose=purpose), classifier=classifier, protocol=protocol, runs=runs,
-            workers=workers, progress=progress,
+            workers=workers, progress=progress, memory_limit=memory_limit,
         )  # fmt: skip
 
     def accuracies(
@@ -327,11 +338,12 @@ class Study(Displayed):
         runs: int = 10,
         workers: int | None = None,
         progress: Progress = silent,
+        memory_limit: str | None = None,
     ) -> Mapping[str, Comparison]:
         """The same for several classifiers, all five if none is named; they are trained on the same releases."""
         return workflow.accuracies(
             self.declared, self.recipe(what, purpose=purpose), classifiers=classifiers, protocol=protocol, runs=runs,
-            workers=workers, progress=progress,
+            workers=workers, progress=progress, memory_limit=memory_limit,
         )  # fmt: skip
 
     def measure(
@@ -375,6 +387,7 @@ class Study(Displayed):
         purpose: str | None = None,
         repeats: int = REPEATS,
         progress: Progress = silent,
+        memory_limit: str | None = None,
     ) -> ColumnComparison:
         """For the owner: two candidate releases beside the raw table, column by column, before one is published.
 
@@ -383,16 +396,17 @@ class Study(Displayed):
         distance; a random release is drawn ``repeats`` times. Computed from raw records, covered by no guarantee.
         """
         return workflow.compare_columns(
-            self.declared, first, second, sweep=sweep, purpose=purpose, repeats=repeats, progress=progress
-        )
+            self.declared, first, second, sweep=sweep, purpose=purpose, repeats=repeats, progress=progress,
+            memory_limit=memory_limit,
+        )  # fmt: skip
 
-    def read_table(self, table: Any, *, purpose: str | None = None) -> ReadTable:
+    def read_table(self, table: Any, *, purpose: str | None = None, memory_limit: str | None = None) -> ReadTable:
         """For the owner: a table that another tool made, as `measure` reads it; ``sentences()`` say what was found.
 
         Its rows, how many of them are suppressed records, columns that were ignored, attributes that it does not
         publish. A label that has no meaning in the study is an error.
         """
-        return workflow.evidence_of_table(self.declared, table, purpose=purpose)[1]
+        return workflow.evidence_of_table(self.declared, table, purpose=purpose, memory_limit=memory_limit)[1]
 
     def attack_link(
         self,
@@ -480,6 +494,7 @@ class Study(Displayed):
         every: bool = False,
         like: Mondrian | None = None,
         progress: Progress = silent,
+        memory_limit: str | None = None,
     ) -> MaxK:
         """For the owner: the k at which Mondrian satisfies capped confidence, and the average group size under the cap.
 
@@ -494,6 +509,7 @@ class Study(Displayed):
             every=every,
             like=like,
             progress=progress,
+            memory_limit=memory_limit,
         )
 
     def recipe(
@@ -528,6 +544,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
     workers: int | None = None,
     folder: str | Path | None = None,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> Frontier:
     """For the owner: make and measure every release of a sweep, to compare their privacy and utility and choose one.
 
@@ -551,6 +568,7 @@ def frontier(  # noqa: PLR0913 - all but the first two by keyword
         workers=workers,
         folder=None if folder is None else Path(folder),
         progress=progress,
+        memory_limit=memory_limit,
     )
 
 

@@ -19,7 +19,11 @@ Was = Annotated[
     str | None, typer.Option("--was", help="The study's name when the release was made, if it was renamed.")
 ]
 MemoryLimit = Annotated[
-    str | None, typer.Option("--memory-limit", help="The maximum memory of the engine, such as 2GB.")
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        help="The maximum memory of the engine, and of what is collected from a database or Spark, such as 2GB.",
+    ),
 ]
 To = Annotated[
     str | None,

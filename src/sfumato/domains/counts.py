@@ -165,16 +165,26 @@ class PartCounter(Protocol):
         """The least and the greatest code of each attribute."""
         ...
 
-    def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
-        """How many records have each combination of codes, in the order of codes."""
+    def cells_within(self, attributes: Sequence[str], within: Within, *, limited: bool = False) -> Cells:
+        """How many records have each combination of codes, in the order of codes.
+
+        ``limited``: nobody has counted them, so more than fit are refused.
+        """
         ...
 
-    def regions_within(self, cuts: Sequence[Cut], within: Within) -> Cells:
-        """How many records have each combination of regions, in the order of regions."""
+    def binned_within(self, attribute: str, within: Within, width: int) -> Cells:
+        """How many records have a code in ``[n·width, (n + 1)·width)``, for each n, with the greatest code there is."""
+        ...
+
+    def regions_within(self, cuts: Sequence[Cut], within: Within, *, limited: bool = False) -> Cells:
+        """How many records have each combination of regions, in the order of regions; ``limited`` as for cells."""
         ...
 
     def distinct_regions_within(self, cuts: Sequence[Cut], within: Within, *, by: Cut | None = None) -> Cells:
-        """How many combinations of regions there are in each region of ``by``, or in one row of no attribute."""
+        """How many combinations of regions there are in each region of ``by``, or in one row of no attribute.
+
+        More regions of ``by`` than fit are refused.
+        """
         ...
 
     def class_sizes_within(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:
@@ -194,7 +204,11 @@ class PartCounter(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TableParts:
-    """A table that is brought here in parts, since all its cells do not fit."""
+    """A table that is brought here in parts, since all its cells do not fit.
+
+    Nothing is brought that was not found to fit. What nobody has counted is counted first (``limited``): of a
+    single attribute there can be as many values as records.
+    """
 
     counter: PartCounter
     records: int
@@ -209,20 +223,24 @@ class TableParts:
         """The least and the greatest code of each attribute in a part."""
         return self.counter.extremes_within(attributes, within)
 
-    def cells(self, attributes: Sequence[str], within: Within) -> Cells:
-        """The cells of a part."""
-        return self.counter.cells_within(attributes, within)
+    def cells(self, attributes: Sequence[str], within: Within, *, limited: bool) -> Cells:
+        """The cells of a part; ``limited`` unless they are known to fit."""
+        return self.counter.cells_within(attributes, within, limited=limited)
 
-    def regions(self, cuts: Sequence[Cut], within: Within) -> Cells:
-        """The occupied combinations of regions of a part, with how many records each has."""
-        return self.counter.regions_within(cuts, within)
+    def binned(self, attribute: str, within: Within, width: int) -> Cells:
+        """How many records have a code in each bin of so many codes, with the greatest code of each bin."""
+        return self.counter.binned_within(attribute, within, width)
+
+    def regions(self, cuts: Sequence[Cut], within: Within, *, limited: bool) -> Cells:
+        """The occupied combinations of regions of a part, with how many records each has; ``limited`` as for cells."""
+        return self.counter.regions_within(cuts, within, limited=limited)
 
     def count_regions(self, cuts: Sequence[Cut], within: Within) -> int:
         """How many combinations of regions a part has."""
         return int(self.counter.distinct_regions_within(cuts, within).counts.sum())
 
     def count_regions_by(self, cuts: Sequence[Cut], by: Cut, within: Within) -> Cells:
-        """The same for each region of one of the cuts."""
+        """The same for each region of one of the cuts; more of these than fit are refused."""
         return self.counter.distinct_regions_within(cuts, within, by=by)
 
     def class_sizes(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:

@@ -57,6 +57,22 @@ class Cut:
         """Every region as a half-open range of codes."""
         return tuple(pairwise((*self.starts, self.size)))
 
+    def ends(self, regions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where some regions begin and end, by their numbers; memory is theirs, never that of a fine domain.
+
+        >>> [end.tolist() for end in Cut("age", (0, 40), 121).ends(np.array([1, 0]))]
+        [[40, 0], [121, 40]]
+        """
+        if self.is_finest:
+            return regions, regions + 1
+        edges = np.asarray((*self.starts, self.size), np.int64)
+        return edges[regions], edges[regions + 1]
+
+    def spans(self, regions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many codes beyond one some regions have."""
+        starts, stops = self.ends(regions)
+        return stops - starts - 1
+
     @property
     def total(self) -> int:
         """How many regions there are; of sets it may be more than `len` can say."""

@@ -66,6 +66,11 @@ class Anatomy(Grouping):
         return FORMS[str(self.tables)]
 
     @property
+    def one_by_one(self) -> bool:
+        """It draws records."""
+        return True
+
+    @property
     def collects(self) -> str:
         """What all combinations of values are collected for."""
         return "records are put into buckets one by one, and published with their exact quasi-identifiers"

@@ -98,6 +98,11 @@ class Method(Protocol):
         ...
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether a draft holds each record by itself, and not how many there are of each combination."""
+        ...
+
+    @property
     def collects(self) -> str:
         """What all combinations of values of the table are collected for; of no meaning where counts are enough."""
         ...
@@ -131,6 +136,7 @@ class PrivateMethod:
     may_suppress: ClassVar[bool] = False
     samples: ClassVar[bool] = False
     in_parts: ClassVar[bool] = False  # it asks for counts, and never for all cells
+    one_by_one: ClassVar[bool] = False
     collects: ClassVar[str] = "nothing"
     epsilon: Exact
 

@@ -154,6 +154,10 @@ class Form(ABC):
     def domains(self, layout: Any) -> Mapping[str, Domain]:
         """The domain of every published attribute."""
 
+    def declared_domains(self, layout: Any) -> Mapping[str, Domain]:
+        """The same as the owner declared them; those of sets are of their codes."""
+        return self.domains(layout)
+
 
 def _not_elsewhere() -> UsageError:
     return UsageError(

@@ -1,7 +1,8 @@
 """The release as its receiver uses it: tables, training data, synthetic records, queries."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,30 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class StatedRelease:
+    """What a bundle says of itself: its manifest. None of its data files is read for that."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    form: Form
+    layout: Any
+
+    @classmethod
+    def read(cls, path: Path) -> "StatedRelease":
+        """The manifest of a bundle by its folder, with what its form makes of it."""
+        with refuse_unexpected(), _refuse_unreadable(path):
+            place = find_bundle(path)
+            manifest = parse_manifest(read_bounded(place / MANIFEST))
+            form = FORMS[manifest["form"]]
+            return cls(place, manifest, form, form.layout(manifest))
+
+    @property
+    def declared_domains(self) -> Mapping[str, Domain]:
+        """The domain of every attribute as the owner declared it."""
+        return self.form.declared_domains(self.layout)
+
+
 class Names(Protocol):
     """Whatever names the columns of training data."""
 
@@ -54,21 +79,14 @@ class Release(Displayed, ABC):
 
         ``data`` is where the tables are if the bundle does not hold them: see `verify_bundle`, also for the limit.
         """
-        with refuse_unexpected():
-            place = find_bundle(Path(path))
-            try:
-                manifest = parse_manifest(read_bounded(place / MANIFEST))
-                form = FORMS[manifest["form"]]
-                layout = form.layout(manifest)
-                if manifest.get("stored") is not None:
-                    return form.open(place, manifest, layout, _stored(form, layout, manifest, data, memory_limit))
-                refuse_needless_data(data)
-                _refuse_changed(place, manifest, form.files(layout))
-                return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
-            except (OSError, pa.ArrowException):
-                raise VerifyError(
-                    f"the bundle in '{place}' cannot be read", "get the bundle again", code="SF-VERIFY-090"
-                ) from None
+        stated = StatedRelease.read(Path(path))
+        place, manifest, form, layout = stated.path, stated.manifest, stated.form, stated.layout
+        with refuse_unexpected(), _refuse_unreadable(place):
+            if manifest.get("stored") is not None:
+                return form.open(place, manifest, layout, _stored(form, layout, manifest, data, memory_limit))
+            refuse_needless_data(data)
+            _refuse_changed(place, manifest, form.files(layout))
+            return form.open(place, manifest, layout, form.read(place, manifest, layout, "parquet"))
 
     @property
     def form(self) -> str:
@@ -83,7 +101,7 @@ class Release(Displayed, ABC):
     @property
     def private(self) -> bool:
         """Whether it is differentially private."""
-        return bool(self.manifest["privacy"]["kind"] == "differential privacy")
+        return stated_private(self.manifest)
 
     def display(self) -> Display:
         """What it guarantees and what its columns are: all of it is in the manifest, and public."""
@@ -123,9 +141,7 @@ class Release(Displayed, ABC):
     @property
     def roles(self) -> dict[str, str]:
         """The role of every attribute, as far as it is published."""
-        return {
-            stated["name"]: stated["role"] for stated in self.manifest["attributes"] if stated["role"] != "predictor"
-        }
+        return stated_roles(self.manifest)
 
     @property
     def tables(self) -> dict[str, pa.Table]:
@@ -196,6 +212,26 @@ class Release(Displayed, ABC):
     @abstractmethod
     def value_counts(self, attribute: str) -> tuple[Counts, Counts]:
         """The single values of an attribute that are published, by their codes in order, each with its count."""
+
+
+def stated_private(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest is that of a differentially private release."""
+    return bool(manifest["privacy"]["kind"] == "differential privacy")
+
+
+def stated_roles(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The role of every attribute, as far as a manifest states it."""
+    return {stated["name"]: stated["role"] for stated in manifest["attributes"] if stated["role"] != "predictor"}
+
+
+@contextmanager
+def _refuse_unreadable(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException):
+        raise VerifyError(
+            f"the bundle in '{place}' cannot be read", "get the bundle again", code="SF-VERIFY-090"
+        ) from None
 
 
 def refuse_needless_data(data: object) -> None:

@@ -65,7 +65,7 @@ def verify_bundle(
     """
     with refuse_unexpected():
         place = find_bundle(Path(path))
-        people = _nobody if population is None else partial(_people, population, base)
+        people = _nobody if population is None else partial(_people, population, base, memory_limit)
         if data is None:
             return inspect(place, sha256=sha256, people=people).verification
         with AddressedTables(data, memory_limit) as tables:
@@ -239,7 +239,9 @@ def _nobody(_: Mapping[str, Any]) -> None:
     return
 
 
-def _people(population: str | Path, base: Path | None, manifest: Mapping[str, Any]) -> Cells | None:
+def _people(
+    population: str | Path, base: Path | None, memory_limit: str | None, manifest: Mapping[str, Any]
+) -> Cells | None:
     """The people of a table by the columns of a release."""
     models = manifest["privacy"].get("models", ())
     if not any("population" in each["parameters"] for each in models):
@@ -259,4 +261,4 @@ def _people(population: str | Path, base: Path | None, manifest: Mapping[str, An
             f"the condition of the manifest's selection: {error.problem}", code="SF-VERIFY-117"
         ) from None
     quasi = [attribute for attribute in known.values() if attribute.role is Role.QUASI_IDENTIFIER]
-    return read_people(str(population), quasi, selection, base=base)
+    return read_people(str(population), quasi, selection, base=base, memory_limit=memory_limit)

@@ -6,7 +6,7 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
-from sfumato.tables.counting.cell_limit import ManyCellsError, collecting
+from sfumato.tables.counting.cell_limit import ManyCellsError, collecting, refuse_many_records
 from sfumato.tables.counting.left_out_counts import count_left_out, count_replaced, replacement_codes
 from sfumato.tables.counting.value_counts import count_values
 from sfumato.tables.duckdb.long_table import settled_if_wide
@@ -39,6 +39,7 @@ __all__ = [
     "profile_table",
     "read_people",
     "reads_once",
+    "refuse_many_records",
     "replacement_codes",
     "settled_if_wide",
     "without_missing_tokens",

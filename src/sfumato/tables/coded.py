@@ -4,7 +4,7 @@ The codes are computed in one pass and kept in the engine, in the smallest integ
 then a count of the same records, also if a file changes meanwhile, and costs a fraction of reading the source again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import prod
 from types import MappingProxyType
@@ -13,7 +13,6 @@ from typing import Final
 import ibis
 import ibis.expr.types as ir
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.domains.counts import (
@@ -28,7 +27,7 @@ from sfumato.domains.counts import (
     narrowest,
     tally,
 )
-from sfumato.domains.cut import Cut
+from sfumato.domains.cut import Cut, Range
 from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import SetCut, Sets
 from sfumato.domains.sets.set_domain import SetCodes
@@ -38,8 +37,14 @@ from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
-from sfumato.tables.counting.cell_limit import most_cells, refuse_many_cells
-from sfumato.tables.counting.class_counts import RegionColumns, count_class_sizes, count_distinct_regions, count_regions
+from sfumato.tables.counting.cell_limit import collecting, most_cells, refuse_many_cells, refuse_many_records
+from sfumato.tables.counting.class_counts import (
+    RegionColumns,
+    count_class_sizes,
+    count_distinct_regions,
+    count_regions,
+    whole_numbers,
+)
 from sfumato.tables.counting.folding import COARSE, Narrow, fold, pack, packed, region, sort_cells, unpacked
 from sfumato.tables.counting.left_out_counts import count_left_out
 from sfumato.tables.counting.marginal_query import marginal_query
@@ -113,7 +118,10 @@ class CodedTable:
                 raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
 
     def full_cells(self, attributes: Sequence[str] | None = None, *, in_parts: bool = False) -> Cells:
-        """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
+        """How many records have each combination of codes, in the order of codes; all attributes if none is named.
+
+        ``in_parts``: whoever asks can do with parts, or without an answer: a stated limit counts in this process, too.
+        """
         names = tuple(self._places) if attributes is None else tuple(attributes)
         columns, counts = self._group(names, [None] * len(names), limited=len(names), in_parts=in_parts)
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
@@ -136,17 +144,37 @@ class CodedTable:
         low, high = ([found[f"{end}{place}"] for place in range(len(columns))] for end in "lh")
         return np.array(low, np.int64), np.array(high, np.int64)
 
-    def cells_within(self, attributes: Sequence[str], within: Within) -> Cells:
-        """How many records of a part of the table have each combination of codes, in the order of codes."""
+    def cells_within(self, attributes: Sequence[str], within: Within, *, limited: bool = False) -> Cells:
+        """How many records of a part of the table have each combination of codes, in the order of codes.
+
+        ``limited``: nobody has counted them, so more than fit are refused.
+        """
+        if limited:
+            sizes = zip(attributes, self._sizes(attributes), strict=True)
+            possible = prod(min(size, _width(within.get(name, (0, size)))) for name, size in sizes)
+            self._refuse_many(len(attributes), possible, lambda: self.distinct_within(attributes, within))
         columns, counts = self._group(attributes, [None] * len(attributes), within=within)
         return Cells(tuple(attributes), *sort_cells(columns, counts, self._sizes(attributes)))
 
-    def regions_within(self, cuts: Sequence[Cut], within: Within) -> Cells:
+    def binned_within(self, attribute: str, within: Within, width: int) -> Cells:
+        """How many records of a part have a code in each bin of so many codes, with the greatest code of each bin."""
+        table = self._part([attribute], within)
+        code = table[f"c{self._place(attribute)}"].cast("int64")
+        coded = table.select(b=code - code % ibis.literal(width, "int64"), code=code)
+        found = self.source.fetch(coded.group_by("b").aggregate(n=coded.count(), high=coded["code"].max()))
+        order = np.argsort(whole_numbers(found, "b"))
+        return Cells((attribute,), whole_numbers(found, "high")[order, None], whole_numbers(found, "n")[order])
+
+    def regions_within(self, cuts: Sequence[Cut], within: Within, *, limited: bool = False) -> Cells:
         """How many records of a part of the table have each combination of regions, in the order of regions."""
+        if limited:
+            self._refuse_many_regions(cuts, within)
         return count_regions(self.source, self._regions(cuts, within), cuts)
 
     def distinct_regions_within(self, cuts: Sequence[Cut], within: Within, *, by: Cut | None = None) -> Cells:
         """How many combinations of regions a part has, by the regions of one of the cuts if asked for."""
+        if by is not None:
+            self._refuse_many_regions([by], within)
         return count_distinct_regions(self.source, self._regions(cuts, within), cuts, by)
 
     def class_sizes_within(self, cuts: Sequence[Cut], within: Within) -> ClassSizes:
@@ -294,7 +322,12 @@ class CodedTable:
 
     @cached_property
     def _region_columns(self) -> RegionColumns:
-        return RegionColumns(self.source, lambda name: self.cells_within([name], EVERYWHERE).codes[:, 0].copy())
+        return RegionColumns(self.source, self._occurring)
+
+    def _occurring(self, name: str) -> NDArray[np.int64]:
+        """The codes that an attribute has, for a lookup table."""
+        with collecting("for groupings of an attribute into many regions, its values are looked up"):
+            return self.cells_within([name], EVERYWHERE, limited=True).codes[:, 0].copy()
 
     def _domain(self, name: str) -> Domain:
         domain = self.attributes[self._place(name)].domain
@@ -334,6 +367,29 @@ class CodedTable:
         )
         return unpacked(keys, sizes, packs), counts
 
+    @property
+    def most_records(self) -> int | None:
+        """How many records may be taken apart here, each by itself; None: any number.
+
+        Combinations can be few where records are not, so a limit that is stated counts in this process, too.
+        """
+        return self._most_cells(len(self.attributes), in_parts=True)
+
+    def refuse_many_records(self, records: int) -> None:
+        """Stop before more records are taken apart than fit."""
+        refuse_many_records(records, self.most_records, attributes=len(self.attributes), where=self.source.name)
+
+    def _refuse_many_regions(self, cuts: Sequence[Cut], within: Within) -> None:
+        """Stop before more combinations of regions are brought than fit."""
+        possible = prod(cut.total for cut in cuts)
+        self._refuse_many(len(cuts), possible, lambda: int(self.distinct_regions_within(cuts, within).counts.sum()))
+
+    def _refuse_many(self, attributes: int, possible: int, count: Callable[[], int]) -> None:
+        """Stop before more is brought than fits; nothing is counted where all that is possible would fit."""
+        most = self._most_cells(attributes, in_parts=True)
+        if most is not None and possible > most:
+            refuse_many_cells(count(), most, attributes=attributes, where=self.source.name)
+
     def _most_cells(self, attributes: int, *, in_parts: bool) -> int | None:
         """How many cells of so many attributes may be brought here; None: any number."""
         session = self.source.session
@@ -359,7 +415,7 @@ class CodedTable:
             cells = int(self.source.fetch(grouped.aggregate(cells=grouped.count()))["cells"][0].as_py())
             refuse_many_cells(cells, most, attributes=limited, where=self.source.name)
         found = self.source.fetch(grouped)
-        return [found[name].to_numpy() for name in table.columns], _numbers(found, "n")
+        return [found[name].to_numpy() for name in table.columns], whole_numbers(found, "n")
 
     def _sizes(self, names: Sequence[str]) -> list[int]:
         sets = self.sets
@@ -375,7 +431,7 @@ class CodedTable:
             marginal_query(coded, columns, f"c{self._place(by)}", dialect=session.dialect),
             doing=f"counting {self.source.name}",
         )
-        sets_of, codes, classes, counts = (_numbers(found, name) for name in ("which", "code", "class", "n"))
+        sets_of, codes, classes, counts = (whole_numbers(found, name) for name in ("which", "code", "class", "n"))
         marginals: dict[str, Marginal] = {}
         for name in attributes:
             here = sets_of == (-1 if name == by else others.index(name))
@@ -406,6 +462,5 @@ def _marginal(codes: NDArray[np.int64], classes: NDArray[np.int64], counts: NDAr
     return Marginal(distinct.astype(np.int64), table)
 
 
-def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
-    numbers: NDArray[np.int64] = table[column].to_numpy().astype(np.int64)
-    return numbers
+def _width(span: Range) -> int:
+    return max(0, span[1] - span[0])

@@ -10,10 +10,20 @@ from sfumato.errors import SourceError, StudyError
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.selection import Selection
 from sfumato.tables.coded import CodedTable
+from sfumato.tables.counting.cell_limit import collecting
 from sfumato.tables.open_table import open_source
 
+_WHY = "for the population that a privacy model compares with, people are counted in the regions of the release"
 
-def read_people(name: str, attributes: Sequence[Attribute], selection: Selection, *, base: Path | None = None) -> Cells:
+
+def read_people(
+    name: str,
+    attributes: Sequence[Attribute],
+    selection: Selection,
+    *,
+    base: Path | None = None,
+    memory_limit: str | None = None,
+) -> Cells:
     """How many people of a table have each combination of values; a row of the table is a person.
 
     People are told apart as records are. Who has a value that no record could have been published with (a number
@@ -30,7 +40,7 @@ def read_people(name: str, attributes: Sequence[Attribute], selection: Selection
             code="SF-STUDY-207",
         )
     chosen = replace(selection, span=None, time=None)
-    with open_source(name, base=base) as table:
+    with open_source(name, base=base, memory_limit=memory_limit) as table, collecting(_WHY):
         asked = dict.fromkeys([*(a.name for a in attributes), *(a.name for a in chosen.attributes)])
         lacking = [column for column in asked if column not in table.columns]
         if lacking:

@@ -39,11 +39,12 @@ def accuracy(  # noqa: PLR0913 - all but the first come by keyword
     baseline: bool = True,
     workers: int | None = 1,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> Comparison:
     """Accuracy of one classifier trained on a recipe's releases: see `accuracies`."""
     return accuracies(
         study, recipe, classifiers=(classifier,), protocol=protocol, runs=runs, seed=seed, baseline=baseline,
-        workers=workers, progress=progress,
+        workers=workers, progress=progress, memory_limit=memory_limit,
     )[classifier]  # fmt: skip
 
 
@@ -58,11 +59,13 @@ def accuracies(  # noqa: PLR0913 - all but the first come by keyword
     baseline: bool = True,
     workers: int | None = 1,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> Mapping[str, Comparison]:
     """Accuracy of classifiers trained on a recipe's releases (CA), next to raw data (BA) and the majority class (LA).
 
     For the owner only. It reads raw records and makes drafts that are discarded: nothing is published, nothing is
-    recorded in the ledger, and nothing that it returns is covered by a guarantee.
+    recorded in the ledger, and nothing that it returns is covered by a guarantee. Records are divided one by one, so
+    they are refused where they do not fit ``memory_limit``, however few combinations of values there are.
     """
     method = build(recipe)
     private = method.needs.private
@@ -71,18 +74,21 @@ def accuracies(  # noqa: PLR0913 - all but the first come by keyword
     view = tailor(study, recipe.purpose, method.needs)
     _refuse_without_target(f"release '{recipe.name}'", sum(a.role is Role.CLASS for a in view.others))
     method.check(view if method.needs.private else declared_levels(view))
-    with open_study_table(study, private=private, guesses=True) as table:
+    with open_study_table(study, private=private, guesses=True, memory_limit=memory_limit) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
         with collecting("for accuracy, records are divided into training and test"):
             cells = counter.full_cells([a.name for a in view.attributes])
+            counter.refuse_many_records(int(cells.counts.sum()))
         dictionaries = counter.sets
         levels: dict[str, NDArray[np.int64]] = {}
         domains = {a.name: a.domain for a in view.attributes}
         if not private:
             refuse_invalid_values(counter, view, int(cells.counts.sum()), counter.all_rows())
             view, levels = level_codes(view, cells, dictionaries)
-    make: Callable[..., Any] = partial(draft_of_part, method if private else with_population(method, study, view))
+    if not private:
+        method = with_population(method, study, view, memory_limit=memory_limit)
+    make: Callable[..., Any] = partial(draft_of_part, method)
     codes = {name: np.repeat(cells.codes[:, column], cells.counts) for column, name in enumerate(cells.attributes)}
     codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in dictionaries.items()}
     sets = {name: (cast("SetDomain", domains[name]), cast("SetCodes", codes[name])) for name in levels}

@@ -23,7 +23,7 @@ from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, collecting, open_source
 from sfumato.workflow.evaluate import evidence_of_bundle, evidence_of_table, raw_records
-from sfumato.workflow.reading.read_bundle import Given, read_bundle
+from sfumato.workflow.reading.read_bundle import Given, read_manifest
 
 
 def attack_link(
@@ -93,8 +93,8 @@ def attack_intersect(
     The sensitive ``attribute`` is one that both publish; by default the first of them.
     """
     progress("reading the releases", 0, 1)
-    read = [read_bundle(study, each, was=was) for each in (one, two)]
-    shared = [a.name for a in protected(read[0].view) if a.name in {b.name for b in protected(read[1].view)}]
+    stated = [read_manifest(study, each, was=was) for each in (one, two)]
+    shared = [a.name for a in protected(stated[0].view) if a.name in {b.name for b in protected(stated[1].view)}]
     if not shared or attribute not in (None, *shared):
         raise UsageError(
             "the two releases have no sensitive attribute in common"
@@ -103,13 +103,13 @@ def attack_intersect(
             f"name one of: {', '.join(shared)}" if shared else "give two releases of the same sensitive attribute",
             code="SF-USAGE-078",
         )
-    view, other = (each.view for each in read)
+    view, other = (each.view for each in stated)
     if not {a.name for a in other.attributes} <= {a.name for a in view.attributes}:
         view = _union_view(view, other)  # of different purposes: people are known by all of it
-    private = all(each.private for each in read)
+    private = all(each.private for each in stated)
     raw = raw_records(study, view, progress=progress, memory_limit=memory_limit, private=private)
     progress("looking people up in both", 0, 1)
-    first, second = (each.to_evidence(raw).shown for each in read)
+    first, second = (each.read(memory_limit=memory_limit).to_evidence(raw).shown for each in stated)
     return intersect(first, second, raw.cells, attribute=attribute or shared[0], k=k, sets=raw.sets)
 
 

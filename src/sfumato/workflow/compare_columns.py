@@ -128,6 +128,7 @@ def compare_columns(
     purpose: str | None = None,
     repeats: int = REPEATS,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> ColumnComparison:
     """Make drafts of two releases and compare them with the table, column by column.
 
@@ -139,7 +140,8 @@ def compare_columns(
     refuse_repeats(repeats)
     purpose = recipes[0].purpose
     refuse_undecided(study, purpose)
-    table = with_files(study, read_table(study, purpose, {}, progress), recipes)
+    table = read_table(study, purpose, {}, progress, memory_limit=memory_limit)
+    table = with_files(study, table, recipes, memory_limit=memory_limit)
     sides = []
     for recipe in recipes:
         many = repeats if build(recipe).needs.random else 1

@@ -22,7 +22,7 @@ from sfumato.study.study import Study
 from sfumato.study.unit import RecordUnit
 from sfumato.study.view import View
 from sfumato.tables import CodedTable, SourceTable, collecting
-from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, find_cap, read_bundle
+from sfumato.workflow.reading.read_bundle import Given, attributes_by_role, find_cap, read_manifest
 from sfumato.workflow.steps.study_table import open_study_table
 
 _ORDER = ("privacy loss", "utility loss", "risk", "utility")
@@ -109,14 +109,13 @@ def evidence_of_bundle(
 ) -> Evidence:
     """A bundle, read as its receiver reads it, beside the table; over the attributes that the bundle has.
 
-    Attributes, roles and domains decide whether the two fit. That they fit does not make the table the right one: two
-    tables may be declared alike. So the name has to agree too, or the owner says what the study was called (``was``).
-    Nobody but the owner sees the numbers; a wrong table would only make them wrong.
+    The two have to fit, see `read_manifest`. The table is counted first: where it does not fit here, that is said
+    before all that is published has been read.
     """
     progress("reading the release", 0, 1)
-    read = read_bundle(study, bundle, was=was)
-    raw = raw_records(study, read.view, progress=progress, memory_limit=memory_limit, private=read.private)
-    return read.to_evidence(raw)
+    stated = read_manifest(study, bundle, was=was)
+    raw = raw_records(study, stated.view, progress=progress, memory_limit=memory_limit, private=stated.private)
+    return stated.read(memory_limit=memory_limit).to_evidence(raw)
 
 
 def evidence_of_table(

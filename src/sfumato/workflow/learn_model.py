@@ -69,7 +69,13 @@ def is_learner(what: object) -> TypeGuard[Learner]:
 
 
 def plan_learning(
-    study: Study, learner: Learner, *, purpose: str | None = None, ledger: Ledger | None = None, check: bool = True
+    study: Study,
+    learner: Learner,
+    *,
+    purpose: str | None = None,
+    ledger: Ledger | None = None,
+    check: bool = True,
+    memory_limit: str | None = None,
 ) -> Plan:
     """Describe the cost of a learnt model and the remaining budget; with ``check`` the table is read."""
     method = learner.method()
@@ -98,7 +104,10 @@ def plan_learning(
     )
     if not check:
         return plan
-    return with_left_out(plan, study, view.attributes, unit=view.unit, selection=view.selection, command="learn")
+    return with_left_out(
+        plan, study, view.attributes, unit=view.unit, selection=view.selection, command="learn",
+        memory_limit=memory_limit,
+    )  # fmt: skip
 
 
 def learn(  # noqa: PLR0913 - all but the first two come by keyword

@@ -189,8 +189,8 @@ def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> No
 
 def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run) -> CountedTable:
     """Open the table and let the guard look at it; a syntactic method gets all cells, with files that it names."""
-    private = method.needs.private
-    table = kept.enter_context(open_study_table(study, private=private, memory_limit=run.memory_limit))
+    private, limit = method.needs.private, run.memory_limit
+    table = kept.enter_context(open_study_table(study, private=private, memory_limit=limit))
     counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
     if private:
         run.progress("comparing the table with the study", 0, 1)
@@ -199,10 +199,15 @@ def _count(kept: ExitStack, study: Study, method: Method, asked: View, run: Run)
     with collecting(f"for `{method.name}`, {method.collects}"):
         whole = count_whole_table(study, asked, counter, anyway=run.anyway, in_parts=method.in_parts)
     if isinstance(whole.cells, TableParts):  # without sets
-        return CountedTable(with_people(method.models, study, asked), whole.cells, method, whole.left_out)
+        return CountedTable(
+            with_people(method.models, study, asked, memory_limit=limit), whole.cells, method, whole.left_out
+        )
+    if method.one_by_one or FORMS[method.form].shuffles:
+        with collecting(f"for `{method.name}`, sensitive values are put into random order"):
+            counter.refuse_many_records(int(whole.cells.counts.sum()))
     view, cells = recode_sets(asked, whole.cells, counter.sets)
-    view = with_people(method.models, study, view)
-    known = with_population(method, study, view)
+    view = with_people(method.models, study, view, memory_limit=limit)
+    known = with_population(method, study, view, memory_limit=limit)
     known.check_declared(asked)
     return CountedTable(view, cells, known, whole.left_out)
 

@@ -33,6 +33,7 @@ def max_k(
     every: bool = False,
     like: Mondrian | None = None,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> MaxK:
     """The smallest k found at which Mondrian satisfies the cap, and the average group size of a release under the cap.
 
@@ -49,7 +50,7 @@ def max_k(
     asked = tailor(study, purpose, cap.needs)
     refuse_named_sets(cap, asked)
     cap.check(declared_levels(asked))
-    with open_study_table(study) as table:
+    with open_study_table(study, memory_limit=memory_limit) as table:
         progress("reading the records", 0, 1)
         counter = CodedTable(table, asked.attributes, unit=asked.unit, selection=asked.selection)
         with collecting("for `max-k`, a release is made of them for each k"):
@@ -59,7 +60,7 @@ def max_k(
                 "no record of the table is used", "check the table with `sfumato check`", code="SF-INFEASIBLE-015"
             )
         view, cells = recode_sets(asked, cells, counter.sets)
-    cap = with_population(cap, study, view)
+    cap = with_population(cap, study, view, memory_limit=memory_limit)
     refuse_named_sets(cap, asked)
     records = int(cells.counts.sum())
     known = {**_table_shares(view, cells), **(cap.population if isinstance(cap.population, Mapping) else {})}

@@ -28,7 +28,9 @@ from sfumato.workflow.steps.outcome import (
 from sfumato.workflow.steps.value_rules import stop_rules, value_rules
 
 
-def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: bool = True) -> Plan:
+def plan(
+    study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: bool = True, memory_limit: str | None = None
+) -> Plan:
     """Describe what a release would do, its cost and the remaining budget; nothing is spent.
 
     With ``check`` the table is read, to tell the owner how many records are left out for missing or invalid values.
@@ -74,7 +76,10 @@ def plan(study: Study, recipe: Recipe, *, ledger: Ledger | None = None, check: b
     )  # fmt: skip
     if not check:
         return found
-    return with_left_out(found, study, asked.attributes, unit=asked.unit, selection=asked.selection, command="release")
+    return with_left_out(
+        found, study, asked.attributes, unit=asked.unit, selection=asked.selection, command="release",
+        memory_limit=memory_limit,
+    )  # fmt: skip
 
 
 def _subject(view: View, *, private: bool) -> str:

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import SfumatoError, UsageError
-from sfumato.evaluate.evidence import Evidence
-from sfumato.evaluate.table_records import table_records
+from sfumato.evaluate.table_records import TableRecords, table_records
 from sfumato.ledger import Ledger
 from sfumato.progress import Progress, silent
 from sfumato.release.bundle.atomic_files import BUNDLE
 from sfumato.release.bundle.owner_folder import OWNER, read_notes, write_report
 from sfumato.release.draft import Draft
+from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.report import Provenance, report_page
 from sfumato.study.budget import show
 from sfumato.study.set_levels import set_domains
 from sfumato.study.study import Study
-from sfumato.tables import CodedTable, collecting
+from sfumato.tables import CodedTable, ManyCellsError, collecting
 from sfumato.workflow.evaluate import MEASURING
-from sfumato.workflow.reading.read_bundle import Given, ReadBundle, read_bundle
+from sfumato.workflow.reading.read_bundle import Given, ReadBundle, StatedBundle, read_manifest
 from sfumato.workflow.reading.report_evidence import MOST_ROWS, ReportMeasures, quick_measures, too_large
 from sfumato.workflow.steps.outcome import Published, ledger_of, published_words, remaining_budget, report_words
 from sfumato.workflow.steps.study_table import open_study_table
@@ -40,18 +40,25 @@ def make_report(
     *,
     ledger: Ledger | None = None,
     was: str | None = None,
+    data: str | None = None,
     progress: Progress = silent,
     memory_limit: str | None = None,
 ) -> Path:
     """Write the owner's report of a published release into its owner's folder, and return its path.
 
-    An earlier report of the release is replaced. ``was`` is what the study was called when the release was made.
+    An earlier report of the release is replaced. ``was`` is what the study was called when the release was made,
+    ``data`` where its tables are, if the bundle does not hold them. The table is counted before the release is read: a
+    table that does not fit here is refused before all that is published has been brought.
     """
     progress("reading the release", 0, 1)
-    read = read_bundle(study, release, was=was)
-    folder = _folder(read)
+    stated = read_manifest(study, release, was=was)
+    folder = _folder(stated.path)
     notes = read_notes(folder)
-    looked, measured = _look_at_table(study, read, progress, memory_limit)
+    raw, unmeasured = _count_table(study, stated, progress, memory_limit)
+    progress("reading the release", 0, 1)
+    read = stated.read(data=data, memory_limit=memory_limit)
+    looked = None if raw is None else read.to_evidence(raw)
+    measured = ReportMeasures(unmeasured=unmeasured) if looked is None else quick_measures(looked, progress)
     among = place_on_frontier(
         study, _recipe(notes).get("purpose"), looked, progress=progress, memory_limit=memory_limit
     )
@@ -80,13 +87,19 @@ def report_after(
     """Make the report of a release that was just published; what goes wrong with it becomes a warning of the release.
 
     Interrupted, it says that the release is there: nothing that comes after publication can take it back. ``against``
-    names the study file in what is said.
+    names the study file in what is said. The report holds every combination of values that the table has. A release
+    that was made in parts has more than fit, by the same limit, so for this one neither the table nor the bundle is
+    read again, which takes as long as a release.
     """
+    if isinstance(done.draft.content, RecordStore):
+        return replace(done, warnings=(*done.warnings, _too_large(done, against)))
     try:
         make_report(study, done, ledger=ledger, progress=progress, memory_limit=memory_limit)
     except KeyboardInterrupt as stop:
         stop.add_note(published_words(done.folder, done.bundle, done.epsilon, against=against))
         raise
+    except ManyCellsError:
+        return replace(done, warnings=(*done.warnings, _too_large(done, against)))
     except Exception as error:  # noqa: BLE001 - the release is complete, whatever happens to its report
         why = error.problem if isinstance(error, SfumatoError) else type(error).__name__
         later = report_words(done.folder, against)
@@ -95,25 +108,37 @@ def report_after(
     return done
 
 
-def _look_at_table(
-    study: Study, read: ReadBundle, progress: Progress, memory_limit: str | None
-) -> tuple[Evidence | None, ReportMeasures]:
-    """The release next to the table, and what the measures say that are quick at its size."""
+def _too_large(done: Published, against: str) -> str:
+    """Why there is no report, and what to do."""
+    return (
+        "there is no owner's report: it compares every combination of values of the table with the release, and there "
+        "are more than fit the memory limit. The release is published and complete. On a machine with more memory, "
+        f"{report_words(done.folder, against)} and a larger --memory-limit; a release of fewer columns or coarser "
+        "values has a report here; --no-report makes none"
+    )
+
+
+def _count_table(
+    study: Study, stated: StatedBundle, progress: Progress, memory_limit: str | None
+) -> tuple[TableRecords | None, str]:
+    """The records of the table, or why they are not compared with noisy counts.
+
+    A limit that is stated counts in this process, too: a release that kept to it is followed by no report that does
+    not.
+    """
     progress("reading the table for your report", 0, 1)
-    view = read.view
-    with open_study_table(study, private=read.private, guesses=True, memory_limit=memory_limit) as table:
+    view = stated.view
+    with open_study_table(study, private=stated.private, guesses=True, memory_limit=memory_limit) as table:
         counter = CodedTable(table, view.attributes, unit=view.unit, selection=view.selection)
-        if read.private and (rows := counter.all_rows()) > MOST_ROWS:
-            return None, ReportMeasures(unmeasured=too_large(rows, len(view.attributes)))
+        if stated.private and (rows := counter.all_rows()) > MOST_ROWS:
+            return None, too_large(rows, len(view.attributes))
+        names = [a.name for a in view.attributes]
         with collecting(MEASURING):
-            raw = table_records(view, counter.full_cells([a.name for a in view.attributes]), counter.sets)
-    looked = read.to_evidence(raw)
-    return looked, quick_measures(looked, progress)
+            return table_records(view, counter.full_cells(names, in_parts=True), counter.sets), ""
 
 
-def _folder(read: ReadBundle) -> Path:
+def _folder(place: Path) -> Path:
     """The folder of the release, which holds its bundle and what stays with the owner."""
-    place = read.release.path
     if place.name != BUNDLE:
         raise UsageError(
             f"the bundle in '{place}' is not in the folder of its release, so there is no folder for its report",

@@ -59,7 +59,7 @@ class RunResult:
         }
 
 
-def run_study(
+def run_study(  # noqa: PLR0913 - all but the first two come by keyword
     study: Study,
     names: Iterable[str] | None = None,
     *,
@@ -69,6 +69,7 @@ def run_study(
     report: bool = True,
     progress: Progress = silent,
     anyway: bool = False,
+    memory_limit: str | None = None,
 ) -> list[RunResult]:
     """Make, publish, check and classify some or all releases that a study declares, in its order.
 
@@ -88,18 +89,24 @@ def run_study(
                 f"see `sfumato plan` for '{recipe.name}', or omit it",
                 code="SF-BUDGET-007",
             )
-    make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway)
+    make = partial(release, study, ledger=ledger, progress=progress, anyway=anyway, memory_limit=memory_limit)
+    after = partial(report_after, study, ledger=ledger, progress=progress, memory_limit=memory_limit)
     done: list[RunResult] = []
     for recipe in recipes:
-        one = _run_release(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress)
+        one = _run_release(study, recipe, partial(make, recipe, folder=folder(recipe)), runs, progress, memory_limit)
         if report and one.published is not None:
-            one = replace(one, published=report_after(study, one.published, ledger=ledger, progress=progress))
+            one = replace(one, published=after(one.published))
         done.append(one)
     return done
 
 
 def _run_release(
-    study: Study, recipe: Recipe, make: Callable[[], Published], runs: int, progress: Progress
+    study: Study,
+    recipe: Recipe,
+    make: Callable[[], Published],
+    runs: int,
+    progress: Progress,
+    memory_limit: str | None,
 ) -> RunResult:
     try:
         done = make()
@@ -107,10 +114,11 @@ def _run_release(
         return RunResult(recipe=recipe, failure=error)
     named = population_names(getattr(build(recipe), "models", ()))
     verified = verify_bundle(
-        done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base
-    ).ok
+        done.bundle, sha256=done.sha256, population=named[0] if named else None, base=study.base,
+        memory_limit=memory_limit,
+    ).ok  # fmt: skip
     try:
-        found = accuracy(study, recipe, runs=runs, progress=progress)
+        found = accuracy(study, recipe, runs=runs, progress=progress, memory_limit=memory_limit)
     except SfumatoError as error:
         return RunResult(recipe=recipe, published=done, verified=verified, why_not=error.problem)
     return RunResult(recipe=recipe, published=done, verified=verified, accuracy=found)

@@ -35,6 +35,7 @@ from sfumato.release.shown import Shown
 from sfumato.study.purpose import refuse_undecided
 from sfumato.study.recipe import Recipe
 from sfumato.study.study import Study
+from sfumato.tables import ManyCellsError
 from sfumato.workflow.evaluate import chosen_measures
 from sfumato.workflow.steps.background import population_file
 from sfumato.workflow.sweeping.baselines import everything_published, nothing_published
@@ -73,6 +74,7 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     workers: int | None = None,
     folder: Path | None = None,
     progress: Progress = silent,
+    memory_limit: str | None = None,
 ) -> Frontier:
     """Draft and measure every candidate of a sweep; see `Frontier` for what can be done with the result.
 
@@ -98,11 +100,14 @@ def run_frontier(  # noqa: PLR0913 - all but the first two by keyword
     if folder is None and study.base != Path():
         parts = [("the sweep", name), *([] if purpose is None else [("the purpose", purpose)])]
         folder = study.base / "frontier" / "-".join(checked_file_name(kind, part) for kind, part in parts)
-    table = read_table(study, purpose, taken, progress)
-    table = with_files(study, table, recipes)
+    table = read_table(study, purpose, taken, progress, memory_limit=memory_limit)
+    table = with_files(study, table, recipes, memory_limit=memory_limit)
     of = fingerprint(table.view, study.unit, table.raw.cells, table.cells, table.raw.sets)
     files = PointFiles(None if folder is None else folder / "points", of)
-    foreign = [_measure_draft(point, table, shown) for point, shown in _foreign(study, table, tables or {}, progress)]
+    foreign = [
+        _measure_draft(point, table, shown)
+        for point, shown in _foreign(study, table, tables or {}, progress, memory_limit)
+    ]
     candidates = [
         _describe_candidate(recipe, family, table) for recipe, family in zip(recipes, families(recipes), strict=True)
     ]
@@ -194,12 +199,14 @@ def _baselines(table: Table, files: PointFiles, names: tuple[str, ...], progress
     return tuple(found)
 
 
-def _foreign(study: Study, table: Table, given: Mapping[str, Any], progress: Progress) -> list[tuple[Point, Shown]]:
+def _foreign(
+    study: Study, table: Table, given: Mapping[str, Any], progress: Progress, memory_limit: str | None
+) -> list[tuple[Point, Shown]]:
     """Releases of other tools, read in the study's order of values, as points that are not yet measured."""
     found: list[tuple[Point, Shown]] = []
     for name, one in given.items():
         progress(f"reading {name}", len(found), len(given))
-        read = read_foreign(study, table.view, foreign_table(one), reorder=False)
+        read = read_foreign(study, table.view, foreign_table(one), reorder=False, memory_limit=memory_limit)
         point = Point(label=name, series=FOREIGN, family=name, foreign=True, notes=tuple(read.sentences()))
         found.append((point, read.shown))
     return found
@@ -356,7 +363,8 @@ def make_point(table: Table, point: Point) -> tuple[Point, bool]:
         assert point.recipe is not None, "candidates have one"
         found = _measure_draft(point, table, shown_of(table, point.recipe))
     except SfumatoError as error:
-        lasting = error is not table.for_groups and error is not table.for_counts
+        whole = error is table.for_groups or error is table.for_counts
+        lasting = not whole and not isinstance(error, ManyCellsError)  # a larger limit may be given next time
         found = replace(point, failure=str(error))
     except Exception as error:  # noqa: BLE001 - one broken draft must not stop the others; its text may hold values
         lasting = False

@@ -12,6 +12,7 @@ from sfumato.methods import METHODS, Mondrian
 from sfumato.methods.mondrian import algorithm, choices
 from sfumato.release.forms.records import record_store
 from sfumato.release.forms.records.record_store import RecordStore
+from sfumato.tables import ManyCellsError
 from tests.contracts.test_wrong_types import LEAST
 from tests.examples import examples
 from tests.methods.partition_tables import cells_of, partition_tables, partition_view
@@ -140,7 +141,7 @@ def test_a_low_limit_publishes_the_same_table(engine, monkeypatch, tmp_path, mod
 
     at_once = released("at once")
     assert "finishing parts of the table" not in said
-    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: most)
+    monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda _, attributes: 5 * most // attributes)
     monkeypatch.setattr(record_store, "PIECE", 7)
     monkeypatch.delattr(RecordStore, "join")  # nobody holds all rows
     mapped = workers_seen(monkeypatch) if engine.name == "spark+local" else []
@@ -164,3 +165,44 @@ def workers_seen(monkeypatch):
 
     monkeypatch.setattr(session, "map_on_workers", mapped)
     return seen
+
+
+@settings(max_examples=examples(quick=40, slow=400), deadline=None)
+@given(
+    ages=st.lists(st.one_of(st.integers(0, 99_999), st.integers(500, 505)), min_size=8, max_size=60),
+    models=st.sampled_from(MODELS[:1]),
+    ranges=st.sampled_from(["tight", "partition"]),
+    most=st.integers(1, 7),
+)
+def test_a_median_among_many_values_is_found_in_few_bins(ages, models, ranges, most):
+    view = partition_view(age=grid(0, 99_999), job=JOB)
+    records = [(age, age % 4, n % 2, n % 2) for n, age in enumerate(ages)]
+    method = Mondrian(**models, ranges=ranges)
+    counter = PlainCounter([a.name for a in view.attributes], records, room=max(most, JOB.size))
+    draft = method.draft(view, TableParts(counter, len(records), most, len(set(records))))
+    assert published(draft) == published(method.draft(view, cells_of(view, records)))
+    found = [rows for attributes, rows in counter.brought if attributes == 1]
+    assert max(found, default=0) <= max(2, most, JOB.size) + 1, "bins, or leaves of the taxonomy"
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_sensitive_values_that_do_not_fit_are_refused_in_words(most):
+    view = partition_view(sensitive=("ill",), age=grid(0, 999))
+    records = [(n * 7 % 1000, n % view.domain("ill").size, 0) for n in range(90)]
+    counter = PlainCounter([a.name for a in view.attributes], records, room=1)
+    method = Mondrian(k=2, privacy={"distinct-l-diversity": 2})
+    with raises_code(ManyCellsError, "SF-SOURCE-397") as caught:
+        method.draft(view, TableParts(counter, 90, most, len(set(records))))
+    problem, _, why = caught.value.problem.partition(": ")
+    assert "distinct values of an attribute" in problem and "sensitive attribute" in why
+
+
+def test_what_stands_beside_a_group_without_a_cut_comes_in_slices():
+    view = partition_view(sensitive=("ill", "worse"), age=grid(0, 99))
+    records = [(age, n % view.domain("ill").size, n // 3 % 3, n % 2) for age in range(3) for n in range(30)]
+    records = [record[: len(view.attributes)] for record in records]
+    counter = PlainCounter([a.name for a in view.attributes], records, room=4)
+    draft = Mondrian(k=90).draft(view, TableParts(counter, 90, 4, len(set(records))))
+    assert published(draft) == published(Mondrian(k=90).draft(view, cells_of(view, records)))
+    assert draft.facts["groups"] == 1
+    assert max(rows for _, rows in counter.brought) <= 5

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.domains.cut import Cut
 from sfumato.errors import SourceError, UsageError
 from sfumato.tables import CodedTable, open_source
 from sfumato.tables.counting.cell_limit import BYTES_PER_CODE, most_cells, parse_memory
@@ -93,3 +94,48 @@ def test_only_the_codes_are_kept_where_parts_follow(monkeypatch):
         assert (caught.value.limit, caught.value.cells) == (300, 350)
         assert coded.distinct_within(["age", "pay"], {"age": (0, 25)}) == 175
         assert len(kept) == 1
+
+
+ASKED = {
+    "values": lambda coded, within: coded.cells_within(["age"], within, limited=True),
+    "regions": lambda coded, within: coded.regions_within([Cut.finest("age", 100)], within, limited=True),
+    "regions that others are counted by": lambda coded, within: coded.distinct_regions_within(
+        [Cut.finest("age", 100), Cut("pay", (0, 50), 100)], within, by=Cut.finest("age", 100)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_nobody_has_counted_is_counted_first(monkeypatch, name):
+    with open_source(TABLE, memory_limit="100MB") as source:
+        coded = CodedTable(source, [AGE, PAY])
+        monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 49)
+        with raises_code(SourceError, "SF-SOURCE-397") as caught:
+            ASKED[name](coded, {})
+        assert "more than 49 distinct values of an attribute" in caught.value.problem
+        assert "50" not in caught.value.problem, "how many there are is not said"
+        monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 50)
+        assert len(ASKED[name](coded, {})) == 50
+
+
+def test_values_are_not_counted_where_all_there_can_be_fit(monkeypatch):
+    with open_source(TABLE, memory_limit="100MB") as source:
+        coded = CodedTable(source, [AGE, PAY])
+        monkeypatch.setattr(CodedTable, "distinct_within", None)
+        monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 20)
+        assert len(coded.cells_within(["age"], {"age": (10, 30)}, limited=True)) == 20
+    with open_source(TABLE) as source:
+        assert len(CodedTable(source, [AGE, PAY]).cells_within(["age"], {}, limited=True)) == 50, "no limit is stated"
+
+
+def test_a_lookup_of_a_fine_cut_is_refused_where_its_values_do_not_fit(monkeypatch):
+    wide = attribute("age", grid(0, 1999, unit="integer"))
+    table = pa.table({"age": list(range(1500)), "pay": [n % 7 for n in range(1500)]})
+    fine = Cut("age", tuple(range(0, 2000, 2)), 2000)
+    with open_source(table, memory_limit="100MB") as source:
+        monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 1499)
+        with raises_code(SourceError, "SF-SOURCE-397") as caught:
+            CodedTable(source, [wide, PAY]).class_sizes_within([fine], {})
+        assert "its values are looked up" in caught.value.problem
+        monkeypatch.setattr("sfumato.tables.coded.most_cells", lambda *_: 1500)
+        assert len(CodedTable(source, [wide, PAY]).class_sizes_within([fine], {})) == 750

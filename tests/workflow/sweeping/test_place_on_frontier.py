@@ -140,7 +140,7 @@ def test_a_release_that_cannot_be_measured_keeps_its_owner_folder(clinic, monkey
     def broken(*_, **__):
         raise failure
 
-    monkeypatch.setattr(owner_report, "read_bundle", broken)
+    monkeypatch.setattr(owner_report, "read_manifest", broken)
     made = clinic.release(name)
     (warning,) = made.warnings
     assert told in warning and "sfumato report" in warning and "Ada" not in warning

@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.new_files import write_new
-from sfumato.cli.options import Anyway, Json, StudyFile
+from sfumato.cli.options import Anyway, Json, MemoryLimit, StudyFile
 from sfumato.errors import UsageError, VerifyError
 
 if TYPE_CHECKING:
@@ -281,6 +281,7 @@ def ask(  # noqa: PLR0913, PLR0917 - an option each
         typer.Option("--range", help='A condition on the attribute of --by to add up: "age >= 40 and age < 65".'),
     ] = None,
     anyway: Anyway = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Ask the table itself: a noisy count or histogram, charged to the study's budget and recorded in its ledger."""
@@ -290,7 +291,7 @@ def ask(  # noqa: PLR0913, PLR0917 - an option each
     with show.progress(shown=not json) as report:
         found = opened.ask(
             question, epsilon=epsilon, by=by, span=span, strategy=strategy, ranges=ranges or (), progress=report,
-            anyway=anyway,
+            memory_limit=memory_limit, anyway=anyway,
         )  # fmt: skip
     if json:
         show.as_json(found.as_json())

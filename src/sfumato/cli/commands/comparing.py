@@ -8,7 +8,7 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.foreign import Hierarchies, foreign_tables
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Json, MemoryLimit, StudyFile
 from sfumato.wording import sentence
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
     ] = 5,
     workers: Workers = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder for plots and points; may exist.")] = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """For the owner: make and measure many releases, plot privacy and utility, and choose one; publishes nothing.
@@ -73,6 +74,7 @@ def frontier(  # noqa: PLR0913, PLR0917 - an option each
             workers=workers,
             folder=out,
             progress=report,
+            memory_limit=memory_limit,
         )
         chosen = found.choose(rule, privacy=privacy, utility=utility)
         report("drawing the plot", 0, 1)

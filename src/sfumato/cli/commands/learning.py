@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Anyway, Json, NoCheck, Seed, StudyFile
+from sfumato.cli.options import Anyway, Json, MemoryLimit, NoCheck, Seed, StudyFile
 from sfumato.cli.planned import say_finding, say_plan
 from sfumato.errors import UsageError
 
@@ -38,6 +38,7 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
     insecure_seed: Seed = None,
     no_check: NoCheck = False,
     anyway: Anyway = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Learn one private decision tree (DiffP-C4.5) and record its cost in the ledger.
@@ -59,7 +60,8 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
             )
         asked = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
         if plan:
-            say_plan(opened.plan(asked, purpose=purpose, check=not no_check), "A private tree", json=json)
+            found_plan = opened.plan(asked, purpose=purpose, check=not no_check, memory_limit=memory_limit)
+            say_plan(found_plan, "A private tree", json=json)
             return
         with show.progress(shown=not json) as report:
             found = opened.audit(asked, purpose=purpose, runs=runs, progress=report)
@@ -69,7 +71,10 @@ def learn(  # noqa: PLR0913, PLR0917 - an option each
         show.warn("--insecure-seed makes the noise repeatable: this model has no guarantee, and says so")
     estimator = DiffPC45(epsilon, depth=depth, criterion=score, prune=prune, branch=branch)
     with show.progress(shown=not json) as report:
-        opened.learn(estimator, out=out, purpose=purpose, progress=report, insecure_seed=insecure_seed, anyway=anyway)
+        opened.learn(
+            estimator, out=out, purpose=purpose, progress=report, memory_limit=memory_limit,
+            insecure_seed=insecure_seed, anyway=anyway,
+        )  # fmt: skip
     budget = opened.declared.budget
     left = None if budget is None else show.exact(budget - opened.ledger.spent(opened.name))
     tree = estimator.model_.tree

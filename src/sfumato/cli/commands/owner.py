@@ -57,7 +57,7 @@ def describe(
         show.say(f"choose a budget and a release, then run `sfumato check {out}` and `sfumato plan {out}`")
 
 
-def check(study: StudyFile, json: Json = False) -> None:
+def check(study: StudyFile, memory_limit: MemoryLimit = None, json: Json = False) -> None:
     """For the owner: compare the table with the study; lists values outside the declared domains.
 
     The output is computed from raw data and covered by no guarantee. Exit code 4 if there are values that the study
@@ -70,7 +70,7 @@ def check(study: StudyFile, json: Json = False) -> None:
     opened = Study.load(study)
     with show.progress(shown=not json) as report:
         report("comparing the table with the study", 0, 1)
-        reports = opened.check()
+        reports = opened.check(memory_limit=memory_limit)
     declared = opened.declared.attributes
     refused = [
         r.attribute
@@ -102,7 +102,7 @@ def check(study: StudyFile, json: Json = False) -> None:
         raise typer.Exit(SourceError.exit_code)
 
 
-def plan(
+def plan(  # noqa: PLR0913, PLR0917 - an option each
     study: StudyFile,
     release: ReleaseName = None,
     no_check: NoCheck = False,
@@ -122,6 +122,7 @@ def plan(
         str | None,
         typer.Option("--stand-in", help="A public table with the study's columns, to measure accuracy on."),
     ] = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Show what a release would do, its cost and the remaining budget; nothing is spent.
@@ -148,7 +149,7 @@ def plan(
         return
     with show.progress(shown=not json) as report:
         report("comparing the table with the study", 0, 1)
-        found = opened.plan(release, check=not no_check)
+        found = opened.plan(release, check=not no_check, memory_limit=memory_limit)
     say_plan(found, f"Release '{found.recipe.name}'", json=json, study_sha256=opened.sha256)
 
 
@@ -252,11 +253,9 @@ def report(
     computed from raw records and covered by no guarantee.
     """
     from sfumato.api import Study
-    from sfumato.release.release import Release
 
     with show.progress(shown=not json) as steps:
-        given = release if data is None else Release.open(release, data=data, memory_limit=memory_limit)
-        place = Study.load(against).report(given, was=was, progress=steps, memory_limit=memory_limit)
+        place = Study.load(against).report(release, was=was, data=data, progress=steps, memory_limit=memory_limit)
     if json:
         show.as_json({"report": str(place)})
     else:

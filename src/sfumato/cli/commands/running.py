@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Anyway, Json, NoReport, StudyFile
+from sfumato.cli.options import Anyway, Json, MemoryLimit, NoReport, StudyFile
 from sfumato.errors import VerifyError
 
 
@@ -17,6 +17,7 @@ def run(
     runs: Annotated[int, typer.Option("--runs", help="The number of training and test splits for each release.")] = 5,
     anyway: Anyway = False,
     no_report: NoReport = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Make every release that a study declares, verify each, and measure the accuracy of classifiers trained on it.
@@ -27,7 +28,9 @@ def run(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(study).run(only or None, runs=runs, report=not no_report, progress=report, anyway=anyway)
+        found = Study.load(study).run(
+            only or None, runs=runs, report=not no_report, progress=report, anyway=anyway, memory_limit=memory_limit
+        )
     if json:
         show.as_json([one.as_json() for one in found])
     else:

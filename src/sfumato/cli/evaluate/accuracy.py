@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, ReleaseName, StudyFile
+from sfumato.cli.options import Json, MemoryLimit, ReleaseName, StudyFile
 
 
 def accuracy(
@@ -22,6 +22,7 @@ def accuracy(
     workers: Annotated[
         int | None, typer.Option("--workers", help="Number of processes; chosen automatically by default.")
     ] = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """For the owner: accuracy of a classifier trained on such releases, next to raw data and majority class.
@@ -37,7 +38,7 @@ def accuracy(
     with show.progress(shown=not json) as report:
         found = opened.accuracies(
             release, classifiers=None if "all" in asked else asked, protocol=protocol, runs=runs, workers=workers,
-            progress=report,
+            progress=report, memory_limit=memory_limit,
         )  # fmt: skip
     if json:
         show.as_json(

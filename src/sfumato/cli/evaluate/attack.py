@@ -7,14 +7,14 @@ import typer
 
 from sfumato.cli import show
 from sfumato.cli.foreign import Hierarchies, Table, one_foreign_table, refuse_without_table, study_of_table
-from sfumato.cli.options import Bundle, Json, Was
+from sfumato.cli.options import Bundle, Json, MemoryLimit, Was
 from sfumato.errors import UsageError
 
 Against = Annotated[Path, typer.Option("--against", help="The study file (YAML) that the release was made from.")]
 _OWNER = "this is computed from raw records and covered by no guarantee: for your eyes only, never publish it"
 
 
-def link(
+def link(  # noqa: PLR0913, PLR0917 - an option each
     bundle: Annotated[
         Path | None,
         typer.Argument(help="A bundle's folder, or the folder it is in; with --table, the study.", metavar="BUNDLE"),
@@ -32,6 +32,7 @@ def link(
     attributes: Annotated[
         bool, typer.Option("--attributes", help="Show which quasi-identifiers carry the risk, and the smallest groups.")
     ] = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Linkage attack: look up people in a release by their quasi-identifiers.
@@ -53,7 +54,7 @@ def link(
         study = Study.load(study_of_table(bundle, against))
         given = one_foreign_table(table, hierarchies=hierarchy)
         with show.progress(shown=not json) as report:
-            found = study.attack_link(table=given, known=known, progress=report)
+            found = study.attack_link(table=given, known=known, progress=report, memory_limit=memory_limit)
     elif bundle is None or against is None:
         raise UsageError(
             "a linkage attack requires a bundle and the study it was made from",
@@ -63,8 +64,9 @@ def link(
     else:
         with show.progress(shown=not json) as report:
             study = Study.load(against)
-            found = study.attack_link(bundle, known=known, was=was, progress=report)
-            carried = study.attack_attributes(bundle, was=was, progress=report) if attributes else None
+            found = study.attack_link(bundle, known=known, was=was, progress=report, memory_limit=memory_limit)
+            if attributes:
+                carried = study.attack_attributes(bundle, was=was, progress=report, memory_limit=memory_limit)
     if json:
         more = {} if carried is None else {"carried": carried.as_json()}
         show.as_json({"owner_only": _OWNER, **found.as_json(), **more})
@@ -82,6 +84,7 @@ def intersect(
         str | None, typer.Option("--attribute", help="The sensitive attribute, if both releases have several.")
     ] = None,
     was: Was = None,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Intersection attack: look up everybody in two releases of records, and combine what both reveal.
@@ -91,7 +94,9 @@ def intersect(
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).attack_intersect(bundle, other, k=k, attribute=attribute, was=was, progress=report)
+        found = Study.load(against).attack_intersect(
+            bundle, other, k=k, attribute=attribute, was=was, progress=report, memory_limit=memory_limit
+        )
     if json:
         show.as_json({"owner_only": _OWNER, **found.as_json()})
         return

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Json, MemoryLimit, StudyFile
 
 if TYPE_CHECKING:
     from sfumato.workflow import ColumnComparison
@@ -28,6 +28,7 @@ def compare(
     repeats: Annotated[
         int, typer.Option("--repeats", help="How often a random release (noise or sampling) is drawn.", min=1)
     ] = 5,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """For the owner: the distribution of every column in the raw table and in two candidates, before one is published.
@@ -38,7 +39,7 @@ def compare(
 
     with show.progress(shown=not json) as report:
         found = Study.load(study).compare_columns(
-            first, second, sweep=sweep, purpose=purpose, repeats=repeats, progress=report
+            first, second, sweep=sweep, purpose=purpose, repeats=repeats, progress=report, memory_limit=memory_limit
         )
     if json:
         show.as_json(found.as_json())

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import show
-from sfumato.cli.options import Json, StudyFile
+from sfumato.cli.options import Json, MemoryLimit, StudyFile
 
 
 def max_k(  # noqa: PLR0913, PLR0917 - an option each
@@ -24,6 +24,7 @@ def max_k(  # noqa: PLR0913, PLR0917 - an option each
     choose: Annotated[
         str, typer.Option("--choose", help="How Mondrian chooses cuts: widest, info_gain, loss.")
     ] = "widest",
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """For the owner: the smallest k found at which Mondrian satisfies capped confidence, and the cap's own group size.
@@ -37,7 +38,15 @@ def max_k(  # noqa: PLR0913, PLR0917 - an option each
     cap = ConfidenceCap(rate=rate, attribute=attribute, distortion=distortion)
     like = Mondrian(k=2, choose=choose)
     with show.progress(shown=not json) as report:
-        found = opened.max_k(cap, purpose=purpose, between=(low, high), every=every, like=like, progress=report)
+        found = opened.max_k(
+            cap,
+            purpose=purpose,
+            between=(low, high),
+            every=every,
+            like=like,
+            progress=report,
+            memory_limit=memory_limit,
+        )
     if json:
         show.as_json(found.as_json())
         return

@@ -17,7 +17,7 @@ from sfumato.cli.foreign import (
     refuse_without_table,
     study_of_table,
 )
-from sfumato.cli.options import Json, Was
+from sfumato.cli.options import Json, MemoryLimit, Was
 from sfumato.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def measures(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     was: Was = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all measures and exit.")] = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """For the owner: privacy and utility measures of a release, computed against the raw table.
@@ -66,7 +67,7 @@ def measures(  # noqa: PLR0913, PLR0917 - an option each
     refuse_without_table(table, synthetic=synthetic, rate=rate, hierarchy=hierarchy, purpose=purpose)
     if table is not None:
         given = one_foreign_table(table, synthetic=synthetic, rate=rate, hierarchies=hierarchy)
-        _measure_table(study_of_table(bundle, against), given, chosen, purpose, json=json)
+        _measure_table(study_of_table(bundle, against), given, chosen, purpose, memory_limit, json=json)
         return
     if bundle is None or against is None:
         raise UsageError(
@@ -77,7 +78,7 @@ def measures(  # noqa: PLR0913, PLR0917 - an option each
     from sfumato.api import Study
 
     with show.progress(shown=not json) as report:
-        found = Study.load(against).measure(bundle, only=chosen, was=was, progress=report)
+        found = Study.load(against).measure(bundle, only=chosen, was=was, progress=report, memory_limit=memory_limit)
     if json:
         results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
         show.as_json({"owner_only": _OWNER, "measures": results})
@@ -87,13 +88,21 @@ def measures(  # noqa: PLR0913, PLR0917 - an option each
 
 
 def _measure_table(
-    study: Path, table: "ForeignTable", chosen: Sequence["Measure"], purpose: str | None, *, json: bool
+    study: Path,
+    table: "ForeignTable",
+    chosen: Sequence["Measure"],
+    purpose: str | None,
+    memory_limit: str | None,
+    *,
+    json: bool,
 ) -> None:
     from sfumato.api import Study
     from sfumato.workflow import measure_table
 
     with show.progress(shown=not json) as report:
-        found, read = measure_table(Study.load(study).declared, table, chosen, purpose=purpose, progress=report)
+        found, read = measure_table(
+            Study.load(study).declared, table, chosen, purpose=purpose, progress=report, memory_limit=memory_limit
+        )
     if json:
         results = [{**one.as_json(), **found[one.name].as_json()} for one in chosen]
         show.as_json({"owner_only": _OWNER, "table": read.as_json(), "measures": results})

@@ -4,7 +4,9 @@ For a node that no table in memory is specific enough for, the engine says how m
 This alone tells what suppressing the small ones costs, which refutes most nodes. If the classes fit here they are
 brought, and all more general nodes are counted from them in memory; those of the lowest node that the search looks at
 are tried first. If they do not fit, and the models look at more than sizes, they are brought in slices. So memory is
-that of the limit for any node, and the optimum is the same: sums differ by rounding, which `TIE` is far above.
+that of the limit for any node, and the optimum is the same: sums differ by rounding, which `TIE` is far above. Beside
+the classes, the values of each single attribute are brought once, with how often they occur. A table in which those of
+one attribute do not fit is refused, and so is a class whose own sensitive values do not.
 
 A model that compares groups with the published table is asked in rounds, as groups are left out: the totals of each
 round are kept, never which groups are left, and the rounds before are repeated for each slice.
@@ -23,8 +25,10 @@ from sfumato.methods.full_domain.rollup import Floats, Integers
 from sfumato.methods.full_domain.worths import TableWorths, Worth, count_people, generalised_loss, table_worths
 from sfumato.methods.grouping.model_checks import ModelChecks
 from sfumato.methods.grouping.slices import Keep, Slice, exact_cuts, slices
+from sfumato.methods.grouping.table_totals import table_totals
 from sfumato.privacy.groups.statistics import ValueTotals
 from sfumato.privacy.models import any_relative
+from sfumato.tables import collecting
 
 Totals = dict[str, ValueTotals]
 
@@ -52,7 +56,7 @@ class EngineWorths:
         self._brought: list[tuple[Levels, int, TableWorths]] = []
         self.records = counts.records
         self.generalised = [self._losses(place) for place in range(len(lattice.ladders))]
-        self._whole = {cut.attribute: self._totals_of(cut) for cut in self._beside}
+        self._whole = table_totals(counts, checks.domains)
 
     def of(self, node: Levels, low: Levels) -> Worth:
         """Count the groups of a node, and what publishing it would cost."""
@@ -100,8 +104,8 @@ class EngineWorths:
         while self._brought and rows + sum(size for _, size, _ in self._brought) > self._counts.most_cells:
             self._brought.pop(0)
         cuts = self._lattice.cuts(base)
-        cells = self._counts.regions([*cuts, *self._beside], {})
-        codes = [np.asarray(cut.starts)[cells.codes[:, place]] for place, cut in enumerate(cuts)]
+        cells = self._counts.regions([*cuts, *self._beside], {}, limited=False)  # as `_rows_of` has counted
+        codes = [cut.ends(cells.codes[:, place])[0] for place, cut in enumerate(cuts)]
         sensitive = {cut.attribute: cells.codes[:, len(cuts) + place] for place, cut in enumerate(self._beside)}
         found = table_worths(
             self._lattice, self._checks, codes, sensitive, cells.counts, self._allowed, over_all=self.generalised
@@ -157,7 +161,7 @@ class EngineWorths:
             left.suppressed += int(part.sizes[~kept].sum())
             gone = part.regions[~kept].T
             for place, (cut, region) in enumerate(zip(cuts, gone, strict=True)):
-                left.spans[place] += float((part.sizes[~kept] * _spans(cut)[region]).sum())
+                left.spans[place] += float((part.sizes[~kept] * cut.spans(region)).sum())
             rows = kept[part.group]
             for name, codes in part.beside.items():
                 kept_values[name].append(ValueTotals.of(codes[rows], part.counts[rows], self._size(name)))
@@ -169,7 +173,7 @@ class EngineWorths:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which groups are left before the last round, and after it."""
         people = self._checks.view.people
-        heads = [np.asarray(cut.starts)[region] for cut, region in zip(cuts, part.regions.T, strict=True)]
+        heads = [cut.ends(region)[0] for cut, region in zip(cuts, part.regions.T, strict=True)]
         living = None if people is None else count_people(cuts, heads, people)
         kept = np.ones(len(part.regions), np.bool_) if self._relative else part.sizes >= self._checks.least
         before = kept
@@ -197,15 +201,12 @@ class EngineWorths:
     def _losses(self, place: int) -> Floats:
         """The loss of one attribute at each step, over all records."""
         ladder = self._lattice.ladders[place]
-        cells = self._counts.cells([ladder.attribute], {})
+        with collecting("for `full-domain`, the loss of each step follows from how often each value occurs"):
+            cells = self._counts.cells([ladder.attribute], {}, limited=True)
         codes, often = cells.codes[:, 0], cells.counts.astype(np.float64)
         width = len(self._lattice.ladders)
         losses = [ladder.losses(step)[cut.regions(codes)] / width for step, cut in enumerate(ladder.cuts)]
         return np.array([np.sum(often * loss) for loss in losses]) / max(1, self.records)
-
-    def _totals_of(self, cut: Cut) -> ValueTotals:
-        cells = self._counts.cells([cut.attribute], {})
-        return ValueTotals.of(cells.codes[:, 0], cells.counts, cut.size)
 
     def _size(self, name: str) -> int:
         return self._checks.domains[name].size
@@ -214,10 +215,6 @@ class EngineWorths:
 def _below(low: Levels, node: Levels) -> bool:
     """Whether a node is at least as specific as another."""
     return all(one <= two for one, two in zip(low, node, strict=True))
-
-
-def _spans(cut: Cut) -> Integers:
-    return np.diff(np.asarray((*cut.starts, cut.size))) - 1
 
 
 def _added(found: Sequence[ValueTotals], size: int) -> ValueTotals:

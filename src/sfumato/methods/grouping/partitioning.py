@@ -84,6 +84,11 @@ class Grouping:
         return False
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether a draft holds each record by itself, and not how many there are of each combination."""
+        return False
+
+    @property
     def collects(self) -> str:
         """What all combinations of values are collected for, in words for who has more than fit."""
         return "its groups are found by looking at all of them"
@@ -273,7 +278,7 @@ def refuse_unsatisfiable(
             code="SF-INFEASIBLE-011",
         )
     models = tuple(models)
-    whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or _no_boxes(1))
+    whole = Partition(cells, np.zeros(len(cells), np.int64), boxes or no_boxes(1))
     try:
         refuse_infeasible(models, statistics_of(view, whole, models))
     except InfeasibleError as error:
@@ -385,6 +390,7 @@ def model_sentences(models: Iterable[GroupModel]) -> list[str]:
     return [f"{said[:1].lower()}{said[1:].removesuffix('.')}" for said in (model.sentence() for model in models)]
 
 
-def _no_boxes(groups: int) -> Boxes:
+def no_boxes(groups: int) -> Boxes:
+    """Groups whose regions nobody looks at."""
     none = np.empty((groups, 0), np.int64)
     return Boxes((), none, none)

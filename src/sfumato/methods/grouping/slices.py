@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from sfumato.domains.counts import Cells, TableParts, Within
 from sfumato.domains.cut import Cut, Range
 from sfumato.methods.full_domain.rollup import join_keys, number_rows
-from sfumato.methods.grouping.partitioning import (
-    model_domains,
-    needed_attributes,
-    refuse_unsatisfiable,
-    refuse_violating_classes,
-)
-from sfumato.privacy.models import GroupModel
+from sfumato.methods.grouping.partitioning import model_domains, refuse_unsatisfiable, refuse_violating_classes
+from sfumato.methods.grouping.table_totals import whole_statistics
+from sfumato.privacy.models import GroupModel, refuse_infeasible
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.sorted_rows import UnsortedRows
 from sfumato.release.partition import Boxes, Partition
@@ -56,10 +52,13 @@ class Slice:
         return np.bincount(self.group, weights=self.counts, minlength=len(self.regions)).astype(np.int64)
 
 
-def slices(counts: TableParts, cuts: Sequence[Cut], beside: Sequence[Cut], within: Within) -> Iterator[Slice]:
+def slices(
+    counts: TableParts, cuts: Sequence[Cut], beside: Sequence[Cut], within: Within, *, whole: bool = True
+) -> Iterator[Slice]:
     """All classes of a part of the table, beside exact values of other attributes, in slices that fit.
 
-    A single class with more combinations of these values than fit is brought nevertheless: it cannot be divided.
+    A class is in one slice if it has to be ``whole``. Then one with more combinations of these values than a part may
+    have is brought all the same if it fits by itself, and refused if it does not.
     """
     asked = (*cuts, *beside)
     todo = [(dict(within), counts.count_regions(asked, within))]
@@ -68,8 +67,10 @@ def slices(counts: TableParts, cuts: Sequence[Cut], beside: Sequence[Cut], withi
         if not found:
             continue
         divided = [cut for cut in cuts if len(_inside(cut, box)) > 1]
+        if not divided and not whole:
+            divided = [cut for cut in beside if len(_inside(cut, box)) > 1]
         if found <= counts.most_cells or not divided:
-            yield Slice.of(counts.regions(asked, box), len(cuts))
+            yield Slice.of(counts.regions(asked, box, limited=found > counts.most_cells), len(cuts))
             continue
         widest = max(divided, key=lambda cut: len(_inside(cut, box)))
         todo += reversed(_runs(counts, asked, widest, box))
@@ -78,6 +79,8 @@ def slices(counts: TableParts, cuts: Sequence[Cut], beside: Sequence[Cut], withi
 def _inside(cut: Cut, box: Within) -> range:
     """The regions of a cut that a box, which begins and ends with regions, has."""
     start, stop = box.get(cut.attribute, (0, cut.size))
+    if cut.is_finest:
+        return range(start, stop)
     first, last = np.searchsorted(np.asarray(cut.starts), [start, stop])
     return range(int(first), int(last))
 
@@ -111,25 +114,26 @@ def published_records(
 ) -> tuple[RecordStore, int]:
     """The published records of one cut an attribute, and how many classes they are in; checked with the models.
 
-    Classes come in slices and go to the disk: this process never holds all of them. Without ``keep`` all are published.
+    Classes come in slices and go to the disk: this process never holds all of them. Without ``keep`` all are published,
+    and nobody needs to see a class at once.
     """
     quasi = [attribute.name for attribute in view.quasi]
     sizes = {attribute.name: view.domain(attribute.name).size for attribute in view.attributes}
     beside = exact_cuts(view, [name for name in sizes if name not in quasi])
-    starts = [np.asarray(cut.starts) for cut in cuts]
-    stops = [np.append(start[1:], cut.size) for start, cut in zip(starts, cuts, strict=True)]
     classes = suppressed = 0
     with UnsortedRows(sizes, quasi, quasi) as unsorted:
-        for part in slices(counts, cuts, beside, {}):
+        for part in slices(counts, cuts, beside, {}, whole=keep is not None):
             kept = np.ones(len(part.regions), np.bool_) if keep is None else keep(part)
             rows = kept[part.group]
             regions = part.regions[part.group[rows]].T
-            ends = [(first[n], last[n]) for first, last, n in zip(starts, stops, regions, strict=True)]
+            ends = [cut.ends(numbers) for cut, numbers in zip(cuts, regions, strict=True)]
             exact = [codes[rows] for codes in part.beside.values()]
             unsorted.add([*ends, *((codes, codes + 1) for codes in exact)], part.counts[rows])
             classes += int(kept.sum())
             suppressed += int(part.counts[~rows].sum())
         store = unsorted.sort(suppressed)
+    if keep is None:  # a class may have come in several slices
+        classes = counts.count_regions(cuts, {})
     refuse_violating_classes(store.classes(model_domains(view, models)), models)
     return store, classes
 
@@ -137,7 +141,7 @@ def published_records(
 def published_partition(view: View, counts: TableParts, cuts: Sequence[Cut]) -> Partition:
     """The same as a partition that is held here, with codes: a region's first code stands for its records' codes."""
     beside = exact_cuts(view, [a.name for a in view.attributes[len(cuts) :]])
-    return partition_of_regions(view, counts.regions([*cuts, *beside], {}), cuts)
+    return partition_of_regions(view, counts.regions([*cuts, *beside], {}, limited=True), cuts)
 
 
 def partition_of_regions(view: View, cells: Cells, cuts: Sequence[Cut]) -> Partition:
@@ -145,16 +149,15 @@ def partition_of_regions(view: View, cells: Cells, cuts: Sequence[Cut]) -> Parti
     codes = cells.codes.copy()
     key, size = np.zeros(len(cells), dtype=np.int64), 1
     for place, cut in enumerate(cuts):
-        codes[:, place] = np.asarray(cut.starts)[cells.codes[:, place]]
+        codes[:, place], _ = cut.ends(cells.codes[:, place])
         if len(cut) > 1:
             key, size = join_keys(key, size, cells.codes[:, place], len(cut))
     group, rows = number_rows(key, size)
-    edges = [np.asarray((*cut.starts, cut.size)) for cut in cuts]
-    regions = cells.codes[rows, : len(cuts)]
+    ends = [cut.ends(regions) for cut, regions in zip(cuts, cells.codes[rows, : len(cuts)].T, strict=True)]
     boxes = Boxes(
         tuple(attribute.name for attribute in view.quasi),
-        np.stack([edge[region] for edge, region in zip(edges, regions.T, strict=True)], axis=1),
-        np.stack([edge[region + 1] for edge, region in zip(edges, regions.T, strict=True)], axis=1),
+        np.stack([starts for starts, _ in ends], axis=1),
+        np.stack([stops for _, stops in ends], axis=1),
     )
     return Partition(replace(cells, codes=codes), group, boxes)
 
@@ -164,5 +167,4 @@ def refuse_unsatisfiable_table(view: View, counts: Cells | TableParts, models: S
     if not isinstance(counts, TableParts):
         refuse_unsatisfiable(view, counts, models)
         return
-    names = needed_attributes(view, models) or (view.quasi[0].name,)
-    refuse_unsatisfiable(view, counts.cells(names, {}), models)
+    refuse_infeasible(models, whole_statistics(view, counts, models))

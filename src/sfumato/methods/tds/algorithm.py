@@ -23,15 +23,17 @@ from sfumato.methods.grouping.partitioning import (
     value_totals,
 )
 from sfumato.methods.grouping.slices import published_records, refuse_unsatisfiable_table
+from sfumato.methods.grouping.table_totals import table_totals
 from sfumato.methods.method import METHODS, Context, Forecast
 from sfumato.methods.specialization.candidates import Candidate, Splits, domain_of
 from sfumato.methods.specialization.scores import InfoGain
-from sfumato.methods.tds.groups import CellGroups, EngineGroups, Groups, whole_totals
+from sfumato.methods.tds.groups import CellGroups, EngineGroups, Groups
 from sfumato.privacy.groups.statistics import Integers
 from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
+from sfumato.tables import collecting
 
 if TYPE_CHECKING:
     from sfumato.release.forms.records.record_store import RecordStore
@@ -304,12 +306,13 @@ def _descent_in_parts(view: View, counts: TableParts, checks: ModelChecks) -> _D
     target = target_of(view)
     marginals = {}
     for attribute in view.quasi:
-        cells = counts.cells([attribute.name, target.name], {})
+        with collecting("for `tds`, split points are looked for among the values of one attribute, by class"):
+            cells = counts.cells([attribute.name, target.name], {}, limited=True)
         marginals[attribute.name] = _marginal(
             cells.codes[:, 0], domain_of(attribute).size, cells.codes[:, 1], domain_of(target).size, cells.counts
         )
     roots = [Cut(attribute.name, (0,), domain_of(attribute).size) for attribute in view.quasi]
-    groups = EngineGroups(counts, roots, checks, whole_totals(counts, checks))
+    groups = EngineGroups(counts, roots, checks, table_totals(counts, checks.domains))
     descent = _Descent(view, marginals, groups, checks)
     groups.reach = descent.reach
     return descent

@@ -9,14 +9,12 @@ asked about each by itself: the size of the smallest group, and the groups in sl
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from sfumato.domains.counts import Cells, TableParts
 from sfumato.domains.cut import Cut, Range
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes
 from sfumato.methods.grouping.slices import exact_cuts, slices
 from sfumato.methods.specialization.regrouping import Regrouping
-from sfumato.privacy.groups.statistics import Integers, ValueTotals
+from sfumato.privacy.groups.statistics import ValueTotals
 
 Reach = Callable[[int | None], tuple[Cut, ...]]
 """The cuts after so many specializations below each region that are still open; None: after all there are."""
@@ -154,10 +152,10 @@ class EngineGroups:
         cuts = self._fitting()
         if cuts is None:
             return None
-        cells = self._counts.regions([*cuts, *self._beside], {})
+        cells = self._counts.regions([*cuts, *self._beside], {}, limited=False)  # as `_fitting` has counted
         codes = cells.codes.copy()
         for place, cut in enumerate(cuts):
-            codes[:, place] = np.asarray(cut.starts)[codes[:, place]]
+            codes[:, place], _ = cut.ends(codes[:, place])
         found = CellGroups(Cells(cells.attributes, codes, cells.counts), self._names, self._checks, self._table)
         for attribute, region, children in self._taken:
             found.specialize(attribute, region, children)
@@ -176,13 +174,3 @@ class EngineGroups:
                 break
             depths.append(2 * depth)
         return best
-
-
-def whole_totals(counts: TableParts, checks: ModelChecks) -> dict[str, ValueTotals]:
-    """How often the values that models look at occur in the table."""
-    found: dict[str, ValueTotals] = {}
-    for name, domain in checks.domains.items():
-        cells = counts.cells([name], {})
-        codes: Integers = cells.codes[:, 0]
-        found[name] = ValueTotals.of(codes, cells.counts, domain.size)
-    return found

@@ -16,6 +16,8 @@ from sfumato.errors import InternalError
 class ArrayCounter(Counter):
     """Counts records given as one array of codes an attribute; records with a `DROP` anywhere are left out.
 
+    What is alike may stand there once, with how many records it is as ``times``.
+
     >>> counter = ArrayCounter({"job": np.array([0, 1, 1, DROP]), "class": np.array([0, 0, 1, 1])}, {"class": 2})
     >>> counter.marginals(["job"], "class")["job"].counts.tolist()
     [[1, 0], [1, 1]]
@@ -23,11 +25,18 @@ class ArrayCounter(Counter):
     [2, 1]
     """
 
-    def __init__(self, codes: Mapping[str, NDArray[np.int64]], sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        codes: Mapping[str, NDArray[np.int64]],
+        sizes: Mapping[str, int],
+        *,
+        times: NDArray[np.int64] | None = None,
+    ) -> None:
         """``sizes`` gives the number of codes of each attribute that others are counted by."""
         kept = np.all([column != DROP for column in codes.values()], axis=0)
         self._codes = {name: column[kept] for name, column in codes.items()}
         self._sizes = dict(sizes)
+        self._times = None if times is None else times[kept]
 
     def marginals(self, attributes: Sequence[str], by: str) -> Mapping[str, Marginal]:
         """Every attribute against ``by``."""
@@ -35,7 +44,7 @@ class ArrayCounter(Counter):
         found = {}
         for name in attributes:
             codes, place = np.unique(self._codes[name], return_inverse=True)
-            flat = np.bincount(place * classes + self._codes[by], minlength=len(codes) * classes)
+            flat = np.bincount(place * classes + self._codes[by], self._times, minlength=len(codes) * classes)
             counts = flat.reshape(len(codes), classes).astype(np.int64)
             column = self._codes[name]
             found[name] = Marginal(codes, counts)
@@ -50,5 +59,5 @@ class ArrayCounter(Counter):
         for cut in cuts:
             if isinstance(self._codes[cut.attribute], SetCodes) and not isinstance(cut, SetCut):
                 raise InternalError(f"'{cut.attribute}' holds sets, and was cut as if it held single codes")
-        codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts])
+        codes, counts = tally([cut.regions(self._codes[cut.attribute]) for cut in cuts], self._times)
         return Cells(tuple(cut.attribute for cut in cuts), codes, counts)

@@ -2,7 +2,9 @@
 
 Methods of groups, measures and attacks need every occupied combination of values. There can be as many as records, and
 they are held here, so an engine that is not this process counts them before they are brought, and refuses too many. The
-built-in engine is this process: there the limit only decides whether a method that can work in parts does so.
+built-in engine is this process: there a limit that is stated decides whether a method that can work in parts does so,
+whether a report follows, and whether records may be taken apart. Of a table in parts also the values of a single
+attribute are counted before they are brought, since there can be as many of them as records.
 """
 
 import re
@@ -72,12 +74,23 @@ def collecting(why: str) -> Iterator[None]:
 def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) -> None:
     """Stop before more cells are brought than fit."""
     if found > limit:
+        what = "values of an attribute" if attributes == 1 else f"combinations of the {attributes} requested attributes"
         error = ManyCellsError(
-            f"{where} has more than {limit:,} distinct combinations of the {attributes} requested attributes, and more "
-            "do not fit the memory limit",
+            f"{where} has more than {limit:,} distinct {what}, and more do not fit the memory limit",
             "raise --memory-limit, or release fewer attributes or coarser values; `full-domain`, `tds` and "
             "`mondrian` (strict, without `suppress`) work in parts",
             code="SF-SOURCE-397",
         )
         error.limit, error.cells = limit, found
         raise error
+
+
+def refuse_many_records(found: int, limit: int | None, *, attributes: int, where: str) -> None:
+    """Stop before more records are taken apart than fit: one by one, each takes what a cell does. None: no limit."""
+    if limit is not None and found > limit:
+        raise ManyCellsError(
+            f"{where} has more than {limit:,} records, and more of the {attributes} requested attributes do not fit "
+            "the memory limit one by one",
+            "raise --memory-limit, or use fewer attributes or records",
+            code="SF-SOURCE-642",
+        )

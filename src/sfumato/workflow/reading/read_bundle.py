@@ -14,7 +14,7 @@ from sfumato.evaluate.evidence import Evidence
 from sfumato.evaluate.table_records import TableRecords
 from sfumato.privacy.models import CappedConfidence
 from sfumato.release.form import FORMS
-from sfumato.release.release import Release
+from sfumato.release.release import Release, StatedRelease, stated_private, stated_roles
 from sfumato.study.selection import EVERYTHING, Selection, parse_selection
 from sfumato.study.span import Span
 from sfumato.study.study import Study
@@ -26,19 +26,36 @@ Given = str | Path | Published | Release
 """How a caller names a release: the folder of its bundle, what publishing it gave, or the release itself."""
 
 
-def open_release(given: Given) -> Release:
-    """The release that a caller names."""
+def open_release(given: Given, *, data: str | None = None, memory_limit: str | None = None) -> Release:
+    """The release that a caller names; ``data`` is where its tables are, if the bundle does not hold them."""
     if isinstance(given, Release):
         return given
     if isinstance(given, Published):
-        return given.open()
-    if isinstance(given, (str, Path)):
-        return Release.open(given)
-    raise UsageError(
-        f"a release is required, and this is a value of the type '{type(given).__name__}'",
-        "give the folder of its bundle, the result of `release`, or an opened `Release`",
-        code="SF-USAGE-085",
-    )
+        return Release.open(given.bundle, data=data or given.data, memory_limit=memory_limit)
+    return Release.open(given, data=data, memory_limit=memory_limit)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedBundle:
+    """A bundle that agrees with a study, by its manifest: the attributes it has, as the study declares them.
+
+    Its data are not read yet: there can be far more of them than fit, where the table does not fit either. Whoever
+    compares a release with the table counts the table first, which is refused in words.
+    """
+
+    view: View
+    path: Path
+    manifest: Mapping[str, Any]
+    given: Given
+
+    @property
+    def private(self) -> bool:
+        """Whether its table was read by the rules for private releases, under which every CSV file is a table."""
+        return stated_private(self.manifest)
+
+    def read(self, *, data: str | None = None, memory_limit: str | None = None) -> "ReadBundle":
+        """The same with what it holds."""
+        return ReadBundle(self.view, open_release(self.given, data=data, memory_limit=memory_limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +77,39 @@ class ReadBundle:
         return Evidence(view=self.view, raw=raw.cells, shown=shown, sets=raw.sets, cap=find_cap(draft.models))
 
 
-def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadBundle:
-    """Open a bundle; an error if the study is not the one that it was made from.
+def read_manifest(study: Study, bundle: Given, *, was: str | None = None) -> StatedBundle:
+    """Read the manifest of a bundle; an error if the study is not the one that the bundle was made from.
 
     Attributes, roles and domains decide whether the two fit. That they fit does not make the table the right one: two
     tables may be declared alike. So the name has to agree too, or the owner says what the study was called (``was``).
     Nobody but the owner sees the numbers; a wrong table would only make them wrong.
     """
-    release = open_release(bundle)
-    view = _match_attributes(study, release.declared_domains, release.roles)
-    _refuse_name(study, str(release.manifest["study"]), was)
-    return ReadBundle(replace(view, selection=_read_selection(study, release.manifest.get("selection"))), release)
+    if isinstance(bundle, Release):
+        path, manifest, domains = bundle.path, bundle.manifest, bundle.declared_domains
+    else:
+        stated = StatedRelease.read(_place(bundle))
+        path, manifest, domains = stated.path, stated.manifest, dict(stated.declared_domains)
+    view = _match_attributes(study, domains, stated_roles(manifest))
+    _refuse_name(study, str(manifest["study"]), was)
+    view = replace(view, selection=_read_selection(study, manifest.get("selection")))
+    return StatedBundle(view, path, manifest, bundle)
+
+
+def read_bundle(study: Study, bundle: Given, *, was: str | None = None) -> ReadBundle:
+    """The same with what it holds, for whoever needs no table beside it."""
+    return read_manifest(study, bundle, was=was).read()
+
+
+def _place(given: str | Path | Published) -> Path:
+    if isinstance(given, Published):
+        return given.bundle
+    if isinstance(given, (str, Path)):
+        return Path(given)
+    raise UsageError(
+        f"a release is required, and this is a value of the type '{type(given).__name__}'",
+        "give the folder of its bundle, the result of `release`, or an opened `Release`",
+        code="SF-USAGE-085",
+    )
 
 
 def find_cap(models: Iterable[object]) -> CappedConfidence | None:

@@ -13,7 +13,7 @@ from sfumato.privacy.models import GroupModel, population_names
 from sfumato.study.attribute import Attribute
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, SourceTable, open_source, read_people
+from sfumato.tables import CodedTable, SourceTable, collecting, open_source, read_people
 
 M = TypeVar("M")
 Shares = dict[str, dict[str, Any]]  # attribute -> value, node or interval -> share
@@ -22,7 +22,7 @@ _COLUMNS = ("attribute", "value", "share")
 _MOST = 1_000_000  # lines of a file of shares
 
 
-def with_population(method: M, study: Study, view: View) -> M:
+def with_population(method: M, study: Study, view: View, *, memory_limit: str | None = None) -> M:
     """The same method with the shares themselves in place of the name of a file; others are left as they are.
 
     A file with the columns `attribute, value, share` gives shares; any other table is taken for one of people, and the
@@ -30,7 +30,11 @@ def with_population(method: M, study: Study, view: View) -> M:
     be public, or at least not secret.
     """
     named = population_file(method)
-    return method if named is None else with_shares(method, population_shares(named, study, view), view)
+    return (
+        method
+        if named is None
+        else with_shares(method, population_shares(named, study, view, memory_limit=memory_limit), view)
+    )
 
 
 def population_file(method: object) -> str | None:
@@ -39,9 +43,9 @@ def population_file(method: object) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def population_shares(named: str, study: Study, view: View) -> Shares:
+def population_shares(named: str, study: Study, view: View, *, memory_limit: str | None = None) -> Shares:
     """What such a file says of the attributes of a release."""
-    with open_source(named, base=study.base) as table:
+    with open_source(named, base=study.base, memory_limit=memory_limit) as table:
         quasi = [a for a in (*view.quasi, *view.sensitive) if not isinstance(study.attribute(a.name).domain, SetDomain)]
         return _read_shares(table) if set(table.columns) == set(_COLUMNS) else _count_shares(table, view, quasi)
 
@@ -54,12 +58,13 @@ def with_shares(method: M, shares: Shares, view: View) -> M:
     return made
 
 
-def with_people(models: Iterable[GroupModel], study: Study, view: View) -> View:
+def with_people(models: Iterable[GroupModel], study: Study, view: View, *, memory_limit: str | None = None) -> View:
     """The view with the population that a privacy model compares with, if one does."""
     named = population_names(models)
     if not named:
         return view
-    return replace(view, people=read_people(named[0], view.quasi, view.selection, base=study.base))
+    people = read_people(named[0], view.quasi, view.selection, base=study.base, memory_limit=memory_limit)
+    return replace(view, people=people)
 
 
 def _read_shares(table: SourceTable) -> dict[str, dict[str, str]]:
@@ -104,7 +109,8 @@ def _count_shares(table: SourceTable, view: View, asked: Sequence[Attribute]) ->
     counter = CodedTable(table, both)
     found = {}
     for attribute in both:
-        cells = counter.full_cells([attribute.name])
+        with collecting("for shares of a population, its values are counted"):
+            cells = counter.full_cells([attribute.name])
         if not len(cells):
             raise SourceError(
                 f"{table.name} has no record within the study's domains",

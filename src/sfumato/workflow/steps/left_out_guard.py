@@ -83,7 +83,14 @@ def left_out_warnings(found: LeftOut | None) -> list[str]:
 
 
 def with_left_out(
-    plan: Plan, study: Study, attributes: Iterable[Attribute], *, unit: Unit, selection: Selection, command: str
+    plan: Plan,
+    study: Study,
+    attributes: Iterable[Attribute],
+    *,
+    unit: Unit,
+    selection: Selection,
+    command: str,
+    memory_limit: str | None = None,
 ) -> Plan:
     """A plan that also says, to the owner, what is left out or replaced, and first of all if that would be refused.
 
@@ -99,8 +106,9 @@ def with_left_out(
     if reads_once(study.source):
         return _add_sentences(plan, "the table can be read only once, so it was not compared with the study")
     try:
-        with open_study_table(study, private=plan.epsilon is not None, guesses=True) as table:
-            guess = None if plan.epsilon is None else find_guess(table)
+        private = plan.epsilon is not None
+        with open_study_table(study, private=private, guesses=True, memory_limit=memory_limit) as table:
+            guess = find_guess(table) if private else None
             if guess is not None:
                 said = f"IT WILL BE REFUSED by `{command}`: {guess.problem}. To fix: {guess.fix}"
                 plan = replace(plan, sentences=(said, *plan.sentences))

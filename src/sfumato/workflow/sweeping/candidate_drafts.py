@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
-import numpy as np
-
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.set_cut import Sets
 from sfumato.domains.sets.set_domain import SetCodes
@@ -29,7 +27,7 @@ from sfumato.study.recipe import Recipe
 from sfumato.study.set_levels import declared_levels, recode_sets
 from sfumato.study.study import Study
 from sfumato.study.view import View
-from sfumato.tables import CodedTable, read_people
+from sfumato.tables import CodedTable, collecting, read_people, refuse_many_records
 from sfumato.tables.arrays.array_counter import ArrayCounter
 from sfumato.workflow.accuracy import draft_of_part
 from sfumato.workflow.evaluate import both_records, measuring_view
@@ -58,6 +56,7 @@ class Table:
     raw: TableRecords  # all records, which drafts are measured against
     cells: Cells  # the records that drafts are made from; of persons with many records only some
     sets: Mapping[str, Sets]  # that the codes of sets in these are places in
+    most_records: int | None  # that may be taken apart, each by itself; None: any number
     for_groups: "Groups | SfumatoError"  # what partition methods see, or why none can run
     for_counts: View | SfumatoError
     measures: Mapping[str, Measure]  # by the names of their numbers
@@ -69,20 +68,28 @@ class Table:
     kept: dict[str, Any] = field(default_factory=dict)
 
 
-def read_table(study: Study, purpose: str | None, measures: Mapping[str, Measure], progress: Progress) -> Table:
+def read_table(
+    study: Study,
+    purpose: str | None,
+    measures: Mapping[str, Measure],
+    progress: Progress,
+    *,
+    memory_limit: str | None = None,
+) -> Table:
     """The records, counted once; the source is closed before any other process begins."""
     view = measuring_view(study, purpose)
     for_counts = value_or_error(lambda: tailor(study, purpose, ContingencyTable.needs))
     progress("reading the table", 0, 1)
-    with open_study_table(study) as table:
+    with open_study_table(study, memory_limit=memory_limit) as table:
         counter, raw, cells = both_records(study, view, table)
         for_groups = value_or_error(lambda: _groups(study, purpose, counter, cells))
         if isinstance(for_counts, View):
             for_counts = _refusal(lambda: refuse_guesses(table)) or for_counts
         sets = counter.sets
     return Table(
-        view=view, raw=raw, cells=cells, sets=sets, for_groups=for_groups, for_counts=for_counts, measures=measures
-    )
+        view=view, raw=raw, cells=cells, sets=sets, most_records=counter.most_records, for_groups=for_groups,
+        for_counts=for_counts, measures=measures,
+    )  # fmt: skip
 
 
 def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells) -> Groups:
@@ -93,9 +100,10 @@ def _groups(study: Study, purpose: str | None, counter: CodedTable, cells: Cells
     return Groups(asked, *recode_sets(asked, cells, counter.sets))
 
 
-def with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
+def with_files(study: Study, table: Table, recipes: Sequence[Recipe], *, memory_limit: str | None = None) -> Table:
     """The table with what the files say that candidates name; each is read, and hashed, once."""
-    populations, people = _populations(study, table, recipes), _people(study, table, recipes)
+    populations = _populations(study, table, recipes, memory_limit)
+    people = _people(study, table, recipes, memory_limit)
     said = {}
     for name in dict.fromkeys([*populations, *people]):
         crowd = people.get(name)
@@ -103,24 +111,30 @@ def with_files(study: Study, table: Table, recipes: Sequence[Recipe]) -> Table:
     return replace(table, populations=populations, people=people, said=said)
 
 
-def _populations(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Shares | SfumatoError]:
+def _populations(
+    study: Study, table: Table, recipes: Sequence[Recipe], memory_limit: str | None
+) -> dict[str, Shares | SfumatoError]:
     """What the files say that candidates name as public statistics, each read once; or why one cannot be read."""
     if isinstance(table.for_groups, SfumatoError):
         return {}
     view = table.for_groups.view
     files = dict.fromkeys(population_file(value_or_error(partial(build, recipe))) for recipe in recipes)
-    return {name: value_or_error(partial(population_shares, name, study, view)) for name in files if name is not None}
+    read = partial(population_shares, study=study, view=view, memory_limit=memory_limit)
+    return {name: value_or_error(partial(read, name)) for name in files if name is not None}
 
 
-def _people(study: Study, table: Table, recipes: Sequence[Recipe]) -> dict[str, Cells | SfumatoError]:
+def _people(
+    study: Study, table: Table, recipes: Sequence[Recipe], memory_limit: str | None
+) -> dict[str, Cells | SfumatoError]:
     """The people of the populations that candidates' models name, each read once; or why one cannot be read."""
     if isinstance(table.for_groups, SfumatoError):
         return {}
     view = table.for_groups.asked
     files = dict.fromkeys(name for recipe in recipes for name in crowds(value_or_error(partial(build, recipe))))
-    return {
-        name: value_or_error(partial(read_people, name, view.quasi, view.selection, base=study.base)) for name in files
-    }
+    read = partial(
+        read_people, attributes=view.quasi, selection=view.selection, base=study.base, memory_limit=memory_limit
+    )
+    return {name: value_or_error(partial(read, name)) for name in files}
 
 
 def crowds(method: object) -> tuple[str, ...]:
@@ -157,6 +171,8 @@ def shown_of(table: Table, recipe: Recipe) -> Shown:
         method = method if shares is None else with_shares(method, cast("Shares", shares), view)
         refuse_named_sets(method, groups.asked)
         method.check(view)
+        if method.one_by_one:
+            _refuse_many_records(table, method.name)
         for name in crowds(method):
             view = replace(view, people=cast("Cells", table.people[name]))
         draft = draft_of_part(method, view, groups.cells)
@@ -165,14 +181,18 @@ def shown_of(table: Table, recipe: Recipe) -> Shown:
         raise table.for_counts
     view_of_counts = table.for_counts
     method.check(view_of_counts)
-    codes = {
-        name: np.repeat(table.cells.codes[:, place], table.cells.counts)
-        for place, name in enumerate(table.cells.attributes)
-    }
+    codes = dict(zip(table.cells.attributes, table.cells.codes.T, strict=True))
     codes |= {name: SetCodes.of(codes[name], dictionary) for name, dictionary in table.sets.items()}
-    counter = ArrayCounter(codes, {view_of_counts.target.name: len(view_of_counts.classes)})
+    sizes = {view_of_counts.target.name: len(view_of_counts.classes)}
+    counter = ArrayCounter(codes, sizes, times=table.cells.counts)
     made = draft_of_part(method, view_of_counts, counter)
     return FORMS[made.form].shown(made, table.view, table.raw.sets)
+
+
+def _refuse_many_records(table: Table, name: str) -> None:
+    records, attributes = int(table.cells.counts.sum()), len(table.view.attributes)
+    with collecting(f"for `{name}`, sensitive values are put into random order"):
+        refuse_many_records(records, table.most_records, attributes=attributes, where="the table")
 
 
 def evidence_of(table: Table, shown: Shown) -> Evidence:

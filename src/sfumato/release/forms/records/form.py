@@ -240,8 +240,8 @@ class RecordForm(Form):
     def open(
         self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: RecordStore
     ) -> RecordsRelease:
-        """The release as its receiver uses it: all its records, a row each."""
-        return RecordsRelease(place, manifest, layout, content.join().unfold())
+        """The release as its receiver uses it: all its distinct rows; a row for each record where one is asked for."""
+        return RecordsRelease(place, manifest, layout, content.join())
 
     def summarise(
         self, place: Path, manifest: Mapping[str, Any], layout: RecordLayout, content: RecordStore
@@ -256,6 +256,10 @@ class RecordForm(Form):
     def domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
         """The domain of every attribute."""
         return {column.name: column.domain for column in layout.columns}
+
+    def declared_domains(self, layout: RecordLayout) -> Mapping[str, Domain]:
+        """The same as the owner declared them; those of sets are of their codes."""
+        return {column.name: column.sets or column.domain for column in layout.columns}
 
 
 GENERALISED: Final = FORMS.add(RecordForm("generalised"))

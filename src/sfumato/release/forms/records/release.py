@@ -43,7 +43,12 @@ class RecordsRelease(Release):
     """Records in equivalence classes; suppressed ones are ignored in everything but the table itself."""
 
     layout: RecordLayout = field(repr=False)
-    records: Records = field(repr=False)
+    rows: Records = field(repr=False)  # folded: what is alike is one row
+
+    @cached_property
+    def records(self) -> Records:
+        """A row for each record; only what needs single records asks for it, since there may be very many."""
+        return self.rows.unfold()
 
     @property
     def domains(self) -> dict[str, Domain]:
@@ -59,7 +64,7 @@ class RecordsRelease(Release):
         """The published equivalence classes as a draft."""
         return Draft(
             view=view.with_domains({a.name: self.domains[a.name] for a in view.attributes}),
-            content=partition_of(self.records, view),
+            content=partition_of(self.rows, view),
             form=self.form,
             guarantee=guarantee_from(self.manifest),
             facts=self.manifest["method"]["facts"],
@@ -175,11 +180,11 @@ class RecordsRelease(Release):
 
     def _counted(self, column: Column) -> tuple[Spans, NDArray[np.int64]]:
         """The distinct ranges of a column, or its shuffled values, and how many records have each."""
-        return column_counts([column], RecordStore.of(self.records))[column.name]
+        return column_counts([column], RecordStore.of(self.rows))[column.name]
 
     def _estimate(self, question: Question) -> Estimate:
         low, high = question.between()
-        high += self.records.suppressed  # nothing is published of a suppressed record
+        high += self.rows.suppressed  # nothing is published of a suppressed record
         sampled = self.manifest.get("sampled")
         if sampled is None:
             return question.estimate(low, high, confidence=1.0)
@@ -266,7 +271,7 @@ class RecordsSummary(RecordsRelease):
     @refuse_unexpected()
     def query(self, text: str) -> Estimate:
         """With all rows: only what buckets hold of sets needs them."""
-        return RecordsRelease(self.path, self.manifest, self.layout, self.store.join().unfold()).query(text)
+        return RecordsRelease(self.path, self.manifest, self.layout, self.store.join()).query(text)
 
     def _counted(self, column: Column) -> tuple[Spans, NDArray[np.int64]]:
         return self._counts[column.name]
