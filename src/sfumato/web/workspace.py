@@ -1,7 +1,6 @@
 """What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
 
 import hashlib
-import os
 import shutil
 import tempfile
 import threading
@@ -9,7 +8,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 
@@ -18,6 +16,7 @@ from sfumato.file_names import file_stem
 from sfumato.web.bundles.bundle_reader import BundleReaders
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.jobs import Job, Jobs, path_argument
+from sfumato.web.server.opened_folders import OpenedFolders
 from sfumato.web.server.private_folder import PrivateFolder
 from sfumato.web.server.settings import Settings
 
@@ -51,6 +50,7 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.opened = OpenedFolders(settings.folders)
         self._folder = PrivateFolder()
         self.private = self._folder.path
         self.jobs = Jobs(self.private, hold=self._folder.handle)
@@ -64,37 +64,15 @@ class Workspace:
     @property
     def home(self) -> Path:
         """The folder that relative paths start at, and that new studies are written to."""
-        return self.settings.folders[0]
+        return self.opened.home
 
     def resolve(self, named: str) -> Path:
         """A path that a page names, below an opened folder; links that lead out of it are refused."""
-        if not named.strip() or "\0" in named:
-            raise UsageError("no path is named", "type a path", code="SF-USAGE-412")
-        path = (self.home / Path(named.strip()).expanduser()).resolve()
-        if not any(path.is_relative_to(folder.resolve()) for folder in self.settings.folders):
-            raise UsageError(
-                "the path is not below a folder that the workbench was started for",
-                "start it with `sfumato serve --folder FOLDER`, or choose another file",
-                code="SF-USAGE-413",
-            )
-        return path
+        return self.opened.resolve(named)
 
     def resolve_source(self, named: str) -> str:
-        """The source that a page names: an address as it is, or a path, relative to the folder of new studies.
-
-        An address may name a file as well, and that is held to the opened folders like any path.
-        """
-        if "://" not in named:
-            return Path(os.path.relpath(self.resolve(named), self.home)).as_posix()
-        parts = urlsplit(named)
-        files = [unquote(parts.path).removeprefix("/")] if parts.scheme.lower() == "duckdb" else []
-        files += [path for path in parse_qs(parts.query).get("path", []) if not parts.netloc]
-        files += [path for path in parse_qs(parts.query).get("scratch", []) if not parts.netloc]
-        if parts.scheme.lower() == "file":
-            files += [unquote(parts.path)]
-        for file in files:
-            self.resolve(urlsplit(file).path if "://" in file else file)
-        return named
+        """The source that a page names: an address as it is, or a path, relative to the folder of new studies."""
+        return self.opened.source(named)
 
     def open_study(self, path: Path) -> OpenStudy:
         """A study file by its path."""

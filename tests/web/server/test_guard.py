@@ -73,15 +73,25 @@ def test_pages_forbid_scripts_of_others_frames_and_caches(known):
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret.yaml", "/etc/passwd", "a/../../secret.yaml", "link/secret.yaml", "~/x", "\0"]
+    ("path", "code"),
+    [
+        ("../secret.yaml", "413"),
+        ("/etc/passwd", "413"),
+        ("a/../../secret.yaml", "413"),
+        ("link/secret.yaml", "413"),
+        ("~/secret.yaml", "413"),
+        ("none.yaml", "414"),  # what is below the folder, and not there, has another code
+        ("\0", "412"),
+    ],
 )
-def test_paths_stay_below_the_opened_folder(known, tmp_path, path):
+def test_paths_stay_below_the_opened_folder(known, tmp_path, monkeypatch, path, code):
     outside = tmp_path.parent / "secret.yaml"
     outside.write_text("name: secret\nsource: a.csv\nattributes: {}\n")
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
     (tmp_path / "link").symlink_to(tmp_path.parent)
     answer = known.post("/open/study", data={"study": path}, headers={"x-sfumato-token": "page"})
     assert answer.status_code == 422
-    assert "SF-USAGE-41" in answer.text and "secret.yaml" not in answer.text
+    assert f"SF-USAGE-{code}" in answer.text and "secret.yaml" not in answer.text
 
 
 def test_only_known_files_are_served(known):
