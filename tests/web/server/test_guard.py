@@ -41,6 +41,18 @@ def test_the_start_token_becomes_a_cookie_that_scripts_and_other_sites_do_not_se
 
 
 @pytest.mark.parametrize(
+    "before",
+    ['prefs={"a":1}', "a=b c", "a[0]=1", "=", ";;", 'q="', "ä=ö", "sfumato-8765=of-another-program", "sfumato-8765"],
+)
+def test_cookies_of_other_programs_of_this_machine_lock_nobody_out(client, before):
+    """Browsers send the cookies of a host to all its ports, in whatever form they were set."""
+    for cookie in (f"{before}; sfumato-8765=session", f"sfumato-8765=session; {before}"):
+        assert client.get("/", headers={"cookie": cookie.encode("latin-1")}).status_code == 200
+    assert client.get("/", headers={"cookie": before.encode("latin-1")}).status_code == 403
+    assert client.get("/", headers={"cookie": "a=sfumato-8765=session; xsfumato-8765=session"}).status_code == 403
+
+
+@pytest.mark.parametrize(
     "host", ["evil.example:8765", "127.0.0.1:9999", "127.0.0.1", "", "localhost.evil.example:8765"]
 )
 def test_another_host_is_refused_even_with_the_cookie(known, host):
