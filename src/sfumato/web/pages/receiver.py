@@ -132,7 +132,7 @@ def _verification(request: Request, key: str, job: Job) -> Response:
 
 def _verify(found: Workspace, key: str, sha256: str | None = None) -> Job:
     hashed = [] if sha256 is None else ["--sha256", sha256]
-    return found.jobs.start("verify", ["verify", str(found.bundle(key)), *hashed], cwd=found.home, study=key)
+    return found.jobs.start_anew("verify", ["verify", str(found.bundle(key)), *hashed], cwd=found.home, study=key)
 
 
 def _job(found: Workspace, key: str) -> Job | None:

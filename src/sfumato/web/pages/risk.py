@@ -72,7 +72,7 @@ def run(request: Request, form: FormData) -> Response:
         arguments = ["evaluate", "intersect", bundle, other, *file, "--k", k]
     else:
         raise UsageError("there is no such attack", "reload the page", code="SF-USAGE-483")
-    workspace(request).jobs.start(_kind(kind, at), arguments, cwd=opened.path.parent, study=opened.key)
+    workspace(request).jobs.start_anew(_kind(kind, at), arguments, cwd=opened.path.parent, study=opened.key)
     return _part(request, opened, kind, at)
 
 
