@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from sfumato.errors import SourceError, UsageError, unwritable
 from sfumato.file_names import file_stem
 from sfumato.web.bundles.bundle_reader import BundleReaders
+from sfumato.web.bundles.unpacking import unpack_bundle
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.jobs import Job, Jobs, path_argument
 from sfumato.web.server.opened_folders import OpenedFolders
@@ -22,6 +23,7 @@ from sfumato.web.server.settings import Settings
 
 _AT_ONCE: Final = 1 << 20  # bytes of an upload that are written at once
 _LEFT_FREE: Final = 1 << 29  # bytes of the disk that uploads leave to others
+_MOST_UNPACKED: Final = 2  # bundles of ZIP files that are kept unpacked
 
 
 @dataclass(eq=False)
@@ -58,6 +60,8 @@ class Workspace:
         self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
         self._bundles: dict[str, Path] = {}
+        self._unpacked: dict[tuple[Path, int, int], Path] = {}  # ZIP files as they were, the oldest first
+        self._unpacking = threading.Lock()
         if settings.begin is not None:
             self.open_study(settings.begin)
 
@@ -131,6 +135,29 @@ class Workspace:
         key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
         self._bundles[key] = path
         return key
+
+    def unpack(self, archive: Path) -> Path:
+        """The folder that a ZIP file was unpacked to. Few are kept, since each may be as large as a table."""
+        facts = archive.stat()
+        stamp = (archive, facts.st_mtime_ns, facts.st_size)
+        with self._unpacking:
+            folder = self._unpacked.pop(stamp, None)
+            if folder is None:
+                while len(self._unpacked) >= _MOST_UNPACKED:
+                    self._remove_unpacked(self._unpacked.pop(next(iter(self._unpacked))))
+                into, most = self.private / "bundles", self.settings.most_uploaded
+                folder = unpack_bundle(archive, into, most=most, left_free=_LEFT_FREE)
+            self._unpacked[stamp] = folder
+        return folder
+
+    def _remove_unpacked(self, folder: Path) -> None:
+        for key, path in list(self._bundles.items()):
+            if path.is_relative_to(folder):
+                del self._bundles[key]
+                for job in self.jobs.of(key):
+                    job.cancel()
+                self.readers.forget(path)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def bundle(self, key: str) -> Path:
         """The folder of an open bundle."""

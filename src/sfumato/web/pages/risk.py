@@ -117,15 +117,29 @@ def _bundles(opened: OpenStudy) -> dict[str, dict[str, Any]]:
     """The bundles below the study's releases by a key each, the newest first; what cannot be read is left out."""
     folder = opened.path.parent / "releases"
     places = sorted(folder.glob(f"*/bundle/{MANIFEST}"), key=_when, reverse=True)[:_MOST]
+    known: dict[Any, dict[str, Any] | None] = opened.cache.get("risk manifests", {})
+    read = {}
     found = {}
     for place in places:
         try:
-            stated = parse_manifest(read_bounded(place))
-        except (SfumatoError, OSError):
+            facts = place.lstat()
+        except OSError:
             continue
-        name = place.parent.parent.name
-        found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **_about(stated)}
+        stamp = (place, facts.st_ino, facts.st_mtime_ns, facts.st_size)
+        about = read[stamp] = known[stamp] if stamp in known else _read(place)
+        if about is not None:
+            name = place.parent.parent.name
+            found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **about}
+    opened.cache["risk manifests"] = read  # of no more bundles than there are
     return found
+
+
+def _read(place: Path) -> dict[str, Any] | None:
+    """What the page says of a bundle; None if its manifest cannot be read."""
+    try:
+        return _about(parse_manifest(read_bounded(place)))
+    except (SfumatoError, OSError):
+        return None
 
 
 def _about(stated: Mapping[str, Any]) -> dict[str, Any]:
