@@ -1,6 +1,5 @@
 """What pages share stays within bounds: bundles that were unpacked, and manifests that were read."""
 
-import asyncio
 import os
 import shutil
 import zipfile
@@ -20,7 +19,7 @@ from tests.web.adult_study import make_study
 def workspace(tmp_path):
     found = Workspace(Settings(folders=(tmp_path,), port=8765))
     yield found
-    asyncio.run(found.close())
+    found.discard()
 
 
 def zipped(folder, name, text="{}"):

@@ -212,9 +212,13 @@ class Workspace:
 
     async def close(self) -> None:
         """End jobs that publish nothing, and remove what was uploaded, unless a release that goes on may need it."""
-        self.readers.close()
         await self.jobs.close()
-        await run_in_threadpool(self._folder.let_go)
+        await run_in_threadpool(self.discard)
+
+    def discard(self) -> None:
+        """The same where no job has begun."""
+        self.readers.close()
+        self._folder.let_go()
 
 
 def _numbered(folder: Path, stem: str) -> Iterator[Path]:

@@ -104,7 +104,8 @@ def _write(opened: ZipFile, info: ZipInfo, place: Path, left: int, left_free: in
             if shutil.disk_usage(place.parent).free < left_free + len(chunk):
                 raise SourceError(
                     "there is too little space on the disk to unpack the ZIP file",
-                    "unpack it where there is room, and open the folder", code="SF-SOURCE-921",
+                    "unpack it where there is room, and open the folder",
+                    code="SF-SOURCE-921",
                 )
             out.write(chunk)
     return left

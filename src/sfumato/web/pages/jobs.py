@@ -21,7 +21,7 @@ def progress(request: Request) -> Response:
     """What jobs do, by their ids; one that is not known any more has ended."""
     jobs = workspace(request).jobs
     found = {}
-    for name in request.query_params.getlist("job")[:_MOST_ASKED]:
+    for name in request.path_params["ids"].split(",")[:_MOST_ASKED]:
         try:
             found[name] = _said(jobs.get(name))
         except UsageError:
@@ -47,6 +47,6 @@ def cancel(request: Request) -> Response:
 
 
 ROUTES: Final = [
-    Route("/jobs/progress", progress),
+    Route("/jobs/{ids}/progress", progress),
     Route("/jobs/{job}/cancel", cancel, methods=["POST"]),
 ]

@@ -1,6 +1,7 @@
 """Attacks and risk, for the owner: a published release, attacked as an adversary would."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -63,7 +64,14 @@ def run(request: Request, form: FormData) -> Response:
         arguments = ["evaluate", "link", bundle, *file, *(["--attributes"] * found[at]["records"])]
     elif kind == "known":
         known = workspace(request).resolve(str(form.get("known") or ""))
-        arguments = ["evaluate", "link", bundle, *file, "--with", str(known)]
+        arguments = [
+            "evaluate",
+            "link",
+            bundle,
+            *file,
+            "--with",
+            path_argument(os.path.relpath(known, opened.path.parent)),
+        ]
     elif kind == "intersect":
         other = f"releases/{found[_place(form, 'other', found)]['folder']}"
         k = str(form.get("k") or "5").strip()

@@ -1,6 +1,5 @@
 """Running the workbench: on this machine alone, unless the owner says otherwise and gives the files for TLS."""
 
-import asyncio
 import ipaddress
 import re
 import socket
@@ -94,7 +93,7 @@ def _serve(
     try:
         config.load()  # before anybody is told to come
     except OSError:  # also of what is no certificate
-        asyncio.run(app.workspace.close())
+        app.workspace.discard()
         raise UsageError(
             "the certificate or its key cannot be read, or they do not belong together",
             "give PEM files of one certificate and its key",

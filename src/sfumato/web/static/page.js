@@ -131,7 +131,7 @@
     asking = true;
     let found = {}, wait = document.hidden ? seldom : often;
     try {
-      const answer = await fetch(`/jobs/progress?${new URLSearchParams(jobs.map((job) => ["job", job]))}`);
+      const answer = await fetch(`/jobs/${jobs.join()}/progress`);
       if (answer.ok) found = await answer.json(); else wait = seldom;
     } catch { wait = seldom; } // it is not there at the moment; jobs go on
     asking = false;
