@@ -170,6 +170,7 @@ def test_a_page_prints_its_content_and_what_marks_it(bench, chromium, name):
     """On A4 nothing is cut off, no control is printed, and what is for the owner says so."""
     with opened(chromium, bench, width=672, bypass_csp=True) as page:
         go(page, bench, name)
+        expect(page.get_by_text("counting …")).to_have_count(0, timeout=WAIT)  # also of what was not scrolled to
         owned = page.get_by_text("Owner only").locator("visible=true").count()
         page.emulate_media(media="print")
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

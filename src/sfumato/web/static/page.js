@@ -220,6 +220,17 @@
   if (vega) vega.addEventListener("load", () => draw(document));
   on("sfumato:plots", () => draw(document)); // a page may load Vega with `async`, and not wait for it
 
+  // A marginal is counted when it is seen, and the others after that, one by one: a page that is printed has them all.
+  const counted = "figure[hx-trigger='revealed']";
+  const countNext = () => {
+    const next = document.querySelector(`${counted}:not([data-hx-revealed])`);
+    if (!next) return;
+    next.setAttribute("data-hx-revealed", "true"); // as htmx marks it
+    htmx.trigger(next, "revealed");
+  };
+  on("htmx:afterRequest", (event) => { if (event.target.matches(counted) && event.detail.successful) countNext(); });
+  on("DOMContentLoaded", () => setTimeout(countNext, often));
+
   // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
   const short = (value) => String(Number(value.toPrecision(2)));
   const spoken = (value) => `ε ${short(value)}: odds change by a factor of at most ${Number((Math.exp(value) * 1.0005).toPrecision(3))}`;
