@@ -30,13 +30,13 @@ class Workbench:
 
 
 @contextmanager
-def serving(folder, *more, start=""):
-    """`sfumato serve` in a folder, until the block ends."""
+def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
+    """`sfumato serve` in a folder, until the block ends. ``errors`` gets what it writes to standard error."""
     out = Path(folder) / ".serve.json"
-    with out.open("w") as said:
+    with out.open("w") as said, Path(errors).open("w") as wrong:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sfumato", "serve", *more, "--no-browser", "--json"],
-            cwd=folder, stdout=said, stderr=subprocess.DEVNULL,
+            [sys.executable, *program, "serve", *more, "--no-browser", "--json"],
+            cwd=folder, stdout=said, stderr=wrong,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
     try:

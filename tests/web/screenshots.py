@@ -15,8 +15,11 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
 from playwright.sync_api import expect, sync_playwright
 
+from sfumato import Study
 from tests.web.conftest import FLAGS, serving
 from tests.web.test_journey import write_bank
 
@@ -24,6 +27,11 @@ WIDTHS = (390, 768, 1280, 1600)
 DARK = (390, 1280)
 WAIT = 240_000
 TALL = 900
+RECORDS = """\
+releases:
+  k5: {purpose: survey, method: mondrian, k: 5}
+  k50: {purpose: survey, method: mondrian, k: 50}
+"""
 
 
 class Camera:
@@ -96,9 +104,19 @@ def take_all(camera, page, workbench):
             page.goto(f"{study}/{step}")
             page.wait_for_timeout(800)
             camera.take(step.replace("/", "-"))
+    if camera.wants("stand-in"):
+        page.goto(f"{study}/plan")
+        page.get_by_label("Public table with the study’s columns").fill("")
+        page.get_by_role("button", name="Measure").click()
+        expect(page.locator("#measured-table")).to_be_visible(timeout=WAIT)
+        camera.take("stand-in")
+    if camera.wants("error", "notice"):
+        errors(camera, page, workbench)
     if camera.wants("frontier", "frontier-running", "frontier-done", "frontier-page"):
         frontier(camera, page, study, workbench)
-    if camera.wants("release", "release-running", "release-done", "ledger", "receiver", "risk", "report"):
+    if camera.wants(
+        "release", "release-running", "release-done", "ledger", "receiver", "risk", "risk-people", "report"
+    ):
         release(camera, page, study, workbench)
 
 
@@ -149,6 +167,8 @@ def release(camera, page, study, workbench):
     expect(page.get_by_text("Bundle verified")).to_be_visible(timeout=WAIT)
     expect(page.locator("iframe")).to_have_count(1, timeout=WAIT)
     camera.take("release-done")
+    if camera.wants("risk-people"):
+        people(camera, page, study, workbench)
     for step in ("ledger", "risk"):
         if camera.wants(step):
             page.goto(f"{study}/{step}")
@@ -167,6 +187,9 @@ def release(camera, page, study, workbench):
         page.get_by_label("How many records satisfy").fill("age >= 40 and sex = Male")
         page.get_by_role("button", name="Estimate").click()
         expect(page.locator("#answer")).to_contain_text("95 % interval", timeout=WAIT)
+        for figure in page.locator("#marginals figure").all():  # each is counted when it is seen
+            figure.scroll_into_view_if_needed()
+            expect(figure.get_by_role("img")).to_be_visible(timeout=WAIT)
         camera.take("receiver", reload=False)
     if camera.wants("report"):
         place = next(workbench.folder.glob("sfumato-tour-*/releases/dp-1/owner/report.html"))
@@ -174,6 +197,39 @@ def release(camera, page, study, workbench):
             camera.page, kept = other, page
             camera.take("report")
             camera.page = kept
+
+
+def errors(camera, page, workbench):
+    """A page that there is not, and a path that is refused."""
+    page.goto(f"{workbench.origin}/nowhere")
+    camera.take("error")
+    page.goto(workbench.origin)
+    page.get_by_label("Path or glob on this computer").fill("~/elsewhere.csv")
+    page.get_by_role("button", name="Open table").click()
+    expect(page.locator("#notices > *").first).to_be_visible()
+    camera.take("notice", reload=False)
+
+
+def people(camera, page, study, workbench):
+    """Known people, and the intersection of two releases of records, which the command line makes here."""
+    (folder,) = workbench.folder.glob("sfumato-tour-*")
+    file = folder / "study.yaml"
+    file.write_text(file.read_text().replace("releases:\n", RECORDS))
+    found = Study.load(file)
+    for name in ("k5", "k50"):
+        found.release(name, report=False)
+    table = pq.read_table(folder / "adult.parquet").slice(0, 40).drop_columns(["income"])
+    pc.write_csv(table, folder / "people.csv")
+    page.goto(f"{study}/risk")
+    page.get_by_label("Release", exact=True).select_option(label="k5-1")
+    expect(page.locator(".guarantee")).to_contain_text("at least 5")
+    page.get_by_label("Table of people that an adversary may have").fill(f"{folder.name}/people.csv")
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.locator("#risk-known dl")).to_be_visible(timeout=WAIT)
+    page.get_by_label("Other release").select_option(label="k50-1")
+    page.get_by_role("button", name="Intersect").click()
+    expect(page.locator("#risk-intersect dl")).to_be_visible(timeout=WAIT)
+    camera.take("risk-people")
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def opened(client, path):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("path", ["/", "/static/page.js", "/jobs/x/events"])
+@pytest.mark.parametrize("path", ["/", "/static/page.js", "/jobs/x/progress"])
 def test_nothing_is_read_without_cookie_and_host_and_for_other_sites(bench, client, headers, path):
     given = {"cookie": client.cookie, **headers}
     given = {name: value.format(port=bench.port) for name, value in given.items() if value is not None}

@@ -1,11 +1,13 @@
-"""The risk page: measures, linkage with the attributes that carry it, known people, and two releases."""
+"""The risk page: measures, linkage with the attributes that carry it, known people, two releases, and a messy table."""
 
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
+import sfumato as sf
 from tests.web.adult_study import make_study
 from tests.web.conftest import opened, serving
+from tests.web.messy import write_messy
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.error_rate(0, reason="the noise decides numbers, and no test looks at them")
@@ -61,3 +63,49 @@ def test_known_people_and_two_releases(page):
     page.get_by_label("Table of people that an adversary may have").fill("../../etc/passwd")
     page.get_by_role("button", name="Link", exact=True).click()
     expect(page.locator("#notices")).to_contain_text("SF-USAGE-413")
+
+
+MESSY = """\
+name: office
+source: {path: messy.csv, delimiter: ";", missing: ["?"]}
+attributes:
+  "<b>x</b>": {role: quasi_identifier, values: [low, mid, "<i>high</i>"]}
+  "a b": {role: quasi_identifier, type: number, bounds: [0, 40], step: 0.5, format: {decimal: ","}, missing: keep}
+  "naïve": {role: quasi_identifier, type: integer, bounds: [0, 100], step: 1, missing: keep}
+  sex: {role: sensitive, values: [f, m]}
+releases:
+  first: {method: mondrian, k: 5}
+  second: {method: mondrian, k: 8}
+"""
+
+
+def test_a_messy_table_is_attacked_and_its_names_stay_text(tmp_path, chromium):
+    """Decimal commas, gaps, and names of columns and values that are markup."""
+    write_messy(tmp_path / "messy.csv", rows=240)
+    (tmp_path / "study.yaml").write_text(MESSY, encoding="utf-8")
+    study = sf.Study.load(tmp_path / "study.yaml")
+    for name in ("first", "second"):
+        study.release(name, report=False)
+    people = ["<b>x</b>;a b;naïve", "low;3,5;23", "<i>high</i>;?;", "mid;1,5;21"]
+    (tmp_path / "known.csv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    with serving(tmp_path, "study.yaml") as bench, opened(chromium, bench) as page:
+        page.get_by_role("link", name="office").first.click()
+        page.get_by_role("link", name="Risk").click()
+        page.get_by_label("Release", exact=True).select_option(label="first-1")
+        expect(page.locator(".guarantee")).to_contain_text("at least 5")
+        page.get_by_role("button", name="Measure risk").click()
+        measured = page.locator("#risk-measures").get_by_role("row").filter(has_text="Prosecutor risk, highest")
+        expect(measured).to_contain_text(" %", timeout=60_000)
+        page.get_by_role("button", name="Run linkage").click()
+        part = page.locator("#risk-link")
+        expect(part.locator("tbody tr")).to_have_count(3, timeout=60_000)
+        assert sorted(part.locator("tbody th").all_inner_texts()) == ["<b>x</b>", "a b", "naïve"]
+        part.get_by_text("Smallest equivalence classes").click()
+        expect(part.locator("li").first).to_contain_text("records")
+        page.get_by_label("Table of people that an adversary may have").fill("known.csv")
+        page.get_by_role("button", name="Link", exact=True).click()
+        expect(page.locator("#risk-known")).to_contain_text("People looked up", timeout=60_000)
+        page.get_by_label("Other release").select_option(label="second-1")
+        page.get_by_role("button", name="Intersect").click()
+        expect(page.locator("#risk-intersect")).to_contain_text("People in both releases", timeout=60_000)
+        assert page.locator("main b", has_text="x").count() == 0 and page.locator("main i").count() == 0

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +29,11 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 _LOOK: Final = 0.25  # seconds between two looks at what a job has written
 _PATIENCE: Final = 20.0  # seconds that a cancelled job may take to clean up
-_MOST: Final = 8  # jobs at a time
+_MOST: Final = 8  # jobs at a time that publish nothing
+_MOST_PUBLISHING: Final = 2  # beside those: what others started keeps no release waiting
 _MOST_SAID: Final = 1 << 20  # bytes of what a job said that are looked at
 _MOST_KEPT: Final = 50  # jobs of a kind that have ended, of a study
+_PUBLISHING: Final = "release"  # the kind of jobs that publish
 PROGRESS: Final = "SFUMATO_PROGRESS"
 
 
@@ -61,6 +63,11 @@ class Job:
         if self.cancelled and code != 0:
             return "cancelled"
         return "done" if code == 0 else "failed"
+
+    @property
+    def publishes(self) -> bool:
+        """Whether it may reserve ε and write what is given away: it is asked to stop, and never made to."""
+        return self.kind == _PUBLISHING
 
     @property
     def seconds(self) -> float:
@@ -120,22 +127,38 @@ class Job:
         return list(dict.fromkeys(_doing_and_left(str(found["doing"]))[0] for found in said if found is not None))
 
     def cancel(self) -> None:
-        """Ask it to stop, as Ctrl-C does; what was reserved in the ledger stays spent."""
-        if self.process.poll() is None:
-            self.cancelled = True
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGINT)
+        """Ask it to stop, as Ctrl-C does; what was reserved in the ledger stays spent.
 
-    async def events(self) -> AsyncIterator[dict[str, Any]]:
-        """Each new state of its progress, and in the end the state that it ended in."""
-        before: dict[str, Any] | None = None
-        while self.state == "running":
-            now = self.progress()
-            if now != before:
-                yield {"state": "running", **now}
-                before = now
-            await asyncio.sleep(_LOOK)
-        yield {"state": self.state, **self.progress()}
+        One that publishes nothing is ended if it does not stop within the time that it has to clean up.
+        """
+        if self.process.poll() is not None or self.cancelled:
+            return
+        self.cancelled = True
+        self._send(signal.SIGINT)
+        if not self.publishes:
+            threading.Thread(target=self._end_after, args=(_PATIENCE,), daemon=True).start()
+
+    def end(self) -> None:
+        """Make it stop at once."""
+        self._send(signal.SIGKILL)
+
+    def _end_after(self, seconds: float) -> None:
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.end()
+
+    def _send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def event(self) -> dict[str, Any]:
+        """Its state, and how far it is."""
+        state = self.state
+        found = self.progress()
+        if self.cancelled and state == "running":
+            found |= {"doing": "cancelling", "left": ""}
+        return {"state": state, **found}
 
 
 class Jobs:
@@ -152,10 +175,24 @@ class Jobs:
         with self._lock:
             return self._start(kind, arguments, cwd, study)
 
+    def start_anew(self, kind: str, arguments: Sequence[str], *, cwd: Path, study: str) -> Job:
+        """The same for a result that is shown once: a job of that kind that runs is this one, or is cancelled."""
+        with self._lock:
+            for job in list(self._jobs.values()):
+                if (job.study, job.kind) == (study, kind) and job.state == "running" and not job.cancelled:
+                    if job.command[1:] == tuple(arguments):
+                        return job
+                    job.cancel()
+            return self._start(kind, arguments, cwd, study)
+
     def _start(self, kind: str, arguments: Sequence[str], cwd: Path, study: str | None) -> Job:
-        if sum(job.state == "running" for job in self._jobs.values()) >= _MOST:
+        publishes = kind == _PUBLISHING
+        most = _MOST_PUBLISHING if publishes else _MOST
+        if sum(job.state == "running" and job.publishes == publishes for job in self._jobs.values()) >= most:
             raise UsageError(
-                f"{_MOST} jobs are running already", "wait until one of them ends, or cancel one", code="SF-USAGE-410"
+                f"{most} {'releases' if publishes else 'jobs'} are running already",
+                "wait until one of them ends, or cancel one",
+                code="SF-USAGE-410",
             )
         name = token_hex(8)
         folder = self._folder / name
@@ -206,14 +243,19 @@ class Jobs:
         return found[::-1]
 
     async def close(self) -> None:
-        """Wait a moment for jobs to end after they were asked to; those that publish are never killed."""
-        every = list(self._jobs.values())
-        for job in every:
-            if job.kind not in {"release", "ask", "learn"}:
-                job.cancel()
+        """End the jobs that publish nothing: first they are asked to, so that they can clean up. The others go on.
+
+        None is left that would hold the private folder, with a table that was dropped on the page, for hours.
+        """
+        ending = [job for job in list(self._jobs.values()) if not job.publishes and job.state == "running"]
+        for job in ending:
+            job.cancel()
         waited = time.monotonic()
-        while any(job.cancelled and job.state == "running" for job in every):
+        while any(job.state == "running" for job in ending):
             if time.monotonic() - waited > _PATIENCE:
+                for job in ending:
+                    if job.state == "running":
+                        job.end()
                 return
             await asyncio.sleep(_LOOK)
 

@@ -1,7 +1,6 @@
 """What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
 
 import hashlib
-import os
 import shutil
 import tempfile
 import threading
@@ -9,20 +8,22 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 
 from sfumato.errors import SourceError, UsageError, unwritable
 from sfumato.file_names import file_stem
 from sfumato.web.bundles.bundle_reader import BundleReaders
+from sfumato.web.bundles.unpacking import unpack_bundle
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.jobs import Job, Jobs, path_argument
+from sfumato.web.server.opened_folders import OpenedFolders
 from sfumato.web.server.private_folder import PrivateFolder
 from sfumato.web.server.settings import Settings
 
 _AT_ONCE: Final = 1 << 20  # bytes of an upload that are written at once
 _LEFT_FREE: Final = 1 << 29  # bytes of the disk that uploads leave to others
+_MOST_UNPACKED: Final = 2  # bundles of ZIP files that are kept unpacked
 
 
 @dataclass(eq=False)
@@ -51,6 +52,7 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.opened = OpenedFolders(settings.folders)
         self._folder = PrivateFolder()
         self.private = self._folder.path
         self.jobs = Jobs(self.private, hold=self._folder.handle)
@@ -58,43 +60,23 @@ class Workspace:
         self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
         self._bundles: dict[str, Path] = {}
+        self._unpacked: dict[tuple[Path, int, int], Path] = {}  # ZIP files as they were, the oldest first
+        self._unpacking = threading.Lock()
         if settings.begin is not None:
             self.open_study(settings.begin)
 
     @property
     def home(self) -> Path:
         """The folder that relative paths start at, and that new studies are written to."""
-        return self.settings.folders[0]
+        return self.opened.home
 
     def resolve(self, named: str) -> Path:
         """A path that a page names, below an opened folder; links that lead out of it are refused."""
-        if not named.strip() or "\0" in named:
-            raise UsageError("no path is named", "type a path", code="SF-USAGE-412")
-        path = (self.home / Path(named.strip()).expanduser()).resolve()
-        if not any(path.is_relative_to(folder.resolve()) for folder in self.settings.folders):
-            raise UsageError(
-                "the path is not below a folder that the workbench was started for",
-                "start it with `sfumato serve --folder FOLDER`, or choose another file",
-                code="SF-USAGE-413",
-            )
-        return path
+        return self.opened.resolve(named)
 
     def resolve_source(self, named: str) -> str:
-        """The source that a page names: an address as it is, or a path, relative to the folder of new studies.
-
-        An address may name a file as well, and that is held to the opened folders like any path.
-        """
-        if "://" not in named:
-            return Path(os.path.relpath(self.resolve(named), self.home)).as_posix()
-        parts = urlsplit(named)
-        files = [unquote(parts.path).removeprefix("/")] if parts.scheme.lower() == "duckdb" else []
-        files += [path for path in parse_qs(parts.query).get("path", []) if not parts.netloc]
-        files += [path for path in parse_qs(parts.query).get("scratch", []) if not parts.netloc]
-        if parts.scheme.lower() == "file":
-            files += [unquote(parts.path)]
-        for file in files:
-            self.resolve(urlsplit(file).path if "://" in file else file)
-        return named
+        """The source that a page names: an address as it is, or a path, relative to the folder of new studies."""
+        return self.opened.source(named)
 
     def open_study(self, path: Path) -> OpenStudy:
         """A study file by its path."""
@@ -154,6 +136,29 @@ class Workspace:
         self._bundles[key] = path
         return key
 
+    def unpack(self, archive: Path) -> Path:
+        """The folder that a ZIP file was unpacked to. Few are kept, since each may be as large as a table."""
+        facts = archive.stat()
+        stamp = (archive, facts.st_mtime_ns, facts.st_size)
+        with self._unpacking:
+            folder = self._unpacked.pop(stamp, None)
+            if folder is None:
+                while len(self._unpacked) >= _MOST_UNPACKED:
+                    self._remove_unpacked(self._unpacked.pop(next(iter(self._unpacked))))
+                into, most = self.private / "bundles", self.settings.most_uploaded
+                folder = unpack_bundle(archive, into, most=most, left_free=_LEFT_FREE)
+            self._unpacked[stamp] = folder
+        return folder
+
+    def _remove_unpacked(self, folder: Path) -> None:
+        for key, path in list(self._bundles.items()):
+            if path.is_relative_to(folder):
+                del self._bundles[key]
+                for job in self.jobs.of(key):
+                    job.cancel()
+                self.readers.forget(path)
+        shutil.rmtree(folder, ignore_errors=True)
+
     def bundle(self, key: str) -> Path:
         """The folder of an open bundle."""
         if key not in self._bundles:
@@ -207,9 +212,13 @@ class Workspace:
 
     async def close(self) -> None:
         """End jobs that publish nothing, and remove what was uploaded, unless a release that goes on may need it."""
-        self.readers.close()
         await self.jobs.close()
-        await run_in_threadpool(self._folder.let_go)
+        await run_in_threadpool(self.discard)
+
+    def discard(self) -> None:
+        """The same where no job has begun."""
+        self.readers.close()
+        self._folder.let_go()
 
 
 def _numbered(folder: Path, stem: str) -> Iterator[Path]:

@@ -41,6 +41,18 @@ def test_the_start_token_becomes_a_cookie_that_scripts_and_other_sites_do_not_se
 
 
 @pytest.mark.parametrize(
+    "before",
+    ['prefs={"a":1}', "a=b c", "a[0]=1", "=", ";;", 'q="', "ä=ö", "sfumato-8765=of-another-program", "sfumato-8765"],
+)
+def test_cookies_of_other_programs_of_this_machine_lock_nobody_out(client, before):
+    """Browsers send the cookies of a host to all its ports, in whatever form they were set."""
+    for cookie in (f"{before}; sfumato-8765=session", f"sfumato-8765=session; {before}"):
+        assert client.get("/", headers={"cookie": cookie.encode("latin-1")}).status_code == 200
+    assert client.get("/", headers={"cookie": before.encode("latin-1")}).status_code == 403
+    assert client.get("/", headers={"cookie": "a=sfumato-8765=session; xsfumato-8765=session"}).status_code == 403
+
+
+@pytest.mark.parametrize(
     "host", ["evil.example:8765", "127.0.0.1:9999", "127.0.0.1", "", "localhost.evil.example:8765"]
 )
 def test_another_host_is_refused_even_with_the_cookie(known, host):
@@ -73,15 +85,25 @@ def test_pages_forbid_scripts_of_others_frames_and_caches(known):
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret.yaml", "/etc/passwd", "a/../../secret.yaml", "link/secret.yaml", "~/x", "\0"]
+    ("path", "code"),
+    [
+        ("../secret.yaml", "413"),
+        ("/etc/passwd", "413"),
+        ("a/../../secret.yaml", "413"),
+        ("link/secret.yaml", "413"),
+        ("~/secret.yaml", "413"),
+        ("none.yaml", "414"),  # what is below the folder, and not there, has another code
+        ("\0", "412"),
+    ],
 )
-def test_paths_stay_below_the_opened_folder(known, tmp_path, path):
+def test_paths_stay_below_the_opened_folder(known, tmp_path, monkeypatch, path, code):
     outside = tmp_path.parent / "secret.yaml"
     outside.write_text("name: secret\nsource: a.csv\nattributes: {}\n")
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
     (tmp_path / "link").symlink_to(tmp_path.parent)
     answer = known.post("/open/study", data={"study": path}, headers={"x-sfumato-token": "page"})
     assert answer.status_code == 422
-    assert "SF-USAGE-41" in answer.text and "secret.yaml" not in answer.text
+    assert f"SF-USAGE-{code}" in answer.text and "secret.yaml" not in answer.text
 
 
 def test_only_known_files_are_served(known):

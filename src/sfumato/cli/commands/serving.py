@@ -10,7 +10,7 @@ from sfumato.cli.options import Json
 from sfumato.errors import UsageError
 
 
-def serve(
+def serve(  # noqa: PLR0913, PLR0917 - an option each
     study: Annotated[
         Path | None, typer.Argument(help="A study file to begin with.", metavar="STUDY", show_default=False)
     ] = None,
@@ -24,10 +24,12 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", help="Another address to listen at; needs --certificate and --key.")
     ] = "127.0.0.1",
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", help="With --host: the certificate (PEM).")
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="A name by which browsers open the pages, beside --host. Repeatable."),
     ] = None,
-    key: Annotated[Path | None, typer.Option("--key", help="With --host: the key of the certificate (PEM).")] = None,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="The certificate for TLS (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="The key of the certificate (PEM).")] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")] = False,
     json: Json = False,
 ) -> None:
@@ -36,6 +38,7 @@ def serve(
     The address contains a token: whoever has it can use the workbench. Ctrl-C ends it; releases that run go on.
     """
     try:
+        from sfumato.web.server.serving import is_this_machine
         from sfumato.web.server.serving import serve as start
     except ImportError:
         raise UsageError(
@@ -44,7 +47,7 @@ def serve(
             code="SF-USAGE-420",
         ) from None
     folders = [*(folder or []), *([study.resolve().parent] if study is not None else [])] or [Path.cwd()]
-    if host not in {"127.0.0.1", "localhost", "::1"}:
+    if not is_this_machine(host):
         show.warn(f"others on the network can reach {host}: give the address with the token to nobody else")
 
     def ready(address: str, page: Path) -> None:
@@ -60,6 +63,7 @@ def serve(
         tuple(path.resolve() for path in folders),
         host=host,
         port=port,
+        names=tuple(name or ()),
         certificate=certificate,
         key=key,
         ready=ready,

@@ -150,6 +150,13 @@ class BundleReaders:
             reader.close()
         return found
 
+    def forget(self, path: Path) -> None:
+        """End the process of one bundle, if there is one."""
+        with self._lock:
+            found = self._readers.pop(path, None)
+        if found is not None:
+            found.close()
+
     def close(self) -> None:
         """End all processes."""
         with self._lock:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from sfumato.errors import VerifyError
+from sfumato.errors import SourceError, VerifyError
 from sfumato.release.bundle.atomic_files import MANIFEST
 
 _MOST_FILES: Final = 10_000
@@ -17,29 +17,30 @@ _CHUNK: Final = 1 << 20
 _AGAIN: Final = "do not use it, and get the bundle again from who published it"
 
 
-def unpack_bundle(archive: Path, into: Path, *, most: int) -> Path:
+def unpack_bundle(archive: Path, into: Path, *, most: int, left_free: int = 0) -> Path:
     """Unpack the folder of a ZIP file that holds manifest.json into a new folder, and return that.
 
-    ``most`` bounds the bytes that are written, whatever sizes the archive states. Names that are not those of a plain
+    ``most`` bounds the bytes that are written, whatever sizes the archive states; ``left_free`` are bytes of the disk
+    that are left to others. Names that are not those of a plain
     file in that one folder are not unpacked; links, and encrypted files, are refused.
     """
     into.mkdir(mode=0o700, exist_ok=True, parents=True)
     target = Path(tempfile.mkdtemp(dir=into))
     try:
-        _unpack(archive, target, most)
+        _unpack(archive, target, most, left_free)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
     return target
 
 
-def _unpack(archive: Path, target: Path, most: int) -> None:
+def _unpack(archive: Path, target: Path, most: int, left_free: int) -> None:
     try:
         _refuse_many(archive)
         with ZipFile(archive) as opened:
             left = most
             for name, info in _wanted(opened).items():
-                left = _write(opened, info, target / name, left)
+                left = _write(opened, info, target / name, left, left_free)
     except (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError):
         raise VerifyError("the ZIP file cannot be read", _AGAIN, code="SF-VERIFY-431") from None
 
@@ -93,12 +94,18 @@ def _plain(name: str) -> bool:
     return bool(name) and name not in {".", ".."} and not any(c in name for c in '/\\:\0<>|"?*')
 
 
-def _write(opened: ZipFile, info: ZipInfo, place: Path, left: int) -> int:
-    """Unpack one file; an error once more bytes come out than may."""
+def _write(opened: ZipFile, info: ZipInfo, place: Path, left: int, left_free: int) -> int:
+    """Unpack one file; an error once more bytes come out than may, or than the disk has room for."""
     with opened.open(info) as source, place.open("xb") as out:
         while chunk := source.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
                 raise VerifyError("the ZIP file unpacks to too many bytes", _AGAIN, code="SF-VERIFY-435")
+            if shutil.disk_usage(place.parent).free < left_free + len(chunk):
+                raise SourceError(
+                    "there is too little space on the disk to unpack the ZIP file",
+                    "unpack it where there is room, and open the folder",
+                    code="SF-SOURCE-921",
+                )
             out.write(chunk)
     return left

@@ -1,44 +1,52 @@
-"""Jobs as pages see them: progress as server-sent events, the end, and cancelling."""
+"""Jobs as pages see them: how far they are, that they have ended, and cancelling.
 
-from collections.abc import AsyncIterator
-from typing import Final
+A page asks for all its jobs at once, again and again (see page.js). A stream of events for each would take a connection
+each: a browser has six for all tabs of the workbench, and with six jobs on screen no click would be answered.
+"""
+
+from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sfumato.errors import UsageError
+from sfumato.web.jobs import Job
 from sfumato.web.rendering import fragment, workspace
 
-
-async def events(request: Request) -> Response:
-    """What a job does, until it ends; a closed tab closes this, and not the job."""
-    job = workspace(request).jobs.get(request.path_params["job"])
-
-    async def sent() -> AsyncIterator[bytes]:
-        async for event in job.events():
-            ended = event["state"] != "running"
-            text = fragment("job_progress.html", job=job, event=event)
-            yield _event("progress", text)
-            if ended:
-                yield _event("ended", fragment("job_ended.html", job=job))
-            if await request.is_disconnected():
-                return
-
-    return StreamingResponse(sent(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+_MOST_ASKED: Final = 100  # jobs in one request
 
 
-async def cancel(request: Request) -> Response:
+def progress(request: Request) -> Response:
+    """What jobs do, by their ids; one that is not known any more has ended."""
+    jobs = workspace(request).jobs
+    found = {}
+    for name in request.path_params["ids"].split(",")[:_MOST_ASKED]:
+        try:
+            found[name] = _said(jobs.get(name))
+        except UsageError:
+            found[name] = {"ended": True}
+    return JSONResponse(found)
+
+
+def _said(job: Job) -> dict[str, Any]:
+    event = job.event()
+    return {
+        "ended": event["state"] != "running",
+        "doing": event["doing"],
+        "share": event["share"],
+        "stamp": f"{event['state']} {event['doing']} {event['share']} {event['left']}",
+        "text": fragment("job_progress.html", job=job, event=event),
+    }
+
+
+def cancel(request: Request) -> Response:
     """Ask a job to stop."""
     workspace(request).jobs.get(request.path_params["job"]).cancel()
     return Response(status_code=204)
 
 
-def _event(name: str, text: str) -> bytes:
-    lines = "".join(f"data: {line}\n" for line in str(text).splitlines() or [""])
-    return f"event: {name}\n{lines}\n".encode()
-
-
 ROUTES: Final = [
-    Route("/jobs/{job}/events", events),
+    Route("/jobs/{ids}/progress", progress),
     Route("/jobs/{job}/cancel", cancel, methods=["POST"]),
 ]

@@ -13,7 +13,6 @@ from starlette.routing import Route
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.release.bundle.atomic_files import MANIFEST, find_bundle
 from sfumato.release.storage.untrusted import open_regular
-from sfumato.web.bundles.unpacking import unpack_bundle
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job
 from sfumato.web.rendering import fragment, page, workspace
@@ -30,7 +29,7 @@ def open_bundle(request: Request, form: FormData) -> Response:
     found = workspace(request)
     path = found.resolve(str(form.get("bundle") or ""))
     if path.suffix.lower() == ".zip" and path.is_file():
-        path = unpack_bundle(path, found.private / "bundles", most=found.settings.most_uploaded)
+        path = found.unpack(path)
     place = find_bundle(path)
     key = found.open_bundle(place)
     found.readers.of(place).view(patience=0)  # it begins
@@ -132,7 +131,7 @@ def _verification(request: Request, key: str, job: Job) -> Response:
 
 def _verify(found: Workspace, key: str, sha256: str | None = None) -> Job:
     hashed = [] if sha256 is None else ["--sha256", sha256]
-    return found.jobs.start("verify", ["verify", str(found.bundle(key)), *hashed], cwd=found.home, study=key)
+    return found.jobs.start_anew("verify", ["verify", str(found.bundle(key)), *hashed], cwd=found.home, study=key)
 
 
 def _job(found: Workspace, key: str) -> Job | None:

@@ -1,6 +1,7 @@
 """Attacks and risk, for the owner: a published release, attacked as an adversary would."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -63,7 +64,14 @@ def run(request: Request, form: FormData) -> Response:
         arguments = ["evaluate", "link", bundle, *file, *(["--attributes"] * found[at]["records"])]
     elif kind == "known":
         known = workspace(request).resolve(str(form.get("known") or ""))
-        arguments = ["evaluate", "link", bundle, *file, "--with", str(known)]
+        arguments = [
+            "evaluate",
+            "link",
+            bundle,
+            *file,
+            "--with",
+            path_argument(os.path.relpath(known, opened.path.parent)),
+        ]
     elif kind == "intersect":
         other = f"releases/{found[_place(form, 'other', found)]['folder']}"
         k = str(form.get("k") or "5").strip()
@@ -72,7 +80,7 @@ def run(request: Request, form: FormData) -> Response:
         arguments = ["evaluate", "intersect", bundle, other, *file, "--k", k]
     else:
         raise UsageError("there is no such attack", "reload the page", code="SF-USAGE-483")
-    workspace(request).jobs.start(_kind(kind, at), arguments, cwd=opened.path.parent, study=opened.key)
+    workspace(request).jobs.start_anew(_kind(kind, at), arguments, cwd=opened.path.parent, study=opened.key)
     return _part(request, opened, kind, at)
 
 
@@ -117,15 +125,29 @@ def _bundles(opened: OpenStudy) -> dict[str, dict[str, Any]]:
     """The bundles below the study's releases by a key each, the newest first; what cannot be read is left out."""
     folder = opened.path.parent / "releases"
     places = sorted(folder.glob(f"*/bundle/{MANIFEST}"), key=_when, reverse=True)[:_MOST]
+    known: dict[Any, dict[str, Any] | None] = opened.cache.get("risk manifests", {})
+    read = {}
     found = {}
     for place in places:
         try:
-            stated = parse_manifest(read_bounded(place))
-        except (SfumatoError, OSError):
+            facts = place.lstat()
+        except OSError:
             continue
-        name = place.parent.parent.name
-        found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **_about(stated)}
+        stamp = (place, facts.st_ino, facts.st_mtime_ns, facts.st_size)
+        about = read[stamp] = known[stamp] if stamp in known else _read(place)
+        if about is not None:
+            name = place.parent.parent.name
+            found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **about}
+    opened.cache["risk manifests"] = read  # of no more bundles than there are
     return found
+
+
+def _read(place: Path) -> dict[str, Any] | None:
+    """What the page says of a bundle; None if its manifest cannot be read."""
+    try:
+        return _about(parse_manifest(read_bounded(place)))
+    except (SfumatoError, OSError):
+        return None
 
 
 def _about(stated: Mapping[str, Any]) -> dict[str, Any]:

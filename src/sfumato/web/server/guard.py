@@ -7,7 +7,6 @@ this machine, have neither. A browser that says where a request comes from is be
 image, for the page of another site or port.
 """
 
-from http.cookies import CookieError, SimpleCookie
 from secrets import compare_digest
 from typing import Final
 from urllib.parse import parse_qs
@@ -75,12 +74,12 @@ class Guard:
             return self._start(scope)
         if headers.get("sec-fetch-site", "none") not in _OUR_OWN:
             return _forbidden("the request came from another site")
-        if not compare_digest(_cookie(headers, settings.cookie).encode(), settings.session.encode()):
+        if not _has_cookie(headers, settings.cookie, settings.session):
             return _forbidden("open the workbench by the address that `sfumato serve` printed")
         if scope["method"] in _SAFE:
             return None
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in {f"{settings.scheme}://{host}" for host in settings.hosts}:
+        if origin is not None and origin.lower() not in settings.origins:
             return _forbidden("the request came from another site")
         if not compare_digest(headers.get(REQUEST_TOKEN, "").encode(), settings.request_token.encode()):
             return _forbidden("the page is not of this workbench: reload it")
@@ -133,12 +132,15 @@ def _nobody() -> None:
     """Requests of tests come over no connection."""
 
 
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
+def _has_cookie(headers: Headers, name: str, value: str) -> bool:
+    """Whether one of the cookies is ours.
+
+    A browser also sends those that other programs of this machine have set, on any port, in any form, and maybe under
+    our name: each part is looked at by itself, so that none of them locks the owner out.
+    """
+    parts = (part.strip() for line in headers.getlist("cookie") for part in line.split(";"))
+    given = (part.removeprefix(f"{name}=") for part in parts if part.startswith(f"{name}="))
+    return any(compare_digest(one.encode(), value.encode()) for one in given)
 
 
 def _with_headers(send: Send) -> Send:

@@ -1,6 +1,7 @@
 """Running the workbench: on this machine alone, unless the owner says otherwise and gives the files for TLS."""
 
 import ipaddress
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,10 @@ import uvicorn
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
 from sfumato.web.server.peer import AT_ONCE, OwnUser
-from sfumato.web.server.settings import Settings
+from sfumato.web.server.settings import Settings, in_address, is_every_address
 
 FIRST_PORT: Final = 8765
+_NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 def serve(
@@ -23,23 +25,55 @@ def serve(
     port: int | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
+    names: tuple[str, ...] = (),
     begin: Path | None = None,
     ready: Callable[[str, Path], None],
 ) -> None:
-    """Serve until interrupted. ``begin`` is a study to open.
+    """Serve until interrupted. ``begin`` is a study to open, ``names`` are those by which browsers may open the pages.
 
     ``ready`` gets the address with the start token, and a page that leads there, which its owner alone may open: what a
     browser is started with can be read by every user of the machine.
     """
-    tls = certificate is not None and key is not None
-    if not _is_loopback(host) and not tls:
+    if (certificate is None) != (key is None):
+        raise UsageError(
+            "a certificate and its key are needed together",
+            "give both --certificate and --key, or neither",
+            code="SF-USAGE-924",
+        )
+    if certificate is None and not is_this_machine(host):
         raise UsageError(
             f"'{host}' is not this machine alone, and pages there would travel unencrypted",
             "leave out --host, or give --certificate and --key",
             code="SF-USAGE-418",
         )
-    listening = _listen(host, port)
-    settings = Settings(folders=folders, begin=begin, host=host, port=listening.getsockname()[1], tls=tls)
+    if is_every_address(host) and not names:
+        raise UsageError(
+            f"'{host}' is every address of this machine, and says not by which name browsers open the pages",
+            "give that name, such as --name desk.example",
+            code="SF-USAGE-925",
+        )
+    for name in names:
+        _refuse_no_name(name)
+    with _listen(host, port) as listening:
+        settings = Settings(
+            folders=folders, begin=begin, host=host, names=names, port=listening.getsockname()[1],
+            tls=certificate is not None,
+        )  # fmt: skip
+        _serve(settings, listening, certificate, key, ready)
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether nobody else reaches a host: every address of it is a loopback one."""
+    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for _, address in _addresses(host))
+
+
+def _serve(
+    settings: Settings,
+    listening: socket.socket,
+    certificate: Path | None,
+    key: Path | None,
+    ready: Callable[[str, Path], None],
+) -> None:
     app = make_app(settings)
     config = uvicorn.Config(
         app,
@@ -56,6 +90,15 @@ def serve(
         ssl_certfile=None if certificate is None else str(certificate),
         ssl_keyfile=None if key is None else str(key),
     )
+    try:
+        config.load()  # before anybody is told to come
+    except OSError:  # also of what is no certificate
+        app.workspace.discard()
+        raise UsageError(
+            "the certificate or its key cannot be read, or they do not belong together",
+            "give PEM files of one certificate and its key",
+            code="SF-USAGE-926",
+        ) from None
     ready(settings.address, _opener(app.workspace.private, settings.address))
     uvicorn.Server(config).run(sockets=[listening])
 
@@ -75,24 +118,40 @@ def _opener(folder: Path, address: str) -> Path:
 def _listen(host: str, port: int | None) -> socket.socket:
     """A socket on the wanted port, or on the first free one."""
     wanted = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + 20), 0]
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for one in wanted:
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            found.bind((host, one))
-            found.listen(AT_ONCE)
-        except OSError:
-            found.close()
-        else:
-            return found
+    for family, address in _addresses(host):
+        for one in wanted:
+            found = socket.socket(family, socket.SOCK_STREAM)
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                found.bind((address, one))
+                found.listen(AT_ONCE)
+            except (OSError, OverflowError):
+                found.close()
+            else:
+                return found
     raise UsageError(
         f"port {port} of '{host}' cannot be used", "choose another with --port, or leave it out", code="SF-USAGE-419"
     )
 
 
-def _is_loopback(host: str) -> bool:
+def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
+    """The addresses of a host, those of IPv4 first."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        found = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM)  # noqa: S104 - needs TLS
+    except OSError:
+        raise UsageError(
+            f"there is no address of '{host}' on this machine",
+            "give --host an address of this machine",
+            code="SF-USAGE-927",
+        ) from None
+    return sorted({(family, str(end[0])) for family, _, _, _, end in found}, key=lambda one: one[0] != socket.AF_INET)
+
+
+def _refuse_no_name(name: str) -> None:
+    said = in_address(name)
+    if is_every_address(name) or not (said.startswith("[") or _NAME.fullmatch(said)):
+        raise UsageError(
+            f"'{name}' is not the name of a machine",
+            "give the name alone, without scheme, port and path",
+            code="SF-USAGE-928",
+        )

@@ -1,7 +1,13 @@
-// What htmx does not do: focus after a swap, keys, copying, plots, dropped files. No state: that is the server's.
+// What htmx does not do: focus after a swap, progress of jobs, keys, copying, plots, dropped files. No state: that is the server's.
 (() => {
   "use strict";
   const on = (type, handler) => document.addEventListener(type, handler);
+
+  // What is said to those who listen, and stands nowhere.
+  const said = document.createElement("p");
+  said.className = "hidden-label";
+  said.setAttribute("role", "status");
+  on("DOMContentLoaded", () => document.body.append(said));
 
   // A panel that was swapped in gets the focus on its title; Escape goes back to where it was opened from. Where there is
   // no room beside the table, the panel stands in a modal dialog, with the notices: a refusal has to be seen there.
@@ -21,6 +27,7 @@
       places.set(part.id, place);
       dialog.append(part);
     }
+    dialog.append(said); // what is outside of the dialog is not heard
     document.body.append(dialog);
     dialog.setAttribute("aria-label", "Column");
     dialog.showModal();
@@ -28,6 +35,7 @@
   dialog.addEventListener("close", () => {
     for (const [id, place] of places) place.replaceWith(document.getElementById(id));
     places.clear();
+    document.body.append(said);
     dialog.remove();
     if (here()) here().focus();
   });
@@ -64,6 +72,103 @@
     if (![...form.elements].some(typed)) return;
     event.preventDefault();
     if (window.confirm(form.dataset.unsaved)) event.detail.issueRequest(true);
+  });
+
+  // A swap may take away what has the focus. htmx finds it again by its id; what has none is found by its likeness in the
+  // same place, and where it is gone for good its surroundings get the focus, so that nobody is sent back to the top.
+  let focused = null;
+  const likeness = (it) => it.tagName + ["name", "type", "value", "href", "hx-get", "hx-post", "aria-label"]
+    .filter((name) => it.hasAttribute(name)).map((name) => `[${name}="${CSS.escape(it.getAttribute(name))}"]`).join("");
+  on("focusin", (event) => {
+    const around = [];
+    for (let place = event.target; place; place = place.parentElement) if (place.id) around.push(place.id);
+    focused = { it: event.target, like: likeness(event.target), around };
+  });
+  on("focusout", (event) => setTimeout(() => { // left on purpose, and not because it was taken away
+    if (focused && focused.it === event.target && event.target.isConnected) focused = null;
+  }));
+  const refocus = () => {
+    if (!focused || focused.it.isConnected || (document.activeElement && document.activeElement !== document.body)) return;
+    const { like, around } = focused;
+    const places = around.map((id) => document.getElementById(id)).filter(Boolean);
+    const found = places.length ? places[0].querySelector(like) || places[0] : null;
+    if (!found) return;
+    if (!found.matches("a, button, input, select, textarea, summary, [tabindex]")) found.tabIndex = -1;
+    found.focus({ preventScroll: true });
+  };
+  on("htmx:afterSettle", refocus);
+  on("htmx:afterRequest", refocus);
+
+  // The progress of jobs. Markup asks for it as for events of the server, and each job would have a connection of its
+  // own. A browser has six for all tabs together: here a page asks for all its jobs in one short request, and again.
+  const feeds = new Set();
+  let waiting = null, asking = false;
+  const [often, seldom] = [500, 2000]; // milliseconds, in view and behind another tab
+  class Feed extends EventTarget {
+    constructor(address) {
+      super();
+      this.job = address.split("/")[2];
+      this.readyState = EventSource.OPEN;
+      feeds.add(this);
+      askSoon(0);
+    }
+    close() {
+      this.readyState = EventSource.CLOSED;
+      feeds.delete(this);
+    }
+    take(now) {
+      if (now.text && now.stamp !== this.stamp) {
+        this.stamp = now.stamp;
+        this.announce(now);
+        this.dispatchEvent(new MessageEvent("progress", { data: now.text }));
+      }
+      if (!now.ended || !feeds.has(this)) return;
+      this.close();
+      this.dispatchEvent(new MessageEvent("ended", { data: "" }));
+    }
+    announce(now) { // every 10 %; where no share is known, what it does, and that not more often than it can be heard
+      const tenth = now.share === null ? now.doing : Math.floor(10 * now.share);
+      if (tenth === this.tenth || (now.share === null && Date.now() - (this.heard || 0) < 10_000)) return;
+      this.tenth = tenth;
+      this.heard = Date.now();
+      said.textContent = now.share === null ? now.doing : `${now.doing}: ${10 * tenth} %`;
+    }
+  }
+  const askSoon = (after) => {
+    if (asking) return;
+    clearTimeout(waiting);
+    if (feeds.size) waiting = setTimeout(ask, after);
+  };
+  const ask = async () => {
+    const jobs = [...new Set([...feeds].map((feed) => feed.job))];
+    if (!jobs.length) return;
+    asking = true;
+    let found = {}, wait = document.hidden ? seldom : often;
+    try {
+      const answer = await fetch(`/jobs/${jobs.join()}/progress`);
+      if (answer.ok) found = await answer.json(); else wait = seldom;
+    } catch { wait = seldom; } // it is not there at the moment; jobs go on
+    asking = false;
+    for (const feed of [...feeds]) if (found[feed.job]) feed.take(found[feed.job]);
+    askSoon([...feeds].some((feed) => !jobs.includes(feed.job)) ? 0 : wait);
+  };
+  on("visibilitychange", () => { if (!document.hidden) askSoon(0); });
+  htmx.createEventSource = (address) => new Feed(address);
+  // The progress that is there is changed in place: a button that is pressed, or has the focus, stays what it is. It is
+  // announced above, and not at each change.
+  on("htmx:sseBeforeMessage", (event) => {
+    event.target.setAttribute("aria-live", "off");
+    const there = event.target.querySelector(":scope > .progress");
+    const next = new DOMParser().parseFromString(event.detail.data, "text/html").querySelector(".progress");
+    if (!next || !there || !there.querySelector(".doing")) return;
+    event.preventDefault();
+    for (const part of [".doing", ".left"]) there.querySelector(part).textContent = next.querySelector(part).textContent;
+    const bar = there.querySelector("progress"), to = next.querySelector("progress");
+    for (const name of ["value", "aria-label"]) {
+      if (to.hasAttribute(name)) bar.setAttribute(name, to.getAttribute(name)); else bar.removeAttribute(name);
+    }
+    const button = there.querySelector("button"), after = next.querySelector("button");
+    if (button) button.ariaDisabled = String(!after || after.ariaDisabled === "true"); // `disabled` would lose the focus
   });
 
   on("click", (event) => {
@@ -128,6 +233,17 @@
   const vega = document.querySelector('script[src="/static/vega/vega.js"]');
   if (vega) vega.addEventListener("load", () => draw(document));
   on("sfumato:plots", () => draw(document)); // a page may load Vega with `async`, and not wait for it
+
+  // A marginal is counted when it is seen, and the others after that, one by one: a page that is printed has them all.
+  const counted = "figure[hx-trigger='revealed']";
+  const countNext = () => {
+    const next = document.querySelector(`${counted}:not([data-hx-revealed])`);
+    if (!next) return;
+    next.setAttribute("data-hx-revealed", "true"); // as htmx marks it
+    htmx.trigger(next, "revealed");
+  };
+  on("htmx:afterRequest", (event) => { if (event.target.matches(counted) && event.detail.successful) countNext(); });
+  on("DOMContentLoaded", () => setTimeout(countNext, often));
 
   // The slider of ε and its exact field: one says to the other what it holds; both are sent as the exact text.
   const short = (value) => String(Number(value.toPrecision(2)));
