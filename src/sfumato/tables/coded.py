@@ -114,6 +114,7 @@ class CodedTable:
 
     def full_cells(self, attributes: Sequence[str] | None = None, *, in_parts: bool = False) -> Cells:
         """How many records have each combination of codes, in the order of codes; all attributes if none is named."""
+        self._refuse_many_sets()
         names = tuple(self._places) if attributes is None else tuple(attributes)
         columns, counts = self._group(names, [None] * len(names), limited=len(names), in_parts=in_parts)
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
@@ -198,6 +199,7 @@ class CodedTable:
         For those who count only once: the records go from the source into their cells and are not kept on the way.
         ``in_parts``: whoever asks can do with parts, so that a stated limit counts in this process, too.
         """
+        self._refuse_many_sets()
         names, width = tuple(self._places), len(self.attributes)
         possible = prod(size + 1 for size in self._sizes(names))  # one more each: records that are left out
         most = self._most_cells(width, in_parts=in_parts)
@@ -333,6 +335,12 @@ class CodedTable:
             in_parts=in_parts,
         )
         return unpacked(keys, sizes, packs), counts
+
+    def _refuse_many_sets(self) -> None:
+        """All who ask for all combinations are limited; a private release never does, see `_counted`."""
+        session = self.source.session
+        if session.remote and session.memory is not None:
+            self.records.refuse_many_sets(session.memory)
 
     def _most_cells(self, attributes: int, *, in_parts: bool) -> int | None:
         """How many cells of so many attributes may be brought here; None: any number."""

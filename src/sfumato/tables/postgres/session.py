@@ -234,16 +234,17 @@ class PostgresSession:
         return name
 
     def put(self, table: pa.Table) -> str:
-        """Bring a small table to the server.
+        """Bring a small table of declared values to the server.
 
         One of few rows travels with each query: a query over temporary tables runs on one core of the server alone.
+        Administrators see queries (`pg_stat_activity`, the server's log), so values of records take `store`.
         """
         if 0 < table.num_rows <= _SMALL and not any(map(pa.types.is_nested, table.schema.types)):
             return self.look(_values(table), doing="handing a table to the server")
         return self.store(table)
 
     def store(self, table: pa.Table) -> str:
-        """Bring a table of any size to the server, as a table there."""
+        """Bring a table of any size to the server, as a table there; its values are in the text of no query."""
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
         self.run(f"CREATE {self._kind} TABLE {self.place(name)} ({columns}) {self._until}", doing=doing, creating=True)

@@ -141,6 +141,10 @@ class SparkQueries:
                 return name
             return self.keep(f"SELECT * FROM {identifier(name)}", doing=doing)  # noqa: S608 - our own name
 
+    def store(self, table: pa.Table) -> str:
+        """The same: no value of it is in any query."""
+        return self.put(table)
+
     def name(self, frame: Any, *, doing: str) -> str:
         """Give a table of Spark a name."""
         name = self._new()
