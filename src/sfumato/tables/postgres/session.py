@@ -38,6 +38,9 @@ _SETTINGS: Final = (
     "gin_fuzzy_search_limit = 0",  # else a view may show any of its records
 )
 
+_LIMITS: Final = ("idle_in_transaction_session_timeout", "transaction_timeout")
+_ALL_LIMITS: Final = 170000  # the version of the server that knows both
+
 _BATCH: Final = 50_000  # rows that are fetched at a time
 _BLOCKS: Final = 8  # blocks of rows, where there are numbers alone
 _SMALL: Final = 500  # rows of a lookup table that travel with each query
@@ -75,8 +78,9 @@ class PostgresSession:
 
     def _prepare(self, doing: str) -> None:
         """Begin the transaction, with settings that neither the role nor the database decides."""
-        # Before the transaction: a role's limit on idle transactions could end it between two of these statements.
-        self.run("SET idle_in_transaction_session_timeout = 0", doing=doing)  # this process computes between questions
+        # Before the transaction: a role's limit on transactions could end it between two of these statements.
+        for limit in _LIMITS if self._connection.info.server_version >= _ALL_LIMITS else _LIMITS[:1]:
+            self.run(f"SET {limit} = 0", doing=doing)  # this process computes between questions
         self._connection.autocommit = False
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._connection.read_only = False
