@@ -96,7 +96,7 @@ class SparkDestination:
         return True
 
     def _save(self, frame: Any, suffix: str) -> None:
-        writer = frame.write.mode("errorifexists").option("maxRecordsPerFile", _MOST_ROWS)
+        writer = frame.write.mode("error").option("maxRecordsPerFile", _MOST_ROWS)
         if self._path is not None:
             writer.parquet(self._folder(suffix))
         else:
@@ -231,7 +231,8 @@ def hash_parts(session: SparkQueries, path: str) -> dict[str, PartFile]:
 
 def _is_there(session: SparkQueries, path: str) -> bool:
     try:
-        session.guarded(lambda: session.spark.read.format("binaryFile").load(path), doing=_DOING)
+        # The schema is what makes Spark Connect look; without it nothing is asked, and everything would be there.
+        session.guarded(lambda: session.spark.read.format("binaryFile").load(path).schema, doing=_DOING)
     except SourceError as error:
         if error.code == _NOT_THERE:
             return False
