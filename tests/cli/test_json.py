@@ -1,10 +1,12 @@
 """`--json` gives one document a result, in a shape that programs may rely on."""
 
+import importlib
 import json
 from pathlib import Path
 
 import pytest
 
+from sfumato.errors import PublishError
 from tests.census import thin_demo
 
 pytestmark = pytest.mark.error_rate(0, reason="holds for every draw")
@@ -209,3 +211,20 @@ def test_worth_in_words(study, run):
     said = run("evaluate", "accuracy", study, "table", "--classifier", "all", "--runs", "2", "--workers", "1").out
     assert all(name in said for name in ("decision-tree", "naive-bayes", "gradient-boosting", "CA", "BA", "LA"))
     assert "covered by no guarantee" in said
+
+
+def test_what_had_to_be_left_behind_is_said_in_both_forms(run, monkeypatch):
+    """A note on an error of ours; errors of others, which may quote a record, are not looked at."""
+    error = PublishError("the disk is full", "free some space", code="SF-PUBLISH-010")
+    error.add_note("'lake' could not be removed")
+    error.__cause__ = OSError(5, "broken")
+    error.__cause__.add_note("secret")
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(importlib.import_module("sfumato.release.verify"), "verify_bundle", fails)
+    assert json.loads(run("verify", ".", "--json").err)["problem"] == "the disk is full; 'lake' could not be removed"
+    assert run("verify", ".").err == (
+        "error: the disk is full; 'lake' could not be removed.\n  To fix: free some space. [SF-PUBLISH-010]\n"
+    )

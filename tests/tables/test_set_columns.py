@@ -10,8 +10,10 @@ from sfumato.domains.cut import Cut
 from sfumato.domains.sets.set_domain import SetCodes, SetDomain
 from sfumato.errors import SourceError
 from sfumato.study.attribute import Attribute, Role
+from sfumato.study.selection import parse_selection
 from sfumato.study.unit import PersonUnit
 from sfumato.tables import CodedTable, open_source
+from sfumato.tables.set_columns import BYTES_PER_SET
 from tests.domains.sets.test_set_domain import DEEP
 from tests.examples import examples
 from tests.raising import raises_code
@@ -178,6 +180,50 @@ def test_a_persons_records_are_bounded_by_their_own_sets_alone():
             found = coded.cells([DOMAINS[0].finest("x")]).codes[:, 0]
             labels = DOMAINS[0].finest("x").labels(TREE, found)
         assert "a1, B" in labels and "c1" not in labels
+
+
+def fetched(source, patch):
+    """The values that are brought home from now on."""
+    seen, fetch = [], source.session.fetch
+
+    def watched(sql, **more):
+        found = fetch(sql, **more)
+        seen.extend(value for row in found.to_pylist() for value in row.values())
+        return found
+
+    patch.setattr(source.session, "fetch", watched)
+    return seen
+
+
+def test_sets_of_records_that_are_not_selected_are_not_fetched():
+    chosen = parse_selection("y = n", {"x": sets("x", DOMAINS[0]), "y": TARGET})
+    with open_source(table()) as source, pytest.MonkeyPatch.context() as patch:
+        seen = fetched(source, patch)
+        coded = CodedTable(source, [sets("x", DOMAINS[0])], selection=chosen)
+        found = coded.full_cells(["x"])
+        assert int(found.counts.sum()) == 3 and len(coded.sets["x"]) == 2 + 1  # the empty set has a code as well
+        assert {"a1;c1", "c1;a1", "zz;B;yy"} <= set(seen) and "a1" not in seen
+        [report] = coded.domain_violations()
+        assert (report.missing, report.outside, report.values) == (0, 2, ("yy", "zz"))
+
+
+def test_sets_are_counted_before_all_combinations_are_collected(monkeypatch):
+    """Of an engine that is elsewhere; a private release counts by cuts, and may not fail by how many there are."""
+    with open_source(table()) as source, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source.session, "memory", 3 * BYTES_PER_SET)
+        seen = fetched(source, patch)
+        for wanted in (lambda t: t.full_cells(), lambda t: t.cells_and_rows()):
+            coded = CodedTable(source, [sets("x", DOMAINS[0]), TARGET])
+            if not source.session.remote:
+                assert wanted(coded)
+                continue
+            with raises_code(SourceError, "SF-SOURCE-761", match="more than 3 distinct sets"):
+                wanted(coded)
+            assert "a1;c1" not in seen
+        root = DOMAINS[0].root("x")
+        assert int(CodedTable(source, [sets("x", DOMAINS[0]), TARGET]).cells([root]).counts.sum()) == 6
+        patch.setattr(source.session, "memory", 10 * BYTES_PER_SET)
+        assert CodedTable(source, [sets("x", DOMAINS[0])]).full_cells(["x"])
 
 
 def test_columns_that_hold_no_codes_are_refused():

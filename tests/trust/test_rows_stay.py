@@ -186,6 +186,50 @@ def test_what_an_owner_asks_brings_counts_alone(address, spy, tmp_path):
     refuse_records(spy)
 
 
+@pytest.fixture
+def stored(engine, spy, monkeypatch):
+    """What is kept in the engine: in a scratch folder of Spark, or in a table of the server."""
+    if engine.name == "postgresql":
+        from sfumato.tables.postgres.session import PostgresSession as Session
+    else:
+        from sfumato.tables.spark.session import SparkQueries as Session
+    kept, keep, fetch = [], Session.keep, Session.fetch
+
+    def watched(self, sql, **more):
+        name = keep(self, sql, **more)
+        kept.append(fetch(self, f"SELECT * FROM {name}", doing="looking at what is stored"))
+        return name
+
+    monkeypatch.setattr(Session, "keep", watched)
+    return kept
+
+
+@pytest.fixture(scope="module")
+def with_sets(engine):
+    rng = np.random.default_rng(4)
+    codes = [";".join(rng.choice(["a1", "a2", "b1"], 2)) for _ in range(RECORDS)]
+    return engine.store(table().append_column("codes", pa.array(codes)))
+
+
+@pytest.mark.error_rate(0, reason="whatever is drawn, an answer has no more rows than there are combinations")
+@EACH
+def test_sets_bring_their_distinct_values_and_what_is_stored_names_nobody(with_sets, stored, spy, tmp_path):
+    study = declared(with_sets, {"person": "who", "at_most": 1})
+    tree = {"any": {"A": ["a1", "a2"], "B": ["b1"]}}
+    codes = {"role": "quasi_identifier", "type": "set", "separator": ";", "level": 1, "taxonomy": tree}
+    study["attributes"] = {"codes": codes, **study["attributes"]}
+    own = sf.Study.from_mapping(study)
+    own.plan(sf.DiffGen(epsilon="2", h=1))
+    own.release(sf.DiffGen(epsilon="2", h=1), out=tmp_path / "noisy", insecure_seed=5, report=False)
+    own.release(sf.Mondrian(k=2), out=tmp_path / "groups", insecure_seed=5, report=False)
+    assert stored
+    for found in stored:
+        assert all(pa.types.is_integer(kind) or pa.types.is_boolean(kind) for kind in found.schema.types)
+    sets = [found for found in spy if found.column_names == ["value"]]
+    assert sets and all(found.num_rows <= 9 for found in sets)
+    assert all("secret" not in str(found.to_pydict()) for found in spy)
+
+
 @EACH
 def test_values_of_a_table_as_it_stands_are_counted_before_they_are_brought(address, spy):
     """A name in every record: all combinations would be the records."""

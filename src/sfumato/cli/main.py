@@ -74,10 +74,12 @@ def _run_without_boxes(app: Any) -> None:
 
 
 def _say(error: SfumatoError, *, in_json: bool) -> None:
+    """Problem and fix, with the notes of whoever had to leave something behind; errors of others are not asked."""
+    problem = "; ".join([error.problem, *getattr(error, "__notes__", ())])
     if in_json:
-        _write_json(error.as_json())
+        _write_json({**error.as_json(), "problem": problem})
     else:
-        sys.stderr.write(f"error: {error.problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n")
+        sys.stderr.write(f"error: {problem}.\n  To fix: {error.fix}.{f' [{error.code}]' if error.code else ''}\n")
 
 
 def _write_json(error: dict[str, str | int]) -> None:

@@ -110,6 +110,10 @@ class Form(ABC):
     def read(self, place: Path, manifest: Mapping[str, Any], layout: Any, ending: str) -> Any:
         """The content of the data files with this ending (see `FORMATS`)."""
 
+    def planned_names(self, view: View) -> tuple[str, ...]:  # noqa: ARG002 - the shape of a form
+        """The tables that an engine would write of a release with this view, known before anything is made."""
+        raise _not_elsewhere()
+
     def stored_names(self, layout: Any) -> tuple[str, ...]:  # noqa: ARG002 - the shape of a form
         """The tables that an engine may keep in place of the bundle, by the names of their files."""
         return ()

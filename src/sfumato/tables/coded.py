@@ -122,6 +122,7 @@ class CodedTable:
 
         ``in_parts``: whoever asks can do with parts, or without an answer: a stated limit counts in this process, too.
         """
+        self._refuse_many_sets()
         names = tuple(self._places) if attributes is None else tuple(attributes)
         columns, counts = self._group(names, [None] * len(names), limited=len(names), in_parts=in_parts)
         return Cells(names, *sort_cells(columns, counts, self._sizes(names)))
@@ -226,6 +227,7 @@ class CodedTable:
         For those who count only once: the records go from the source into their cells and are not kept on the way.
         ``in_parts``: whoever asks can do with parts, so that a stated limit counts in this process, too.
         """
+        self._refuse_many_sets()
         names, width = tuple(self._places), len(self.attributes)
         possible = prod(size + 1 for size in self._sizes(names))  # one more each: records that are left out
         most = self._most_cells(width, in_parts=in_parts)
@@ -389,6 +391,12 @@ class CodedTable:
         most = self._most_cells(attributes, in_parts=True)
         if most is not None and possible > most:
             refuse_many_cells(count(), most, attributes=attributes, where=self.source.name)
+
+    def _refuse_many_sets(self) -> None:
+        """All who ask for all combinations are limited; a private release never does, see `_counted`."""
+        session = self.source.session
+        if session.remote and session.memory is not None:
+            self.records.refuse_many_sets(session.memory)
 
     def _most_cells(self, attributes: int, *, in_parts: bool) -> int | None:
         """How many cells of so many attributes may be brought here; None: any number."""

@@ -21,7 +21,7 @@ from sfumato.tables.coding import FEW, Coding, category_key, code_column, is_mis
 from sfumato.tables.csv.dialect import is_number, looks_like_record
 from sfumato.tables.engine import SourceTable
 from sfumato.tables.selecting import select_records
-from sfumato.tables.set_columns import SetDictionary, refuse_unfit_sets, set_key
+from sfumato.tables.set_columns import SetDictionary, refuse_many_sets, refuse_unfit_sets, set_key
 
 _JOINS = 16  # in one query; the attributes beyond get a CASE, however long
 
@@ -139,10 +139,21 @@ class Records:
         """The dictionaries of the attributes that are sets, by place; reading them looks at their distinct values.
 
         The codes of a dictionary are in the order of the sets themselves, so which of two comes first does not depend
-        on any other record: `coded` bounds a person's records by that order.
+        on any other record: `coded` bounds a person's records by that order. It names what selected records hold, and
+        nothing of the others.
         """
-        places = [place for place, a in enumerate(self.attributes) if isinstance(a.domain, SetDomain)]
-        return {place: SetDictionary.of(self.source, self.attributes[place], place) for place in places}
+        found = self._set_places
+        return {place: SetDictionary.of(self.source, self.table, self.attributes[place], place) for place in found}
+
+    def refuse_many_sets(self, memory: int) -> None:
+        """Stop where the distinct sets of an attribute do not fit here; not for private work, see `set_columns`."""
+        if "sets" not in vars(self):
+            for place in self._set_places:
+                refuse_many_sets(self.source, self.table, self.attributes[place], memory)
+
+    @property
+    def _set_places(self) -> list[int]:
+        return [place for place, a in enumerate(self.attributes) if isinstance(a.domain, SetDomain)]
 
     @cached_property
     def _dictionaries(self) -> dict[int, ir.Table]:

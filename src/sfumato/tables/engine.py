@@ -63,7 +63,11 @@ class Session(Protocol):
         ...
 
     def put(self, table: pa.Table) -> str:
-        """Bring a small table to the engine, and say its name."""
+        """Bring a small table of declared values to the engine, and say its name."""
+        ...
+
+    def store(self, table: pa.Table) -> str:
+        """The same of values that were read from records: they may stand in no text of a query, which servers log."""
         ...
 
     def has_workers(self) -> bool:

@@ -67,6 +67,14 @@ _SIGNS: tuple[tuple[tuple[str, ...], SourceError], ...] = (
         ),
     ),
     (
+        ("invalid_schema_or_relation_name",),
+        SourceError(
+            "Spark's catalog takes no table or database of this name",
+            "use letters, digits and underscores",
+            code="SF-SOURCE-762",
+        ),
+    ),
+    (
         ("maxresultsize",),
         SourceError(
             "the counts are larger than Spark hands over",

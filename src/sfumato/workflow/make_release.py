@@ -24,6 +24,7 @@ from sfumato.privacy.dp.accountant import Accountant
 from sfumato.privacy.dp.sampling import RandomSource, SecureSource
 from sfumato.progress import Progress, silent
 from sfumato.release.bundle.owner_folder import DATA
+from sfumato.release.bundle.stored_tables import table_suffix
 from sfumato.release.bundle.write import write_bundle
 from sfumato.release.draft import Draft
 from sfumato.release.form import FORMS
@@ -93,7 +94,7 @@ def release(  # noqa: PLR0913 - all but the first two come by keyword
     warnings = [*budget_words(study, run.ledger), *sweep_warning(study, recipe), *formula_words(asked.attributes)]
     progress("opening the table", 0, 1)
     if to is not None:
-        open_destination(to, memory_limit=run.memory_limit).close()  # whether it can be written to; nothing stays open
+        _refuse_unwritable(to, method, asked, run)
     with ExitStack() as kept:
         with claim_until_published(run.folder):
             counted = _count(kept, study, method, asked, run)
@@ -175,6 +176,13 @@ def _refuse_small_tables(method: Method, to: str | None) -> None:
             "leave out --to, and load data.parquet of the bundle",
             code="SF-USAGE-398",
         )
+
+
+def _refuse_unwritable(to: str, method: Method, asked: View, run: Run) -> None:
+    """Fail before anything is read if the tables of the release cannot be written; nothing stays open."""
+    suffixes = [table_suffix(name) for name in FORMS[method.form].planned_names(asked)]
+    with open_destination(to, memory_limit=run.memory_limit) as destination:
+        destination.refuse_unwritable(suffixes)
 
 
 def _refuse_unpayable(study: Study, method: Method, asked: View, run: Run) -> None:

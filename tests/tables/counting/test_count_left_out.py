@@ -43,6 +43,29 @@ def test_a_record_counts_once_and_every_attribute_by_itself(unit, left_out, shar
             assert (found.records, found.left_out, dict(found.attributes)) == (8, left_out, shares)
 
 
+def test_what_the_engine_keeps_names_no_person():
+    """It lies in a scratch folder of Spark, in a table of PostgreSQL, or in TMPDIR."""
+    attributes, unit, stored = ATTRIBUTES, PersonUnit(column="who", at_most=1), []
+    with open_source(TABLE) as source:
+        keep = source.session.keep
+
+        def watched(sql, **more):
+            name = keep(sql, **more)
+            stored.append(source.session.fetch(f"SELECT * FROM {name}", doing="looking at what is kept"))
+            return name
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(source.session, "keep", watched)
+            count_left_out(Records(source, attributes, unit=unit))
+            coded = CodedTable(source, attributes, unit=unit)
+            coded.left_out()
+            coded.full_cells()
+    assert len(stored) == 3
+    for table in stored:
+        assert {"c0", "c1"} <= set(table.column_names) <= {"c0", "c1", "fits", "nobody"}
+        assert all(pa.types.is_integer(kind) or pa.types.is_boolean(kind) for kind in table.schema.types)
+
+
 def test_many_attributes_are_counted_by_several_queries(monkeypatch):
     monkeypatch.setattr("sfumato.tables.counting.left_out_counts._TOGETHER", 1)
     with open_source(TABLE) as source:

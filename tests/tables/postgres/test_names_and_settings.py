@@ -5,8 +5,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.domains.sets.set_domain import SetDomain
+from sfumato.domains.taxonomy.tree import Node, Taxonomy
 from sfumato.release.verify import verify_bundle
-from sfumato.tables import open_source
+from sfumato.tables import CodedTable, open_source
+from sfumato.tables.postgres.server_errors import classify_number
+from sfumato.tables.postgres.session import PostgresSession
 from tests.tables.attributes import attribute, categories, grid
 from tests.tables.engines import PostgresTables
 from tests.tables.postgres.test_postgres_engine import counted, run
@@ -138,3 +141,54 @@ def test_no_setting_of_a_role_changes_a_value(server):
             assert counted(source, *asked) == {(0, 0, 0, 0, 0): 1, (1, 1, 1, 1, 1): 1}
     finally:
         run(server, "DROP OWNED BY odd", "DROP ROLE odd", "DROP TABLE moments")
+
+
+def test_values_of_records_are_in_no_query(server, monkeypatch):
+    """An administrator sees queries, and the server may log them; few declared values stand in them."""
+    import psycopg
+
+    written = []
+    for kind in (psycopg.Cursor, psycopg.ServerCursor):
+
+        def watched(self, query, *given, real=kind.execute, **more):
+            written.append(str(query))
+            return real(self, query, *given, **more)
+
+        monkeypatch.setattr(kind, "execute", watched)
+    values = ["a1;b1", "a2;secret", "b2", None]
+    tree = Taxonomy.of(Node("any", (Node("A", (Node("a1"), Node("a2"))), Node("B", (Node("b1"), Node("b2"))))))
+    codes = SetDomain(taxonomy=tree.with_leaf("(other)"), separator=";", other=4)
+    with open_source(server.store(pa.table({"x": values}))) as source:
+        coded = CodedTable(source, [attribute("x", codes)])
+        assert int(coded.full_cells().counts.sum()) == 4 and coded.domain_violations()
+    assert written and not [query for query in written if "secret" in query or "a1;b1" in query]
+
+
+def test_no_limit_of_a_role_ends_the_transaction(server, monkeypatch):
+    """`transaction_timeout` is known from PostgreSQL 17 on; here the server is asked as if it were one."""
+    asked, run = [], PostgresSession.run
+
+    def watched(self, sql, **more):
+        asked.append(sql)
+        if "transaction_timeout = 0" not in sql or "idle" in sql:
+            run(self, sql, **more)
+
+    monkeypatch.setattr(PostgresSession, "run", watched)
+    monkeypatch.setattr("sfumato.tables.postgres.session._ALL_LIMITS", 90000)
+    address = server.store(pa.table({"age": [1]}))
+    open_source(address).close()
+    assert "SET transaction_timeout = 0" in asked[:2]
+    monkeypatch.setattr("sfumato.tables.postgres.session._ALL_LIMITS", 10**9)
+    asked.clear()
+    open_source(address).close()
+    assert not [sql for sql in asked if sql.startswith("SET transaction_timeout")]
+
+
+def test_a_transaction_that_takes_too_long_is_said_to():
+    import psycopg
+
+    class Ended(psycopg.OperationalError):
+        sqlstate = "25P04"
+
+    found = classify_number(Ended(), creating=False, connected=True)
+    assert found.code == "SF-SOURCE-402" and "transaction_timeout" in found.fix

@@ -41,12 +41,41 @@ for scratch in (folder / "desk", "default"):
 assert not list((folder / "desk").iterdir())
 """
 
+PUBLISHING = """
+import sys
+from pathlib import Path
+from sfumato.release.bundle import stored_tables
+from sfumato.release.verify import verify_bundle
+from tests.release.bundle.test_stored_tables import released
+
+address, folder = sys.argv[1], Path(sys.argv[2])
+to = f"{address}?path={folder}/lake/&scratch={folder}/desk"
+assert verify_bundle(released(folder / "out", "anatomy", to=to).bundle, data=to).ok
+assert {"lake_qit", "lake_st"} <= {path.name for path in folder.iterdir()}
+stored_tables._text_facts = lambda *_: 1 / 0
+try:
+    released(folder / "broken", to=f"{address}?path={folder}/half&scratch={folder}/desk")
+    raise AssertionError
+except ZeroDivisionError as failed:
+    notes = getattr(failed, "__notes__", [])
+if address.startswith("sc:"):
+    assert (folder / "half").exists()
+    assert len(notes) == 1 and notes[0].startswith("'half' could not be removed")
+else:
+    assert not (folder / "half").exists() and not notes
+assert not list((folder / "desk").iterdir())
+"""
+
 
 def count_there(address, folder):
     pq.write_table(pa.table({"age": [1, 2, 2], "job": ["a", "b", "b"]}), folder / "t.parquet")
+    run_there(PROGRAM, address, folder)
+
+
+def run_there(program, address, folder):
     (folder / "desk").mkdir()
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM, address, str(folder)],
+        [sys.executable, "-W", "error::UserWarning", "-c", program, address, str(folder)],
         check=False, capture_output=True, text=True, cwd=Path(__file__).parents[3], timeout=600,
         env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
@@ -69,6 +98,22 @@ def test_a_spark_connect_server_counts_and_keeps_nothing(tmp_path):
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
     with spark_session.connect_server(tmp_path) as address:
         count_there(address, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.error_rate(0, reason="seeded")
+@pytest.mark.parametrize("kind", ["cluster", "connect"])
+def test_a_release_is_published_there_and_what_stays_after_a_failure_is_named(tmp_path, kind):
+    """A client of Spark Connect reaches no folder; the owner must know that there are records in it."""
+    if why := spark_session.missing():
+        pytest.skip(why)
+    if kind == "connect":
+        pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
+        with spark_session.connect_server(tmp_path) as address:
+            run_there(PUBLISHING, address, tmp_path)
+        return
+    with spark_session.cluster(tmp_path) as cluster:
+        run_there(PUBLISHING, cluster.address, tmp_path)
 
 
 @pytest.mark.parametrize("scheme", ["spark", "sc"])

@@ -105,11 +105,14 @@ def sync_folder(path: Path) -> None:
 
 @contextmanager
 def explain_os_errors(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system about writing below ``path`` as `PublishError`."""
+    """Raise errors of the operating system about writing below ``path`` as `PublishError`, with notes that they got."""
     try:
         yield
     except OSError as error:
-        raise _publish_error(path, error) from error
+        failure = _publish_error(path, error)
+        for note in getattr(error, "__notes__", ()):
+            failure.add_note(note)
+        raise failure from error
 
 
 def _publish_error(path: Path, error: OSError) -> PublishError:

@@ -55,7 +55,7 @@ def write_stored(
     rows = {}
     for name, pieces in tables.items():
         rows[name] = sum(map(len, pieces))
-        destination.write(_suffix(name), ((runs.table, runs.times) for runs in pieces))
+        destination.write(table_suffix(name), ((runs.table, runs.times) for runs in pieces))
     back = {
         name: _read(
             destination, name, dict(layout.tables[name]), rows[name], memory_limit, in_pieces=form.in_pieces(layout)
@@ -71,13 +71,13 @@ def write_stored(
     for name, pieces in tables.items():
         facts = _text_facts(pieces)
         described[name] = {
-            "name": destination.public_name(_suffix(name)),
+            "name": destination.public_name(table_suffix(name)),
             "rows": rows[name],
             "size": facts.size,
             "sha256": facts.sha256,
             "parts": {
                 part: {"size": file.size, "sha256": file.sha256}
-                for part, file in destination.parts(_suffix(name)).items()
+                for part, file in destination.parts(table_suffix(name)).items()
             },
         }
     return {"engine": destination.kind, "tables": described}
@@ -113,7 +113,7 @@ def read_stored(
 
 def _check_parts(data: PublishedTables, name: str, stated: Mapping[str, Any]) -> Check:
     """Whether the files of a table are those that were published."""
-    found = {part: {"size": file.size, "sha256": file.sha256} for part, file in data.parts(_suffix(name)).items()}
+    found = {part: {"size": file.size, "sha256": file.sha256} for part, file in data.parts(table_suffix(name)).items()}
     if not found:
         return Check(f"{name} parts", ok=True, detail="read as a table, so its files were not compared")
     same = found == stated
@@ -125,7 +125,7 @@ def _read(
     data: PublishedTables, name: str, kinds: Mapping[str, Any], rows: int, memory_limit: str | None, *, in_pieces: bool
 ) -> Iterator[Runs]:
     found = count_distinct_rows(
-        data.open(_suffix(name)), kinds, rows=rows, memory_limit=memory_limit, in_pieces=in_pieces
+        data.open(table_suffix(name)), kinds, rows=rows, memory_limit=memory_limit, in_pieces=in_pieces
     )
     return starmap(Runs, found)
 
@@ -136,6 +136,6 @@ def _text_facts(pieces: Iterable[Runs]) -> FileFacts:
     return out.facts
 
 
-def _suffix(name: str) -> str:
+def table_suffix(name: str) -> str:
     """What tells the tables of a release apart."""
     return name.removeprefix("data")

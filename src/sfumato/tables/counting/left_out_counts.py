@@ -20,12 +20,14 @@ _BESIDE = 32  # attributes whose values are looked at by one query; the time to 
 def count_left_out(records: Records, kept: ir.Table | None = None) -> LeftOut:
     """How many of the selected records take no part, and which attributes leave them out.
 
-    ``kept`` is what `Records.marked` gives, kept in the engine; without it that is kept here, so that it is coded once.
-    A record without a person is left out by the column of the person; records beyond the most of a person are not
-    counted, since nothing is wrong with them. So are the values that are replaced, see `count_replaced`.
+    ``kept`` is what `Records.marked` gives of records by themselves, kept in the engine; without it that is kept here,
+    so that it is coded once. An engine keeps it on a disk, where no person may be named: of the person it has no more
+    than whether there is one. A record without a person is left out by the column of the person; records beyond the
+    most of a person are not counted, since nothing is wrong with them. So are the values that are replaced, see
+    `count_replaced`.
     """
     if kept is None:
-        marked = records.marked()
+        marked = _without_persons(records.marked())
         name = records.source.session.keep(records.source.compile(marked), doing=f"coding {records.source.name}")
         kept = ibis.table(marked.schema(), name=name)
     person = records.unit.column if isinstance(records.unit, PersonUnit) else None
@@ -40,8 +42,8 @@ def count_left_out(records: Records, kept: ir.Table | None = None) -> LeftOut:
         counted = records.source.fetch(table.aggregate(**sums)).to_pylist()[0]
         lost[start : places.stop] = [int(counted[f"c{place}"] or 0) for place in places]
         suspects[start : places.stop] = [int(counted.get(f"s{place}") or 0) for place in places]
-    table = _narrow(kept, ["fits", *(["p"] if person is not None else [])])
-    nobody = table["p"].isnull() if person is not None else table["fits"].isnull()
+    table = _narrow(kept, ["fits", *(["nobody"] if person is not None else [])])
+    nobody = table["nobody"] if person is not None else table["fits"].isnull()
     counts = {"n": table.count(), "fits": (table["fits"] & ~nobody).sum(), "nobody": nobody.sum()}
     [answers] = records.source.fetch(table.aggregate(**counts)).to_pylist()
     found = {name: int(count or 0) for name, count in answers.items()}
@@ -105,6 +107,13 @@ def replacement_codes(attribute: Attribute) -> list[int]:
         return []
     ends = [0, domain.points - 1] if attribute.outside is InvalidValuePolicy.KEEP else []
     return ends if domain.missing is None else [*ends, domain.missing]
+
+
+def _without_persons(marked: ir.Table) -> ir.Table:
+    """The same with ``nobody``, whether a record is of no person, in place of the person."""
+    if "p" not in marked.columns:
+        return marked
+    return marked.select(*(name for name in marked.columns if name != "p"), nobody=marked["p"].isnull())
 
 
 def _narrow(kept: ir.Table, columns: Sequence[str]) -> ir.Table:

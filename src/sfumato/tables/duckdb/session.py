@@ -127,6 +127,10 @@ class DuckSession:
             run_guarded(lambda: self._connection.register(name, table), doing="handing a table to the engine")
         return name
 
+    def store(self, table: pa.Table) -> str:
+        """The same: no value of it is in any query."""
+        return self.put(table)
+
     def has_workers(self) -> bool:
         """Its threads are in this process."""
         return False

@@ -35,8 +35,18 @@ class PostgresDestination:
                 "choose a shorter one: the server cuts off longer names",
                 code="SF-PUBLISH-026",
             )
-        for suffix in ("", "_qit", "_st"):
+
+    def refuse_unwritable(self, suffixes: Sequence[str]) -> None:
+        """Whether a table is there already, or the role may make none in the schema."""
+        for suffix in suffixes:
             self._refuse_existing(suffix)
+        asked = (
+            "SELECT count(*) AS n FROM pg_namespace "  # noqa: S608 - quoted
+            f"WHERE nspname = {text(self._home or '')} "
+            "AND has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE')"
+        )
+        if not self._session.fetch(asked, doing=_DOING)["n"][0].as_py():
+            raise self._not_allowed("")
 
     def public_name(self, suffix: str) -> str:
         """Schema and table."""
@@ -65,12 +75,15 @@ class PostgresDestination:
         except SourceError as error:
             if error.code not in _REFUSED:
                 raise
-            raise PublishError(
-                f"the table '{self.public_name(suffix)}' cannot be created by this role",
-                "GRANT USAGE, CREATE ON SCHEMA … to the role, or name another schema (&schema=…)",
-                code="SF-PUBLISH-027",
-            ) from error
+            raise self._not_allowed(suffix) from error
         return kinds
+
+    def _not_allowed(self, suffix: str) -> PublishError:
+        return PublishError(
+            f"the table '{self.public_name(suffix)}' cannot be created by this role",
+            "GRANT USAGE, CREATE ON SCHEMA … to the role, or name another schema (&schema=…)",
+            code="SF-PUBLISH-027",
+        )
 
     def _insert(self, suffix: str, kinds: Sequence[str], rows: pa.Table) -> None:
         place, brought = self._place(suffix), self._session.place(self._session.store(rows))

@@ -36,7 +36,7 @@ _READ_ONLY: Final = SourceError(
 )
 _TIMEOUT: Final = SourceError(
     "the server stopped a query that took too long, or that somebody canceled",
-    "raise statement_timeout for the role",
+    "raise statement_timeout and transaction_timeout for the role",
     code="SF-SOURCE-402",
 )
 _ABSENT: Final = SourceError(
@@ -54,8 +54,8 @@ _OTHER: Final = SourceError(
 )
 
 _BY_NUMBER: Final = {
-    "25006": _READ_ONLY, "57014": _TIMEOUT, "42P01": _ABSENT, "3F000": _ABSENT, "53100": _FULL, "53200": _FULL,
-    "57P01": _LOST, "57P02": _LOST, "57P03": _UNREACHABLE, "53300": _UNREACHABLE, "3D000": _UNREACHABLE, "53400": _FULL,
+    "25006": _READ_ONLY, "57014": _TIMEOUT, "25P04": _TIMEOUT, "42P01": _ABSENT, "3F000": _ABSENT, "53100": _FULL,
+    "53200": _FULL, "57P01": _LOST, "57P02": _LOST, "57P03": _UNREACHABLE, "53300": _UNREACHABLE, "3D000": _UNREACHABLE, "53400": _FULL,
 }  # fmt: skip
 
 

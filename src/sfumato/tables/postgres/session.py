@@ -38,6 +38,9 @@ _SETTINGS: Final = (
     "gin_fuzzy_search_limit = 0",  # else a view may show any of its records
 )
 
+_LIMITS: Final = ("idle_in_transaction_session_timeout", "transaction_timeout")
+_ALL_LIMITS: Final = 170000  # the version of the server that knows both
+
 _BATCH: Final = 50_000  # rows that are fetched at a time
 _BLOCKS: Final = 8  # blocks of rows, where there are numbers alone
 _SMALL: Final = 500  # rows of a lookup table that travel with each query
@@ -75,8 +78,9 @@ class PostgresSession:
 
     def _prepare(self, doing: str) -> None:
         """Begin the transaction, with settings that neither the role nor the database decides."""
-        # Before the transaction: a role's limit on idle transactions could end it between two of these statements.
-        self.run("SET idle_in_transaction_session_timeout = 0", doing=doing)  # this process computes between questions
+        # Before the transaction: a role's limit on transactions could end it between two of these statements.
+        for limit in _LIMITS if self._connection.info.server_version >= _ALL_LIMITS else _LIMITS[:1]:
+            self.run(f"SET {limit} = 0", doing=doing)  # this process computes between questions
         self._connection.autocommit = False
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._connection.read_only = False
@@ -234,16 +238,17 @@ class PostgresSession:
         return name
 
     def put(self, table: pa.Table) -> str:
-        """Bring a small table to the server.
+        """Bring a small table of declared values to the server.
 
         One of few rows travels with each query: a query over temporary tables runs on one core of the server alone.
+        Administrators see queries (`pg_stat_activity`, the server's log), so values of records take `store`.
         """
         if 0 < table.num_rows <= _SMALL and not any(map(pa.types.is_nested, table.schema.types)):
             return self.look(_values(table), doing="handing a table to the server")
         return self.store(table)
 
     def store(self, table: pa.Table) -> str:
-        """Bring a table of any size to the server, as a table there."""
+        """Bring a table of any size to the server, as a table there; its values are in the text of no query."""
         name, doing = self._new(), "handing a table to the server"
         columns = ", ".join(f"{identifier(field.name)} {_server_type(field.type)}" for field in table.schema)
         self.run(f"CREATE {self._kind} TABLE {self.place(name)} ({columns}) {self._until}", doing=doing, creating=True)

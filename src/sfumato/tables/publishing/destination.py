@@ -5,8 +5,9 @@ table, and is asked for it again. Nothing of the source is read here, so there i
 published anyway.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol, Self
 
 import numpy as np
@@ -51,6 +52,10 @@ class Destination(PublishedTables, Protocol):
         """What the manifest calls a table: its name, and no host."""
         ...
 
+    def refuse_unwritable(self, suffixes: Sequence[str]) -> None:
+        """Whether these tables can be written, as far as can be known before: none of them may be there."""
+        ...
+
     def write(self, suffix: str, pieces: Iterable[DistinctRows]) -> None:
         """Write a new table of rows that each stand there so many times; the pieces follow each other, one at least."""
         ...
@@ -60,7 +65,7 @@ class Destination(PublishedTables, Protocol):
         ...
 
     def withdraw(self) -> None:
-        """Remove committed tables: what was to happen next has failed."""
+        """Remove committed tables: what was to happen next has failed. What cannot be removed is an error."""
         ...
 
     def close(self) -> None:
@@ -70,6 +75,30 @@ class Destination(PublishedTables, Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+
+def suffixed_path(path: str, suffix: str) -> str:
+    """The path of one of the tables of a release, for whoever writes it and for whoever looks for it.
+
+    >>> suffixed_path("hdfs://lake/visits/", "_st"), suffixed_path("hdfs://lake/visits", "")
+    ('hdfs://lake/visits_st', 'hdfs://lake/visits')
+    """
+    return path.rstrip("/") + suffix
+
+
+def spark_path(path: str, suffix: str, *, local: bool) -> str:
+    """The same as Spark takes it; of Spark on this machine paths start at the working folder."""
+    place = suffixed_path(path, suffix)
+    return f"file:{Path(place).expanduser().absolute()}" if local else place
+
+
+def suffixed_table(table: str, suffix: str) -> str:
+    """The name of one of the tables of a release in Spark's catalog: the suffix belongs inside of backticks.
+
+    >>> suffixed_table("clinic.visits", "_st"), suffixed_table("clinic.`visits-2024`", "_st")
+    ('clinic.visits_st', 'clinic.`visits-2024_st`')
+    """
+    return f"{table[:-1]}{suffix}`" if table.endswith("`") else table + suffix
 
 
 def bounded_runs(times: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Final, Self
@@ -15,14 +16,14 @@ from sfumato.errors import UsageError, VerifyError
 from sfumato.tables.engine import Limits, SourceTable
 from sfumato.tables.open_table import open_source
 from sfumato.tables.postgres.postgres_engine import POSTGRES
-from sfumato.tables.publishing.destination import Destination, PartFile
+from sfumato.tables.publishing.destination import Destination, PartFile, spark_path, suffixed_path, suffixed_table
 from sfumato.tables.spark.spark_engine import open_spark_destination
 
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+]+)://", re.IGNORECASE)
 
 
 def open_destination(address: str, *, memory_limit: str | None = None) -> Destination:
-    """The place that an address names; refused if a table is there already, so that none is ever overwritten."""
+    """The place that an address names; `Destination.refuse_unwritable` says whether tables can be written there."""
     found = _SCHEME.match(address)
     scheme = found.group(1).lower() if found else ""
     limits = Limits(memory=memory_limit)
@@ -46,12 +47,18 @@ def table_address(address: str, suffix: str) -> str:
     'postgresql://host/db?schema=s&table=t_st'
     >>> table_address("spark+local://?path=lake/visits", "_st")
     'spark+local://?path=lake%2Fvisits_st'
+    >>> table_address("spark://host:7077?table=`visits-2024`", "_st")
+    'spark://host:7077?table=%60visits-2024_st%60'
     """
     if not suffix:
         return address
     place, _, query = address.partition("?")
-    named = [(n, v.rstrip("/") + suffix if n in {"table", "path"} else v) for n, v in parse_qsl(query)]
-    return f"{place}?{urlencode(named)}"
+    postgres = place.lower().startswith(f"{POSTGRES.name}:")
+    other = {
+        "table": (lambda name: name + suffix) if postgres else partial(suffixed_table, suffix=suffix),
+        "path": partial(suffixed_path, suffix=suffix),
+    }
+    return f"{place}?{urlencode([(n, other[n](v) if n in other else v) for n, v in parse_qsl(query)])}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,7 @@ class AddressedTables:
         return self._opened.enter_context(open_source(address, memory_limit=self.memory_limit))
 
     def _folder(self, suffix: str) -> Path:
-        return Path(f"{self.address.rstrip('/')}{suffix}").expanduser().absolute()
+        return Path(suffixed_path(self.address, suffix)).expanduser().absolute()
 
     def parts(self, suffix: str) -> Mapping[str, PartFile]:
         """The files of a folder with their hashes: read here where the folder is on this machine, else by Spark."""
@@ -96,8 +103,7 @@ class AddressedTables:
 
         assert isinstance(source.session, SparkQueries), "it read Spark's table"
         local = self.address.lower().startswith("spark+local:")
-        path = where["path"].rstrip("/") + suffix
-        return hash_parts(source.session, f"file:{Path(path).expanduser().absolute()}" if local else path)
+        return hash_parts(source.session, spark_path(where["path"], suffix, local=local))
 
     def close(self) -> None:
         """Close all tables."""

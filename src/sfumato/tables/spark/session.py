@@ -6,6 +6,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import uuid4
@@ -140,6 +141,10 @@ class SparkQueries:
                 return name
             return self.keep(f"SELECT * FROM {identifier(name)}", doing=doing)  # noqa: S608 - our own name
 
+    def store(self, table: pa.Table) -> str:
+        """The same: no value of it is in any query."""
+        return self.put(table)
+
     def name(self, frame: Any, *, doing: str) -> str:
         """Give a table of Spark a name."""
         name = self._new()
@@ -166,6 +171,22 @@ class SparkQueries:
         for part in range(groups):
             found = self.fetch(f"SELECT {names} FROM {identifier(kept)} WHERE part = {part}", doing=doing)  # noqa: S608
             yield np.stack([column.to_numpy() for column in found.columns], axis=1).astype(np.int64, copy=False)
+
+    def run_to_its_end(self, work: Callable[[], T], *, doing: str) -> T:
+        """Run a call that makes Spark write; if it is interrupted, Spark is told to stop, and has stopped afterwards.
+
+        Spark would go on writing otherwise, while somebody removes what is written.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(int).result()  # makes the thread: whatever interrupts from here on, the pool waits for it
+            running = pool.submit(self.guarded, work, doing=doing)
+            try:
+                return running.result()
+            finally:
+                while not running.done():
+                    with contextlib.suppress(*SPARK_ERRORS, OSError):
+                        self.spark.interruptAll()
+                    wait([running], timeout=1)
 
     def close(self) -> None:
         """Remove everything that was made; closing twice is fine."""

@@ -116,26 +116,19 @@ class SparkConnect(_Spark):
 
 
 def open_spark_destination(scheme: str, url: str, *, limits: Limits) -> "SparkDestination":
-    """A place for a published table; paths of Spark on this machine start at the working folder."""
+    """A place for a published table."""
     address = Address.of(url)
     _refuse_unwritable(address)
     _require_library()
     from sfumato.tables.spark.destination import SparkDestination  # noqa: PLC0415 - pyspark is an extra
 
-    path = address.path
-    if scheme == LocalSpark.name and path is not None:
-        path = f"file:{Path(path).expanduser().absolute()}"
-    session = _SPARKS[scheme].session(address, limits)
-    try:
-        return SparkDestination(
-            session,
-            path=path,
-            table=None if address.table is None else _qualified(address.table),
-            named=str(address.path or address.table),
-        )
-    except BaseException:
-        session.close()
-        raise
+    return SparkDestination(
+        _SPARKS[scheme].session(address, limits),
+        path=address.path,
+        table=None if address.table is None else _qualified(address.table),
+        named=str(address.path or address.table),
+        local=scheme == LocalSpark.name,
+    )
 
 
 def _refuse_unwritable(address: Address) -> None:

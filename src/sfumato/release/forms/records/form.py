@@ -30,7 +30,7 @@ from sfumato.release.forms.records.published_sets import prune_sets
 from sfumato.release.forms.records.read_pieces import sorted_store_of
 from sfumato.release.forms.records.readme import record_readme, unique_published
 from sfumato.release.forms.records.record_store import RecordStore
-from sfumato.release.forms.records.record_table import Column, RecordLayout
+from sfumato.release.forms.records.record_table import Column, RecordLayout, table_names
 from sfumato.release.forms.records.release import RecordsRelease, RecordsSummary
 from sfumato.release.forms.records.rows import Records, records_of
 from sfumato.release.forms.records.runs import Runs
@@ -118,6 +118,10 @@ class RecordForm(Form):
         if not layout.in_pieces:
             return {name: [runs] for name, runs in layout.runs(content.join()).items()}
         return {name: WrittenPieces(layout, content) for name in layout.tables}
+
+    def planned_names(self, view: View) -> tuple[str, ...]:
+        """One table, or one and another of each sensitive attribute."""
+        return table_names(self.name, len(view.sensitive))
 
     def stored_names(self, layout: RecordLayout) -> tuple[str, ...]:
         """All tables."""

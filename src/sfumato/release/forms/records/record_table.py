@@ -185,13 +185,10 @@ class RecordLayout:
         first = [] if self.group is None else [(self.group, pa.int64())]
         last = [] if self.suppressed is None else [(self.suppressed, pa.bool_())]
         rows = (*first, *((c.name, c.type) for c in self.in_rows), *last)
-        if self.form != "anatomy":
-            return {"data": rows}
-        assert self.count is not None, "the second table counts"
-        many = len(self.sensitive) > 1
-        found = {"data_qit": rows}
-        for number, column in enumerate(self.sensitive, start=1):
-            name = f"data_st_{number}" if many else "data_st"
+        whole, *counted = table_names(self.form, len(self.sensitive))
+        found = {whole: rows}
+        for name, column in zip(counted, self.sensitive if counted else (), strict=True):
+            assert self.count is not None, "the second table counts"
             found[name] = (*first, (column.name, column.type), (self.count, pa.int64()))
         return found
 
@@ -302,6 +299,17 @@ class RecordLayout:
     def mixed_rows(self) -> VerifyError:
         """The refusal of suppressed records that do not stand last."""
         return _invalid_column(str(self.suppressed), "has suppressed records between others", code="SF-VERIFY-076")
+
+
+def table_names(form: str, sensitive: int) -> tuple[str, ...]:
+    """The tables of a form, with so many sensitive attributes, by the names of their files without ending.
+
+    >>> table_names("generalised", 1), table_names("anatomy", 1), table_names("anatomy", 2)
+    (('data',), ('data_qit', 'data_st'), ('data_qit', 'data_st_1', 'data_st_2'))
+    """
+    if form != "anatomy":
+        return ("data",)
+    return ("data_qit", *(f"data_st_{n}" if sensitive > 1 else "data_st" for n in range(1, sensitive + 1)))
 
 
 def free_name(base: str, taken: Iterable[str]) -> str:
