@@ -22,7 +22,7 @@ ADMIT: Final = "sfumato.admit"
 """In the state of a request: what the guard calls for one with the cookie."""
 AT_ONCE: Final = 32
 """Connections that are accepted at once: a flood of them cannot push out one that is about to speak."""
-_MOST_STRANGERS: Final = 4 * AT_ONCE
+_MOST_STRANGERS: Final = 8 * AT_ONCE  # more than a burst of pages that are slow to say who they are
 _TO_READ: Final = 2.0  # seconds that a browser gets to read why its table was refused
 _REFUSED: Final = (
     b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n\r\n"
