@@ -1,6 +1,7 @@
 """Words as people write them, and names and values in Markdown: a README keeps its form and runs nothing."""
 
 import re
+from decimal import ROUND_CEILING, Context, Decimal
 
 _SPECIAL = re.compile(r"[\\`*\[\]<|&~]|(?<![^\W_])_|_(?![^\W_])")
 _CODE_BREAKS = re.compile(r"[\\`|]")
@@ -24,6 +25,16 @@ def count_of(share: float, total: int) -> str:
     percent = f"{100 * share:.2f}".rstrip("0").rstrip(".")
     shown = "< 0.01" if 0 < share < 0.00005 else percent  # noqa: PLR2004 - half of the last digit shown
     return f"{round(share * total):,} of {total:,} ({shown} %)"
+
+
+def rounded_up(bound: float) -> str:
+    """A bound with four digits: one that is rounded down is none.
+
+    >>> rounded_up(2.7182818284590455), rounded_up(7.3890560989306504), rounded_up(2980.9579870417283)
+    ('2.719', '7.390', '2,981')
+    """
+    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
+    return f"{rounded:,f}" if bound < 1e6 else f"{rounded:.3e}"  # noqa: PLR2004 - above it no digit matters
 
 
 SHARE_UNITS = ("share", "probability")

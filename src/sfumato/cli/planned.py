@@ -1,13 +1,13 @@
 """How a plan and an audit are said, of a release and of a model that is learnt."""
 
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sfumato.cli import show
 from sfumato.errors import VerifyError
+from sfumato.wording import rounded_up
 
 if TYPE_CHECKING:  # what `sfumato --help` need not import
     from sfumato.evaluate.audit import Finding
@@ -35,7 +35,7 @@ def say_epsilon_choice(found: "EpsilonChoice", *, json: bool) -> None:
     rows = []
     for point in points:
         row = [
-            str(show.exact(point.epsilon)), _at_most(point.odds_factor), f"±{_number(point.deviation)}",
+            str(show.exact(point.epsilon)), rounded_up(point.odds_factor), f"±{_number(point.deviation)}",
             f"±{point.within:,}", "–" if (most := point.marginal_deviation) is None else f"up to ±{_number(most)}",
         ]  # fmt: skip
         if measured:
@@ -61,16 +61,6 @@ def say_epsilon_choice(found: "EpsilonChoice", *, json: bool) -> None:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits are enough
-
-
-def _at_most(bound: float) -> str:
-    """Four digits, rounded up: a bound that is rounded down is none.
-
-    >>> _at_most(2.7182818284590455), _at_most(7.3890560989306504), _at_most(2980.9579870417283)
-    ('2.719', '7.390', '2,981')
-    """
-    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
-    return f"{rounded:,f}" if bound < 1e6 else f"{rounded:.3e}"  # noqa: PLR2004 - above it no digit matters
 
 
 def _known(value: float | None, form: str) -> str:

@@ -78,7 +78,7 @@ def carried_risk(evidence: Evidence) -> CarriedRisk:
     shown = evidence.shown
     if shown.noisy or shown.synthetic:
         raise UsageError(
-            "the release contains no records of people, so nobody can be linked to one",
+            "the release contains no records of people, and so none to link anybody to",
             "ask for `guessed-values`, which says what the release tells about people",
             code="SF-USAGE-480",
         )

@@ -19,7 +19,7 @@ from sfumato.web.server.guard import REQUEST_TOKEN
 from sfumato.web.spent_budget import budget_of
 from sfumato.web.tour_steps import tour_of
 from sfumato.web.workspace import OpenStudy, Workspace
-from sfumato.wording import sentence
+from sfumato.wording import rounded_up, sentence
 
 STEPS: Final = (
     ("columns", "Table & columns"),
@@ -42,6 +42,7 @@ def _environment() -> Environment:
     )
     found.filters["thousands"] = lambda number: f"{number:,}"
     found.filters["percent"] = _percent
+    found.filters["rounded_up"] = rounded_up
     found.filters["exact"] = lambda number: "" if number is None else show(number)
     found.filters["sentence"] = lambda text: f"{sentence(text)}."
     found.globals["icon"] = icon

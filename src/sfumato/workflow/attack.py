@@ -67,7 +67,7 @@ def attack_table(
     """Look up people in a table of records that another tool published; rows that belong to nobody are refused."""
     if foreign_table(table).synthetic:
         raise UsageError(
-            "the rows of the table are synthetic, so that nobody can be linked to one",
+            "the rows of the table are synthetic: there is no record to link anybody to",
             "measure `guessed-values`, which asks what the rows tell about people",
             code="SF-USAGE-354",
         )

@@ -234,9 +234,9 @@ class LinkedPeople(_Linked):
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be linked to."""
         if evidence.shown.synthetic:
-            return "synthetic rows are no records of people, so nobody can be linked to one"
+            return "synthetic rows are no records of people: there is no record to link anybody to"
         if evidence.shown.noisy:
-            return "noisy counts contain no records, so nobody can be linked to one"
+            return "noisy counts contain no records: there is none to link anybody to"
         return _Linked.refuses(self, evidence)
 
     def read(self, evidence: Evidence) -> Reading:

@@ -31,7 +31,7 @@ class _Risk(Measure):
     def refuses(self, evidence: Evidence) -> str | None:
         """Only records can be re-identified."""
         if evidence.shown.synthetic:
-            return "synthetic rows are no records of people, so nobody can be re-identified by one"
+            return "synthetic rows are no records of people: there is no record to re-identify"
         if evidence.shown.noisy:
             return "noisy counts contain no records to re-identify; their guarantee is ε"
         return None if len(evidence.shown) else "the release contains no records"
