@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -123,8 +122,7 @@ def test_the_process_is_killed(folder, clinic, engine):
     run.wait_until(engine.is_written)
     run.process.send_signal(signal.SIGKILL)
     run.process.wait(60)
-    with suppress(OSError):
-        assert not (run.out / "bundle").exists()
+    assert not (run.out / "bundle").exists()
     assert [entry.state for entry in run.entries()] == ["opened"]
     if engine.left_by_a_kill:
         assert engine.exists()

@@ -1,4 +1,4 @@
-"""Tables that an engine was to keep and did not finish: what is ours goes, what is not stays, and it is said."""
+"""Tables that an engine was to keep and that were not finished: what is ours goes, what is not stays, and is named."""
 
 import os
 import signal

@@ -44,17 +44,23 @@ assert not list((folder / "desk").iterdir())
 PUBLISHING = """
 import sys
 from pathlib import Path
+import sfumato as sf
+from sfumato.ledger import open_ledger
 from sfumato.release.bundle import stored_tables
 from sfumato.release.verify import verify_bundle
-from tests.release.bundle.test_stored_tables import released
+from tests.contracts.test_wrong_types import LEAST
+from tests.workflow.test_engines_agree import study, table
 
 address, folder = sys.argv[1], Path(sys.argv[2])
+own = sf.Study(study(table(), "record").declared, ledger=open_ledger(folder / "ledger.sqlite"))
 to = f"{address}?path={folder}/lake/&scratch={folder}/desk"
-assert verify_bundle(released(folder / "out", "anatomy", to=to).bundle, data=to).ok
+done = own.release(sf.methods.METHODS["anatomy"](**LEAST["anatomy"]), out=folder / "out", report=False, to=to)
+assert verify_bundle(done.bundle, data=to).ok
 assert {"lake_qit", "lake_st"} <= {path.name for path in folder.iterdir()}
 stored_tables._text_facts = lambda *_: 1 / 0
 try:
-    released(folder / "broken", to=f"{address}?path={folder}/half&scratch={folder}/desk")
+    half = f"{address}?path={folder}/half&scratch={folder}/desk"
+    own.release(sf.Mondrian(k=5), out=folder / "broken", report=False, to=half)
     raise AssertionError
 except ZeroDivisionError as failed:
     notes = getattr(failed, "__notes__", [])
