@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.domains.counts import Cells, ClassSizes, TableParts
 from sfumato.errors import InfeasibleError
+from sfumato.memory_limit import refuse_many_cells
 from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.repartition import partition_of
-from sfumato.tables.counting.cell_limit import refuse_many_cells
 
 
 @dataclass

@@ -4,9 +4,9 @@ Ibis writes the queries in the engine's own dialect; the engine runs them. DuckD
 ``docs/reference/sources.md``.
 """
 
+from sfumato.memory_limit import ManyCellsError, collecting, refuse_many_records
 from sfumato.tables.coded import CodedTable
 from sfumato.tables.coded_records import Records
-from sfumato.tables.counting.cell_limit import ManyCellsError, collecting, refuse_many_records
 from sfumato.tables.counting.left_out_counts import count_left_out, count_replaced, replacement_codes
 from sfumato.tables.counting.value_counts import count_values
 from sfumato.tables.duckdb.long_table import settled_if_wide

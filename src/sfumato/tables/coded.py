@@ -32,12 +32,12 @@ from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_cut import SetCut, Sets
 from sfumato.domains.sets.set_domain import SetCodes
 from sfumato.errors import InternalError
+from sfumato.memory_limit import collecting, most_cells, refuse_many_cells, refuse_many_records
 from sfumato.study.attribute import Attribute
 from sfumato.study.left_out import LeftOut
 from sfumato.study.selection import EVERYTHING, Selection
 from sfumato.study.unit import PersonUnit, Unit
 from sfumato.tables.coded_records import Records
-from sfumato.tables.counting.cell_limit import collecting, most_cells, refuse_many_cells, refuse_many_records
 from sfumato.tables.counting.class_counts import (
     RegionColumns,
     count_class_sizes,

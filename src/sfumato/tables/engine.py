@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.errors import SfumatoError, SourceError
+from sfumato.memory_limit import MEMORY, parse_memory
 from sfumato.registry import Registry
-from sfumato.tables.counting.cell_limit import MEMORY, parse_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Session(Protocol):
     """One open connection. Every method turns the engine's errors into ours (see `guard`)."""
 
     dialect: str  # as Ibis calls it
-    memory: int | None  # bytes that cells may take here, see `cell_limit`; None: no limit is stated
+    memory: int | None  # bytes that cells may take here, see `memory_limit`; None: no limit is stated
     remote: bool  # whether records are elsewhere, so that nothing beyond that may be brought
 
     def compile(self, expression: ir.Table) -> str:

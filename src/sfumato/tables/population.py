@@ -7,10 +7,10 @@ from pathlib import Path
 from sfumato.domains.counts import Cells
 from sfumato.domains.sets.set_domain import SetDomain
 from sfumato.errors import SourceError, StudyError
+from sfumato.memory_limit import collecting
 from sfumato.study.attribute import Attribute, InvalidValuePolicy
 from sfumato.study.selection import Selection
 from sfumato.tables.coded import CodedTable
-from sfumato.tables.counting.cell_limit import collecting
 from sfumato.tables.open_table import open_source
 
 _WHY = "for the population that a privacy model compares with, people are counted in the regions of the release"

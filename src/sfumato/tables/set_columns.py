@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from sfumato.domains.sets.set_domain import ReadSets, SetDomain
 from sfumato.errors import SourceError
+from sfumato.memory_limit import ManyCellsError
 from sfumato.study.attribute import Attribute
 from sfumato.tables.coding import Coding, category_key
-from sfumato.tables.counting.cell_limit import ManyCellsError
 from sfumato.tables.engine import SourceTable
 
 BYTES_PER_SET: Final = 1_000

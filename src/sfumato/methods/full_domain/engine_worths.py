@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sfumato.domains.counts import ClassSizes, TableParts
 from sfumato.domains.cut import Cut
+from sfumato.memory_limit import collecting
 from sfumato.methods.full_domain.lattice import Lattice, Levels
 from sfumato.methods.full_domain.rollup import Floats, Integers
 from sfumato.methods.full_domain.worths import TableWorths, Worth, count_people, generalised_loss, table_worths
@@ -28,7 +29,6 @@ from sfumato.methods.grouping.slices import Keep, Slice, exact_cuts, slices
 from sfumato.methods.grouping.table_totals import table_totals
 from sfumato.privacy.groups.statistics import ValueTotals
 from sfumato.privacy.models import any_relative
-from sfumato.tables import collecting
 
 Totals = dict[str, ValueTotals]
 

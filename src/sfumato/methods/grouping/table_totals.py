@@ -6,12 +6,12 @@ import numpy as np
 
 from sfumato.domains.counts import TableParts
 from sfumato.domains.domain import Domain
+from sfumato.memory_limit import collecting
 from sfumato.methods.grouping.partitioning import needed_attributes, no_boxes
 from sfumato.privacy.groups.statistics import Statistics, ValueCounts, ValueTotals
 from sfumato.privacy.models import GroupModel
 from sfumato.release.partition import people_in
 from sfumato.study.view import View
-from sfumato.tables import collecting
 
 
 def table_totals(counts: TableParts, domains: Mapping[str, Domain]) -> dict[str, ValueTotals]:

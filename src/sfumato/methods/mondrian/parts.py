@@ -19,6 +19,7 @@ import numpy as np
 
 from sfumato.domains.counts import Cells, PartTree, TableParts, Within, tally
 from sfumato.domains.cut import Cut
+from sfumato.memory_limit import collecting
 from sfumato.methods.grouping.code_ranges import tight_boxes
 from sfumato.methods.grouping.slices import exact_cuts, slices
 from sfumato.methods.grouping.table_totals import whole_statistics
@@ -31,7 +32,6 @@ from sfumato.release.forms.records.record_store import RecordStore
 from sfumato.release.forms.records.sorted_rows import UnsortedRows
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.view import View
-from sfumato.tables import collecting
 
 _CUTS = "for `mondrian`, the cuts below a taxonomy are found by its values"
 _VALUES = "for `mondrian`, the values of an attribute are looked at in a group that does not fit"

@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.domains.counts import Cells, Marginal, TableParts
 from sfumato.domains.cut import Cut, Range
 from sfumato.errors import StudyError
+from sfumato.memory_limit import collecting
 from sfumato.methods.full_domain.lattice import narrowest
 from sfumato.methods.full_domain.rollup import number_rows
 from sfumato.methods.grouping.model_checks import ModelChecks, cell_codes, quote_names
@@ -33,7 +34,6 @@ from sfumato.release.draft import Draft
 from sfumato.release.partition import Boxes, Partition
 from sfumato.study.attribute import Attribute
 from sfumato.study.view import View
-from sfumato.tables import collecting
 
 if TYPE_CHECKING:
     from sfumato.release.forms.records.record_store import RecordStore

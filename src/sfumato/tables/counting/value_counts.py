@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from sfumato.tables.counting.cell_limit import most_cells, refuse_many_cells
+from sfumato.memory_limit import most_cells, refuse_many_cells
 from sfumato.tables.engine import SourceTable
 
 

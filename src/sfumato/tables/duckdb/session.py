@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.errors import InternalError, SfumatoError, SourceError, UsageError
-from sfumato.tables.counting.cell_limit import parse_memory
+from sfumato.memory_limit import parse_memory
 from sfumato.tables.engine import Limits
 from sfumato.tables.guard import run_guarded
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.errors import VerifyError
-from sfumato.tables.counting.cell_limit import MEMORY, most_cells, parse_memory, refuse_many_cells
+from sfumato.memory_limit import MEMORY, most_cells, parse_memory, refuse_many_cells
 from sfumato.tables.engine import SourceTable
 
 _PIECE: Final = 1 << 19  # rows that are here at once, of a table that can be looked at in pieces

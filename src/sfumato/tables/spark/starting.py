@@ -23,7 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from sfumato.errors import SourceError
-from sfumato.tables.counting.cell_limit import parse_memory
+from sfumato.memory_limit import parse_memory
 from sfumato.tables.engine import Limits
 from sfumato.tables.spark.session import SPARK_ERRORS, SparkQueries
 

@@ -6,8 +6,8 @@ import pytest
 import sfumato as sf
 from sfumato.domains.cut import Cut
 from sfumato.errors import SourceError, UsageError
+from sfumato.memory_limit import BYTES_PER_CODE, most_cells, parse_memory
 from sfumato.tables import CodedTable, open_source
-from sfumato.tables.counting.cell_limit import BYTES_PER_CODE, most_cells, parse_memory
 from tests.raising import raises_code
 from tests.tables.attributes import attribute, grid
 from tests.tables.engines import PostgresTables
