@@ -77,7 +77,9 @@ def refuse_many_cells(found: int, limit: int, *, attributes: int, where: str) ->
         what = "values of an attribute" if attributes == 1 else f"combinations of the {attributes} requested attributes"
         error = ManyCellsError(
             f"{where} has more than {limit:,} distinct {what}, and more do not fit the memory limit",
-            "raise --memory-limit, or release fewer attributes or coarser values; `full-domain`, `tds` and "
+            "raise --memory-limit, or declare coarser values, such as a larger step"
+            if attributes == 1
+            else "raise --memory-limit, or release fewer attributes or coarser values; `full-domain`, `tds` and "
             "`mondrian` (strict, without `suppress`) work in parts",
             code="SF-SOURCE-397",
         )
