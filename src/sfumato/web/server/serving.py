@@ -16,6 +16,7 @@ from sfumato.web.server.settings import Settings, in_address, is_every_address
 
 FIRST_PORT: Final = 8765
 _NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+_QUEUE: Final = 1024  # connections that wait to be accepted
 
 
 def serve(
@@ -100,7 +101,17 @@ def _serve(
             code="SF-USAGE-926",
         ) from None
     ready(settings.address, _opener(app.workspace.private, settings.address))
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server whose queue is longer than what it accepts at once: beyond a full queue the system loses connections."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and then lengthen the queue: asyncio accepts as many at once as it was told the queue is long."""
+        await super().startup(sockets)
+        for one in sockets or []:
+            one.listen(_QUEUE)
 
 
 def _opener(folder: Path, address: str) -> Path:
@@ -124,7 +135,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 found.bind((address, one))
-                found.listen(AT_ONCE)
+                found.listen(_QUEUE)
             except (OSError, OverflowError):
                 found.close()
             else:
