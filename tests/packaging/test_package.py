@@ -44,7 +44,7 @@ assert len(found.points) == 2 and "<script" not in found._repr_html_()
 try:
     found.plot()
 except sf.SfumatoError as error:
-    print(error.code, "sfumato[plots]" in error.fix)
+    print(error.code, "the extra `plots`" in error.fix)
 else:
     print("plotted")
 """

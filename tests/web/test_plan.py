@@ -149,7 +149,7 @@ def test_declaring_a_budget_keeps_what_is_typed_of_a_release(studied):
     expect(page.locator("#notices")).to_contain_text("SF-")
     page.get_by_label("Privacy budget of the study").fill("3")
     page.get_by_role("button", name="Declare").click()
-    expect(page.locator("#outcome")).to_contain_text("3 of 3 is left before it")
+    expect(page.locator("#outcome")).to_contain_text("before it, 3 of the budget of 3 remains")
     expect(page.locator("#budget")).to_contain_text("ε = 3 of 3 left")
     expect(page.locator("#notices")).to_be_empty()
     _is_as_typed(page)

@@ -53,7 +53,7 @@ def test_the_whole_tour_can_be_walked(page, workbench):
     banner.get_by_role("link").click()
 
     onward(3, "Plan", "Frontier")
-    expect(page.locator("#outcome")).to_contain_text("It costs ε = 1; 4 of 4 is left before it.")
+    expect(page.locator("#outcome")).to_contain_text("It costs ε = 1; before it, 4 of the budget of 4 remains.")
     banner.get_by_role("link").click()
 
     onward(4, "Frontier", "Release")

@@ -125,13 +125,12 @@ def test_the_second_table_is_looked_for_before_anything_is_entered_into_the_ledg
 
 def test_a_role_that_may_not_create_tables_is_refused_before_anything_is_entered_into_the_ledger(postgres, tmp_path):
     engine = Postgres(postgres)
-    engine.run("DROP ROLE IF EXISTS reader")
-    engine.run("CREATE ROLE reader LOGIN")
-    engine.run("CREATE SCHEMA IF NOT EXISTS closed")
-    engine.run("GRANT USAGE ON SCHEMA closed TO reader")
+    engine.run("CREATE ROLE onlooker LOGIN")
+    engine.run("CREATE SCHEMA closed")
+    engine.run("GRANT USAGE ON SCHEMA closed TO onlooker")
     book = open_ledger(tmp_path / "ledger.sqlite")
     own = sf.Study(study(table(), "record").declared, ledger=book)
-    address = engine.address.replace("owner@", "reader@")
+    address = engine.address.replace("owner@", "onlooker@")
     for schema in ("closed", "nowhere"):
         with raises_code(PublishError, "SF-PUBLISH-027"):
             own.release(sf.Mondrian(k=5), out=tmp_path / "out", to=f"{address}?schema={schema}&table=t")

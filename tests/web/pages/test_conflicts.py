@@ -46,7 +46,7 @@ def test_a_second_sweep_at_a_time_is_refused_and_changes_nothing_of_the_first(be
             answers = [one.result() for one in asked]
             assert len(children(workbench.process.pid, "frontier")) == 1
             page = client.get(f"/s/{key}/frontier")[1]
-            job = page.split('hx-post="/jobs/')[1].split("/")[0]
+            job = page.split('sse-connect="/jobs/')[1].split("/")[0]
             client.post(f"/jobs/{job}/cancel")
     assert sorted(status for status, _ in answers) == [204] + [422] * 5
     assert all("SF-USAGE-467" in text for status, text in answers if status == 422)

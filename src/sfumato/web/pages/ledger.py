@@ -4,6 +4,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from secrets import token_hex
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -172,9 +173,12 @@ def export(request: Request) -> Response:
     form = request.path_params["form"]
     if form not in _FORMS:
         raise UsageError("the ledger is exported as JSON or CSV", "choose one of them", code="SF-USAGE-450")
+    folder = workspace(request).private / "exports"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / f"{token_hex(8)}.{form}"
     job = workspace(request).jobs.start(
         "export",
-        ["ledger", path_argument(opened.path.name), "export", "--format", form],
+        ["ledger", path_argument(opened.path.name), "export", "--format", form, "--out", str(file)],
         cwd=opened.path.parent,
         study=opened.key,
     )
@@ -188,8 +192,10 @@ def export(request: Request) -> Response:
     if job.state != "done":
         said = job.error
         raise SfumatoError(str(said["problem"]), str(said["fix"]), code=str(said["code"]))
+    text = file.read_bytes()
+    file.unlink()
     return Response(
-        (job.folder / "out").read_bytes(),
+        text,
         media_type=_FORMS[form],
         headers={"content-disposition": f'attachment; filename="ledger.{form}"'},
     )
