@@ -438,7 +438,9 @@ def outside(request: Request, form: FormData) -> Response:
     folder = workspace(request).private / "drafts"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = draft_study(found.fields, row, entry, base=opened.path.parent, path=folder / f"{token_hex(8)}.yaml")
-    job = workspace(request).jobs.start("outside", ["check", str(path)], cwd=opened.path.parent, study=opened.key)
+    job = workspace(request).jobs.start_anew(
+        f"outside {row.number}", ["check", str(path)], cwd=opened.path.parent, study=opened.key
+    )
     return page(request, "column_outside.html", study=opened, row=row, job=job, report=None)
 
 
