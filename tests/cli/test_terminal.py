@@ -57,6 +57,13 @@ def test_pipes_get_no_colour_and_no_progress_and_one_without_greek_no_crash(stud
     assert "\\u03b5 = 1" in found.stdout
 
 
+def test_no_colour_wins_in_a_pipe():
+    code = "from sfumato.cli import show\nshow.out.print('[bold]word[/bold]')\nshow.err.print('[red]word[/red]')"
+    for plain, escapes in (("1", False), ("", True)):
+        found = called(code, FORCE_COLOR="1", NO_COLOR=plain)
+        assert (("\x1b" in found.stdout), ("\x1b" in found.stderr)) == (escapes, escapes), plain
+
+
 def test_completion_knows_the_commands():
     found = called(CALL, COMP_WORDS="sfumato rel", COMP_CWORD="1", _SFUMATO_COMPLETE="complete_bash")
     assert found.stdout.split() == ["release"]

@@ -27,8 +27,15 @@ _ENOUGH = 30  # columns that text needs to be read
 _BELOW = 4  # spaces before the lines that go on with a sentence
 _SOON = 2  # seconds before anything is said of the time that is left
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+def _console(*, stderr: bool = False) -> Console:
+    """A console; with NO_COLOR a pipe gets plain text, whatever FORCE_COLOR says: notebooks set that one."""
+    plain = bool(os.environ.get("NO_COLOR")) and not (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, force_terminal=False if plain else None)
+
+
+out = _console()
+err = _console(stderr=True)
 
 
 def as_json(value: Any) -> None:

@@ -156,6 +156,11 @@ def test_an_error_of_the_file_leads_to_its_column(workbench, page):
     expect(page.locator("#study-problem .is-bad")).to_have_count(0)
 
 
+FIRST_PAINT = """() => new Promise((found) => new PerformanceObserver((list) => {
+    for (const one of list.getEntriesByName("first-contentful-paint")) found(one.startTime);
+}).observe({ type: "paint", buffered: true }))"""  # what was painted may be told a little later
+
+
 @pytest.mark.slow
 def test_two_thousand_columns_stay_quick(workbench, page):
     names = [f"c{n}" for n in range(2_000)]
@@ -169,7 +174,7 @@ def test_two_thousand_columns_stay_quick(workbench, page):
     for _ in range(5):
         page.reload()
         expect(page.locator("#column-rows tr")).to_have_count(50)
-        seconds.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000)
+        seconds.append(page.evaluate(FIRST_PAINT) / 1000)
     assert min(seconds) < 1  # the quickest: others may be at work on this machine
 
 
