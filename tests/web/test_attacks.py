@@ -148,7 +148,7 @@ def test_connections_of_a_program_without_the_token_leave_some_for_the_pages(ben
             one = held.enter_context(socket.create_connection(("127.0.0.1", bench.port), timeout=60))
             one.sendall(said)
         assert client.get("/")[0] == 200
-        assert len(list(Path(f"/proc/{bench.process.pid}/fd").iterdir())) < 500
+        assert len(list(Path(f"/proc/{bench.process.pid}/fd").iterdir())) < 400
 
 
 def test_a_page_keeps_its_connection_while_strangers_come_and_go(bench, client):

@@ -57,15 +57,20 @@ def test_the_ledger_shows_sums_verifies_and_exports_every_entry(tmp_path, chromi
         expect(page.locator("#verification")).to_contain_text("adopt --reason")
 
 
+def release_dp(page, workbench):
+    """Confirm the declared release on its page."""
+    key = key_of(page, workbench)
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
+    page.get_by_label("Type the name of the release").fill("dp")
+    page.get_by_label("Type ε").fill("0.5")
+    page.get_by_role("button", name="Release dp at ε = 0.5").click()
+
+
 @pytest.mark.error_rate(0, reason="whether the release is whole is looked at, and not what was drawn")
 def test_a_workbench_that_is_killed_during_a_release_leaves_a_whole_ledger_and_no_half_bundle(tmp_path, chromium):
     write_adult(tmp_path, rows=20_000)
     with serving(tmp_path, "study.yaml") as workbench, opened(chromium, workbench) as page:
-        key = key_of(page, workbench)
-        page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
-        page.get_by_label("Type the name of the release").fill("dp")
-        page.get_by_label("Type ε").fill("0.5")
-        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        release_dp(page, workbench)
         job = stop_child(workbench.process.pid, "release", "dp")  # it has not even read the study
         with going_on(job):
             expect(page.get_by_role("heading", level=1)).to_contain_text("Releasing dp")
@@ -91,11 +96,7 @@ def test_a_release_that_is_killed_after_its_reservation_stays_spent_and_leaves_n
     write_adult(tmp_path, rows=20_000)
     study = Study.load(tmp_path / "study.yaml")
     with serving(tmp_path, "study.yaml") as workbench, opened(chromium, workbench) as page:
-        key = key_of(page, workbench)
-        page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
-        page.get_by_label("Type the name of the release").fill("dp")
-        page.get_by_label("Type ε").fill("0.5")
-        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        release_dp(page, workbench)
         job = stop_child(workbench.process.pid, "release", "dp", until=lambda: study.ledger.entries("adult"))
         try:
             assert [entry.state for entry in study.ledger.entries("adult")] == ["opened"]
