@@ -288,6 +288,22 @@ def test_the_focus_stays_where_the_keyboard_was(running, chromium):
         expect(page.get_by_role("button", name=re.compile("^Missing"))).to_be_focused()
 
 
+PRESS_ONCE_SWAPPED = """
+() => document.addEventListener("htmx:oobAfterSwap", (event) => {
+  if (event.target.id === "shows") setTimeout(() => document.getElementById("show-missing").click(), 0);
+})
+"""
+
+
+def test_a_button_works_from_the_moment_it_is_there(running, chromium):
+    one = Columns(Client(running), running, "soon").described()
+    with opened(chromium, running) as page:
+        page.goto(running.origin + one.at)
+        page.evaluate(PRESS_ONCE_SWAPPED)
+        page.locator(f"#decide-{one.number('age')}").press("Enter")  # whose answer brings new buttons
+        expect(page.get_by_text("No column matches.")).to_be_visible()
+
+
 def test_what_was_read_off_the_records_is_marked(running, client):
     one = Columns(client, running, "marked", table=TABLE.replace("39;", ";")).described()
     number = one.number("age")
