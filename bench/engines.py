@@ -90,12 +90,13 @@ def study_file(folder: Path, parquet: Path, source: str, asked: Asked) -> Path:
     return path
 
 
-def released(folder: Path, parquet: Path, asked: Asked, place: Place, patience: float) -> Watched:
-    """One release in a process of its own, whose files are removed."""
+def released(folder: Path, parquet: Path, asked: Asked, place: Place, patience: float, given: str | None) -> Watched:
+    """One release in a process of its own, whose files are removed; ``given`` is a memory limit for every engine."""
     out, scratch = folder / "out", folder / "scratch"
     scratch.mkdir()
     study = study_file(folder, parquet, place.source, asked)
-    limit = ["--memory-limit", asked.limit] if asked.limit and place.engine == "duckdb" else []
+    memory = given or (asked.limit if place.engine == "duckdb" else None)
+    limit = ["--memory-limit", memory] if memory else []
     command = [sys.executable, "-m", "bench.timed_release", str(study), "asked", str(out), *limit]
     environment = {**os.environ, "TMPDIR": str(scratch), **place.environment}
     found = run_watched(command, environment=environment, patience=patience)
@@ -161,6 +162,7 @@ def main() -> None:
     parser.add_argument("--postgres", help="a database that may be written to; otherwise one is started")
     parser.add_argument("--spark", help="a cluster that reads files of this machine; otherwise one is started")
     parser.add_argument("--tables", type=Path, help="a folder where blown-up tables are kept")
+    parser.add_argument("--memory-limit", help="given to every release, instead of what the list of releases says")
     parser.add_argument("--patience", type=float, default=3600, help="seconds after which a release is ended")
     asked = parser.parse_args()
     engines = asked.engines.split(",")
@@ -180,7 +182,7 @@ def main() -> None:
             with places(folder, parquet.absolute(), asked, engines) as found:
                 for name in names:
                     for place in found:
-                        watched = released(folder, parquet, _RELEASES[name], place, asked.patience)
+                        watched = released(folder, parquet, _RELEASES[name], place, asked.patience, asked.memory_limit)
                         times.setdefault((name, place.engine), {})[rows] = watched
                         print(row(rows, name, place.engine, watched), flush=True)
     print("\n| release | engine | times the records | times the seconds | times the Python memory | µs a record more |")
@@ -195,6 +197,9 @@ def settings(asked: argparse.Namespace, engines: list[str]) -> Iterator[str]:
     if "spark" in engines and not asked.spark:
         with_settings = ", ".join(f"{name} = {value}" for name, value in SPARK_SETTINGS.items())
         yield f"Spark with {SPARK_WORKERS} workers of one core, {with_settings}"
+    if asked.memory_limit:
+        yield f"every release with `--memory-limit {asked.memory_limit}`"
+        return
     limits = {name: one.limit for name, one in _RELEASES.items() if one.limit}
     yield "DuckDB with " + ", ".join(f"`--memory-limit {limit}` for {name}" for name, limit in limits.items())
 
