@@ -43,7 +43,7 @@ def notebook(page: Path) -> Any:
     fences = [token for token in MarkdownIt().parse("".join(lines)) if token.type == "fence" and token.map]
     for fence in reversed(fences):
         first, end = fence.map or (0, 0)
-        text = cell_text(fence.info.strip(), fence.content)
+        text = cell_text(fence.info.partition(" ")[0].strip(), fence.content)
         if REASON.search("".join(lines[:first])):
             text = f"```text\n{fence.content}```\n"
         if text is not None:

@@ -21,17 +21,22 @@ def cells_of(page):
 
 
 def expected(page):
-    """For each cell: the code that it has to hold, and what the page shows of it; worked out without the tool."""
+    """For each cell: the code that it has to hold, and what the page shows of it with what is drawn in it.
+
+    Worked out without the tool.
+    """
     found = []
     for block in blocks(page):
         if block.reason or block.language in {"text", "json", "csv", "sql"}:
             continue
         if block.language == "output":
-            found[-1][1].append(block.text)
+            found[-1][1].append((block.text, block.drawn))
         elif block.language == "console":
             parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n?", block.text, flags=re.MULTILINE)
             refused = any("[exit code" in shown for shown in parts[2::2])
-            found.append((parts[1::2], [] if refused else [shown for shown in parts[2::2] if shown.strip()]))
+            found.append(
+                (parts[1::2], [] if refused else [(shown, block.drawn) for shown in parts[2::2] if shown.strip()])
+            )
         elif block.language != "yaml" or block.text.startswith("# "):
             found.append((block.text.splitlines(), []))
     return found
@@ -72,7 +77,8 @@ def test_a_kernel_prints_what_the_page_shows(name, request, tmp_path, monkeypatc
     cells = [cell for cell in page.cells if cell.cell_type == "code"]
     for cell, (_, shown) in zip(cells, expected(TUTORIALS[name]), strict=True):
         if shown:
-            assert same("".join(shown), printed(cell)), cell.source
+            drawn = tuple(word for _, words in shown for word in words)
+            assert same("".join(text for text, _ in shown), printed(cell), drawn), cell.source
 
 
 def printed(cell):

@@ -1,7 +1,9 @@
 """The code blocks of a page: what each holds, the output that the page shows of it, and why it does not run, if so.
 
 A block that cannot run has a paragraph right before it that readers see: `*Not run in the tests: it needs a cluster.*`
-A block of the language `output` is what the block before it prints; `…` stands for anything, as for noise.
+A block of the language `output` is what the block before it prints; `…` stands for anything that is left out. After the
+language may stand `drawn=about,published`: in lines that begin with one of these words the numbers come from noise. The
+page shows those of one run, and any others are right.
 """
 
 import re
@@ -23,6 +25,7 @@ class Block:
     text: str
     line: int
     reason: str | None
+    drawn: tuple[str, ...] = ()
 
 
 def reason_before(text):
@@ -32,16 +35,25 @@ def reason_before(text):
     return found[1] if found else None
 
 
+def split_info(info):
+    """The language of a block, and how the lines begin whose numbers are drawn."""
+    language, *more = info.split() or [""]
+    assert not more or (len(more) == 1 and more[0].startswith("drawn=")), f"nobody reads {' '.join(more)}"
+    return language, tuple(more[0].removeprefix("drawn=").split(",")) if more else ()
+
+
 def parse(document, evaluate):
     """Sybil's parser: every fenced block is an example, whatever its language."""
     for region in FENCES(document):
         before = document.text[: region.start]
         source = region.lexemes["source"]
+        language, drawn = split_info(region.lexemes["language"])
         region.parsed = Block(
-            language=region.lexemes["language"].strip(),
+            language=language,
             text=source.text,
             line=before.count("\n") + 2,
             reason=reason_before(before),
+            drawn=drawn,
         )
         region.evaluator = evaluate
         yield region

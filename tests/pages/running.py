@@ -32,6 +32,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 TOGETHER = re.compile(r"<<|^\s*(?:cd|export|for|if|set|\w+=)\b", re.MULTILINE)
 FILE_NAME = re.compile(r"# ([\w./-]+\.ya?ml)\n")
 NO_CODE = {"text"}
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 PRINTED = " printed"  # in the namespace: what the last block printed; no name of Python's
 
 
@@ -67,14 +68,26 @@ def run_block(example):
     return None
 
 
-def same(shown, printed):
-    """Whether an output is the one that the page shows."""
+def same(shown, printed, drawn=()):
+    """Whether an output is the one that the page shows; in lines that begin with ``drawn`` words any number is."""
+    shown, printed = without_drawn(shown, drawn), without_drawn(printed, drawn)
     return doctest.OutputChecker().check_output(shown.replace("…", "..."), f"{printed.strip()}\n", FLAGS)
 
 
-def compare(shown, printed):
+def without_drawn(text, drawn):
+    """A text whose drawn numbers all look the same."""
+    if not drawn:
+        return text
+    lines = text.splitlines(keepends=True)
+    return "".join(NUMBER.sub("#", line) if line.lstrip().startswith(drawn) else line for line in lines)
+
+
+def compare(shown, printed, drawn=()):
     assert shown.replace("…", "").strip(), "an output that is all … shows nothing"
-    assert same(shown, printed), f"the page shows\n{shown}\nand this was printed\n{printed}"
+    for word in drawn:
+        lines = [line for line in shown.splitlines() if line.lstrip().startswith(word)]
+        assert not lines or any(NUMBER.search(line) for line in lines), f"no number is drawn in lines with '{word}'"
+    assert same(shown, printed, drawn), f"the page shows\n{shown}\nand this was printed\n{printed}"
 
 
 def run_python(block, place, names):
@@ -153,7 +166,7 @@ def run_session(block, place, names):
             continue
         printed = run_commands(block_of_one, place, names)
         if shown.strip():
-            compare(shown, printed)
+            compare(shown, printed, block.drawn)
     return ""
 
 
@@ -220,7 +233,7 @@ def parse_json(block, place, names):
 
 def compare_output(block, place, names):
     assert PRINTED in names, "an output follows the block that it comes out of"
-    compare(block.text, names[PRINTED])
+    compare(block.text, names[PRINTED], block.drawn)
     return ""
 
 

@@ -60,7 +60,7 @@ def _tiles(content: Tables, left: str) -> list[Tile]:
     least, most = (sqrt(laplace_variance(scale)) for scale in (min(scales), max(scales)))
     return [
         Tile(f"{len(measured.counts):,}", "tables are published, each with all its cells"),
-        Tile(f"{len(content.records):,}", "rows of synthetic records are published"),
+        Tile(f"{len(content.records):,}", "weighted rows of synthetic records are published"),
         Tile(f"± {least:.3g} to {most:.3g}", "records is the standard deviation of the noise on one count, by table"),
         Tile(left, "of the study's ε remains for later releases and questions"),
     ]

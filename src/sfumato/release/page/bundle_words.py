@@ -89,7 +89,7 @@ class BundleWords:
             return f"{stated['groups']['listed']:,} rows, a group each"
         if "published" in stated.get("records", {}):
             return f"{stated['records']['published']:,} records"
-        return f"{stated['records']['rows']:,} rows of synthetic records, {len(stated['tables']):,} measured tables"
+        return f"{stated['records']['rows']:,} weighted rows of synthetic records, {len(stated['tables']):,} measured tables"
 
     @property
     def weight(self) -> str | None:

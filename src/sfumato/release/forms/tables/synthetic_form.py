@@ -30,7 +30,7 @@ _RECORDS = "records"
 class SyntheticForm(Form):
     """Tables of noisy counts, each cell listed, and synthetic records with weights that were drawn from the tables."""
 
-    rows_are = "rows of synthetic records"
+    rows_are = "weighted rows of synthetic records"
 
     def writers(self, layout: FilesLayout, content: Tables) -> Mapping[str, Writer]:
         """Each table, and the records."""
