@@ -57,7 +57,10 @@ html_theme_options = {
 
 
 def add_contents(_app: Sphinx, name: str, source: list[str]) -> None:
-    """Give a first page the pages that it links, of its own folder or of none, as its table of contents."""
+    """Give a first page the pages that it links, of its own folder or of none, as its table of contents.
+
+    That of the whole site has the first pages of its folders.
+    """
     if posixpath.basename(name) != "index":
         return
     here = posixpath.dirname(name)
@@ -65,7 +68,9 @@ def add_contents(_app: Sphinx, name: str, source: list[str]) -> None:
     kept = [
         page
         for page in dict.fromkeys(pages)
-        if posixpath.dirname(page) in {"", here} or page.startswith("src/") or name == root_doc
+        if posixpath.dirname(page) in {"", here}
+        or page.startswith("src/")
+        or (name == root_doc and posixpath.basename(page) == "index")
     ]
     entries = [f"Overview </{page}>" if page == "README" else f"/{page}" for page in kept]
     source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *entries, "```", ""])
