@@ -253,11 +253,15 @@ class Jobs:
         waited = time.monotonic()
         while any(job.state == "running" for job in ending):
             if time.monotonic() - waited > _PATIENCE:
-                for job in ending:
-                    if job.state == "running":
-                        job.end()
+                self.end()
                 return
             await asyncio.sleep(_LOOK)
+
+    def end(self) -> None:
+        """End at once what publishes nothing and still runs, for a workbench that may not wait. The others go on."""
+        for job in list(self._jobs.values()):
+            if not job.publishes and job.state == "running":
+                job.end()
 
 
 def _remove_after(process: subprocess.Popen[bytes], temporary: Path) -> None:

@@ -2,8 +2,11 @@
 
 import ipaddress
 import re
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -101,17 +104,40 @@ def _serve(
             code="SF-USAGE-926",
         ) from None
     ready(settings.address, _opener(app.workspace.private, settings.address))
-    _Server(config).run(sockets=[listening])
+    try:
+        _Server(config).run(sockets=[listening])
+    finally:
+        app.workspace.jobs.end()  # a second Ctrl-C ends the server before it has said that to its application
 
 
 class _Server(uvicorn.Server):
-    """A server whose queue is longer than what it accepts at once: beyond a full queue the system loses connections."""
+    """A server that ends in the same way when its terminal is closed, and whose queue is long.
+
+    Its queue is longer than what it accepts at once: beyond a full queue the system loses connections.
+    """
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and then lengthen the queue: asyncio accepts as many at once as it was told the queue is long."""
         await super().startup(sockets)
         for one in sockets or []:
             one.listen(_QUEUE)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the end of the terminal (SIGHUP) as what asks the server to end; one that is ignored (`nohup`) stays so.
+
+        It is raised again after the server has ended, as the others are: the exit code tells what ended the command.
+        """
+        with super().capture_signals():
+            main = threading.current_thread() is threading.main_thread()
+            if not main or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+                yield
+                return
+            before = signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, before)
 
 
 def _opener(folder: Path, address: str) -> Path:
