@@ -106,7 +106,7 @@ def shell(opened: OpenStudy, step: str, command: str | None = None, *, entry: Se
         "problem": problem,
         "budget": budget_of(opened, declared, problem),
         "points": open_points(opened, problem),
-        "command": command or shown_command("check", path_argument(opened.path.name)),
+        "command": command or study_command(opened, "check", path_argument(opened.path.name)),
         "shown": document.around(*entry),
         "unsaved": False,
     }
@@ -119,6 +119,11 @@ def shown_command(*arguments: str) -> str:
     "sfumato plan 'my study.yaml' dp"
     """
     return shlex.join(["sfumato", *arguments])
+
+
+def study_command(opened: OpenStudy, *arguments: str) -> str:
+    """A command as the pages of a study run it: with the options of the session."""
+    return shown_command(*opened.options.applied(arguments))
 
 
 def known_job(request: Request, name: str | None) -> Job | None:

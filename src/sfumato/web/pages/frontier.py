@@ -26,7 +26,7 @@ from sfumato.web.compared_columns import columns_of
 from sfumato.web.editing.method_forms import read_yaml
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, study_command, workspace
 from sfumato.web.sweep_points import (
     BASELINE,
     Candidate,
@@ -288,7 +288,7 @@ def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
 
 
 def _command(opened: OpenStudy, asked: Mapping[str, Any]) -> str:
-    return shown_command(*_arguments(opened, asked))
+    return study_command(opened, *_arguments(opened, asked))
 
 
 def _folder(opened: OpenStudy, asked: Mapping[str, Any]) -> Path:

@@ -16,13 +16,14 @@ from sfumato.errors import UsageError
 from sfumato.web.app import make_app
 from sfumato.web.server.peer import AT_ONCE, OwnUser
 from sfumato.web.server.settings import Settings, in_address, is_every_address
+from sfumato.web.session_options import SessionOptions
 
 FIRST_PORT: Final = 8765
 _NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _QUEUE: Final = 1024  # connections that wait to be accepted
 
 
-def serve(
+def serve(  # noqa: PLR0913 - an option each
     folders: tuple[Path, ...],
     *,
     host: str = "127.0.0.1",
@@ -31,9 +32,12 @@ def serve(
     key: Path | None = None,
     names: tuple[str, ...] = (),
     begin: Path | None = None,
+    memory_limit: str | None = None,
     ready: Callable[[str, Path], None],
 ) -> None:
     """Serve until interrupted. ``begin`` is a study to open, ``names`` are those by which browsers may open the pages.
+
+    ``memory_limit`` is that of the commands that pages start, until it is changed on the start page.
 
     ``ready`` gets the address with the start token, and a page that leads there, which its owner alone may open: what a
     browser is started with can be read by every user of the machine.
@@ -58,10 +62,12 @@ def serve(
         )
     for name in names:
         _refuse_no_name(name)
+    options = SessionOptions()
+    options.set_memory_limit(memory_limit or "")
     with _listen(host, port) as listening:
         settings = Settings(
             folders=folders, begin=begin, host=host, names=names, port=listening.getsockname()[1],
-            tls=certificate is not None,
+            tls=certificate is not None, memory_limit=options.memory_limit,
         )  # fmt: skip
         _serve(settings, listening, certificate, key, ready)
 
