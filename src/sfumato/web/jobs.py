@@ -278,6 +278,11 @@ def path_argument(path: str) -> str:
     return f"./{path}" if path.startswith("-") else path
 
 
+def word_argument(word: str) -> tuple[str, ...]:
+    """A word as the last argument of a command: one that begins as an option does comes after `--`."""
+    return ("--", word) if word.startswith("-") else (word,)
+
+
 def _doing_and_left(text: str) -> tuple[str, str]:
     """What a command says it does, and the time that it says is left: it knows better than an estimate of the page."""
     doing, found, left = text.rpartition(", about ")
