@@ -13,6 +13,7 @@ from sfumato.errors import SfumatoError, UsageError
 from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
+from sfumato.web.code_words import with_code
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.open_points import open_points
 from sfumato.web.server.guard import REQUEST_TOKEN
@@ -45,6 +46,7 @@ def _environment() -> Environment:
     found.filters["rounded_up"] = rounded_up
     found.filters["exact"] = lambda number: "" if number is None else show(number)
     found.filters["sentence"] = lambda text: f"{sentence(text)}."
+    found.filters["coded"] = with_code
     found.globals["icon"] = icon
     found.globals["symbols"] = Markup(symbols())  # noqa: S704 - a file of ours
     found.globals["steps"] = STEPS
