@@ -28,6 +28,7 @@ from sfumato.study.file import load_taxonomy, study_from_mapping, taxonomy_to_ya
 from sfumato.study.file.taxonomy_field import RULES, category_taxonomy
 from sfumato.study.file.taxonomy_file import parse_taxonomy
 from sfumato.study.file.yaml_lines import parse
+from sfumato.web.column_rows import Numbers
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
 from sfumato.web.editing.whole_files import replace_file
@@ -71,7 +72,7 @@ class _Draft:
 
 @dataclass(frozen=True)
 class _Declared:
-    """An attribute as the study file has it, by its place there."""
+    """An attribute as the study file has it, with the number that it keeps, whatever place it gets there."""
 
     number: int
     name: str
@@ -570,8 +571,13 @@ def _attributes(opened: OpenStudy) -> list[_Declared]:
     found = tree.get("attributes") if isinstance(tree, Mapping) else None
     if not isinstance(found, Mapping):
         return []
-    pairs = ((n, name, fields) for n, (name, fields) in enumerate(found.items()))
-    return [_Declared(n, str(name), fields, document) for n, name, fields in pairs if isinstance(fields, Mapping)]
+    declared = {str(name): fields for name, fields in found.items() if isinstance(fields, Mapping)}
+    known: Numbers = opened.cache.setdefault("taxonomy numbers", Numbers())
+    numbers = known.of(list(declared))
+    return [
+        _Declared(number, name, fields, document)
+        for number, (name, fields) in zip(numbers, declared.items(), strict=True)
+    ]
 
 
 def _attribute(opened: OpenStudy, number: int) -> _Declared:
