@@ -103,6 +103,8 @@ def test_it_is_set_when_the_workbench_starts_and_on_the_start_page(tmp_path):
         assert "--memory-limit" not in shown(client, f"{address}/ledger")
         client.post(f"{address}/plan/check", {"was": "k5"})
         wait_until(lambda: "progress" not in client.get(f"{address}/plan/checked?release=k5")[1])
-        assert "Records left out" in client.get(f"{address}/plan/checked?release=k5")[1]  # the command has taken the option
+        assert (
+            "Records left out" in client.get(f"{address}/plan/checked?release=k5")[1]
+        )  # the command has taken the option
         assert client.post("/memory-limit", {"memory_limit": ""})[0] == 200
         assert "--memory-limit" not in shown(client, f"{address}/plan")

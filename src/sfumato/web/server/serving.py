@@ -8,12 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import uvicorn
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
+from sfumato.web.jobs import Jobs
 from sfumato.web.server.peer import AT_ONCE, OwnUser
 from sfumato.web.server.settings import Settings, in_address, is_every_address
 from sfumato.web.session_options import SessionOptions
@@ -111,16 +113,20 @@ def _serve(
         ) from None
     ready(settings.address, _opener(app.workspace.private, settings.address))
     try:
-        _Server(config).run(sockets=[listening])
+        _Server(config, app.workspace.jobs).run(sockets=[listening])
     finally:
-        app.workspace.jobs.end()  # a second Ctrl-C ends the server before it has said that to its application
+        app.workspace.jobs.end()  # whatever broke off the end of the application
 
 
 class _Server(uvicorn.Server):
-    """A server that ends in the same way when its terminal is closed, and whose queue is long.
+    """A server that ends in one way, however it is asked to, and whose queue is long.
 
     Its queue is longer than what it accepts at once: beyond a full queue the system loses connections.
     """
+
+    def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
+        super().__init__(config)
+        self._jobs = jobs
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and then lengthen the queue: asyncio accepts as many at once as it was told the queue is long."""
@@ -128,11 +134,19 @@ class _Server(uvicorn.Server):
         for one in sockets or []:
             one.listen(_QUEUE)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end. Who presses Ctrl-C again does not wait for jobs to clean up."""
+        if self.should_exit and sig == signal.SIGINT:
+            self._jobs.end()
+        super().handle_exit(sig, frame)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Take the end of the terminal (SIGHUP) as what asks the server to end; one that is ignored (`nohup`) stays so.
 
-        It is raised again after the server has ended, as the others are: the exit code tells what ended the command.
+        A shell and the system may both send it, one after the other: as an interrupt of the whole command, the second
+        broke off the end that the first had begun, and jobs stayed. It is raised again after the server has ended, as
+        the others are: the exit code tells what ended the command.
         """
         with super().capture_signals():
             main = threading.current_thread() is threading.main_thread()
