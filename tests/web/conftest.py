@@ -18,6 +18,8 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
 
+CACHE = Path(__file__).parents[2] / ".pytest_cache"  # what servers keep for the next start, and not in a home
+
 
 class Workbench:
     """A running server: its addresses, and its folder."""
@@ -37,7 +39,7 @@ def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
         process = subprocess.Popen(
             [sys.executable, *program, "serve", *more, "--no-browser", "--json"],
             cwd=folder, stdout=said, stderr=wrong,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(CACHE)},
         )  # fmt: skip
     try:
         for _ in range(600):

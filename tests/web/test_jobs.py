@@ -77,6 +77,13 @@ def test_the_end_of_the_workbench_is_the_end_of_what_publishes_nothing_and_of_no
     assert release.state == "running" and not release.cancelled
 
 
+def test_a_workbench_that_may_not_wait_ends_the_same_jobs(jobs, tmp_path):
+    sweep, release = begin(jobs, tmp_path, "frontier", "stubborn"), begin(jobs, tmp_path, "release", "stubborn")
+    jobs.end()
+    assert sweep.process.wait(30) == -signal.SIGKILL
+    assert release.state == "running" and not release.cancelled
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     folder = tmp_path_factory.mktemp("busy")

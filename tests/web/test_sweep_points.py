@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 import sfumato as sf
-from sfumato.web.pages.frontier import _earlier, _release_names, _start_columns
+from sfumato.web.asked_sweep import earlier_sweep
+from sfumato.web.pages.candidates import _release_names, _start_columns
 from sfumato.web.sweep_points import finished, latest, stored
 from sfumato.web.workspace import OpenStudy
 from tests.web.messy import write_messy, write_messy_study
@@ -88,7 +89,7 @@ def test_while_a_sweep_runs_what_an_earlier_start_listed_is_not_shown_until_it_l
     began = (tmp_path / "frontier" / "ε + k" / "points" / "latest-sweep").stat().st_mtime
     for state, since, there in (("running", began, 1), ("running", began + 60, 0), ("cancelled", began + 60, 1)):
         opened.cache["frontier since"] = since
-        assert (_earlier(opened, None, SimpleNamespace(state=state)) is not None) == there
+        assert (earlier_sweep(opened, None, SimpleNamespace(state=state)) is not None) == there
 
 
 def test_a_study_that_is_called_like_an_option_is_compared(study):

@@ -1,8 +1,6 @@
 """The workbench as an ASGI application: which address shows which page, and how errors look."""
 
 import mimetypes
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +20,7 @@ from sfumato.web.pages import ROUTES
 from sfumato.web.rendering import page
 from sfumato.web.server.collector import keep_imports, seldom_collected
 from sfumato.web.server.guard import Guard
+from sfumato.web.server.plot_script import plot_script
 from sfumato.web.server.settings import Settings
 from sfumato.web.workspace import Workspace
 
@@ -68,33 +67,13 @@ async def _static(request: Request) -> Response:
     return Response(_read(name), media_type=kind, headers={"cache-control": "private, max-age=3600"})
 
 
-def _vega(_: Request) -> Response:  # in a thread: the first time it takes seconds
-    return Response(_vega_bundle(), media_type=_SCRIPT, headers={"cache-control": "private, max-age=3600"})
+def _vega(_: Request) -> Response:  # in a thread: it may take seconds
+    return Response(plot_script(), media_type=_SCRIPT, headers={"cache-control": "private, max-age=3600"})
 
 
 @cache
 def _read(name: str) -> bytes:
     return stylesheet().encode() if name == _STYLE else (files("sfumato.web") / "static" / name).read_bytes()
-
-
-@cache
-def _vega_bundle() -> bytes:
-    """Vega, Vega-Lite and Vega-Embed with what draws specifications without evaluating text, as one script.
-
-    It takes seconds to put together, during which nothing else of a process runs; so another one does it.
-    """
-    made = subprocess.run([sys.executable, "-c", _BUNDLE], input=_PLOTS.encode(), capture_output=True, check=True)  # noqa: S603 - our own text
-    return made.stdout
-
-
-_BUNDLE = """
-import sys, vl_convert
-sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.stdin.read()).encode())
-"""
-_PLOTS = """
-window.sfumatoEmbed = (place, spec, options) => vegaEmbed(place, spec, { ast: true, actions: false, ...options });
-document.dispatchEvent(new Event("sfumato:plots"));
-"""
 
 
 async def _told(request: Request, error: Exception) -> Response:

@@ -24,6 +24,7 @@ from typing import Any, Final, Literal
 
 from sfumato.errors import InternalError, UsageError
 from sfumato.progress import time_left
+from sfumato.web.session_options import SessionOptions
 
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -164,26 +165,28 @@ class Job:
 class Jobs:
     """The jobs of one workbench."""
 
-    def __init__(self, folder: Path, *, hold: int | None = None) -> None:
+    def __init__(self, folder: Path, *, hold: int | None = None, options: SessionOptions | None = None) -> None:
         self._folder = folder
+        self._options = options or SessionOptions()
         self._hold = () if hold is None else (hold,)  # a file that is open in jobs, too, while they run
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()  # pages are made in threads
 
     def start(self, kind: str, arguments: Sequence[str], *, cwd: Path, study: str | None = None) -> Job:
-        """Run `sfumato ARGUMENTS --json` in a folder."""
+        """Run `sfumato ARGUMENTS --json` in a folder, with the options of the session."""
         with self._lock:
-            return self._start(kind, arguments, cwd, study)
+            return self._start(kind, self._options.applied(arguments), cwd, study)
 
     def start_anew(self, kind: str, arguments: Sequence[str], *, cwd: Path, study: str) -> Job:
         """The same for a result that is shown once: a job of that kind that runs is this one, or is cancelled."""
         with self._lock:
+            asked = self._options.applied(arguments)
             for job in list(self._jobs.values()):
                 if (job.study, job.kind) == (study, kind) and job.state == "running" and not job.cancelled:
-                    if job.command[1:] == tuple(arguments):
+                    if job.command[1:] == asked:
                         return job
                     job.cancel()
-            return self._start(kind, arguments, cwd, study)
+            return self._start(kind, asked, cwd, study)
 
     def _start(self, kind: str, arguments: Sequence[str], cwd: Path, study: str | None) -> Job:
         publishes = kind == _PUBLISHING
@@ -253,11 +256,15 @@ class Jobs:
         waited = time.monotonic()
         while any(job.state == "running" for job in ending):
             if time.monotonic() - waited > _PATIENCE:
-                for job in ending:
-                    if job.state == "running":
-                        job.end()
+                self.end()
                 return
             await asyncio.sleep(_LOOK)
+
+    def end(self) -> None:
+        """End at once what publishes nothing and still runs, for a workbench that may not wait. The others go on."""
+        for job in list(self._jobs.values()):
+            if not job.publishes and job.state == "running":
+                job.end()
 
 
 def _remove_after(process: subprocess.Popen[bytes], temporary: Path) -> None:
@@ -269,6 +276,11 @@ def _remove_after(process: subprocess.Popen[bytes], temporary: Path) -> None:
 def path_argument(path: str) -> str:
     """A path, or an address, as an argument of a command: a file that is called `--name` is no option."""
     return f"./{path}" if path.startswith("-") else path
+
+
+def word_argument(word: str) -> tuple[str, ...]:
+    """A word as the last argument of a command: one that begins as an option does comes after `--`."""
+    return ("--", word) if word.startswith("-") else (word,)
 
 
 def _doing_and_left(text: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from sfumato.privacy.models.differential_privacy import membership_advantage, od
 from sfumato.study.budget import parse_epsilon, show
 from sfumato.study.purpose import tailor
 from sfumato.study.study import Study
+from sfumato.web.code_words import CODE, with_code
 from sfumato.web.column_rows import PAGE, columns_of
 from sfumato.web.editing.method_forms import PRIVACY, ReleaseForm
 from sfumato.web.editing.study_document import StudyDocument
@@ -250,14 +251,17 @@ def linked(sentence: str, study: Study | None, columns: Callable[[str], str]) ->
     symbol = sentence[1:2] == " " and sentence[:1] != "a"  # `h is chosen …`: a parameter keeps its case
     said = sentence if symbol else sentence[:1].upper() + sentence[1:]
     if not names or said.startswith("Read as odds"):
-        return Markup("{}").format(said)
-    pattern = re.compile(r"(?<![\w'-])('?)(" + "|".join(re.escape(name) for name in names) + r")\1(?![\w'-])")
+        return with_code(said)
+    pattern = re.compile(r"(?<![\w'`-])(['`]?)(" + "|".join(re.escape(name) for name in names) + r")\1(?![\w'`-])")
+    codes = [match.span() for match in CODE.finditer(said)]  # a name within code is part of that
     found, place = Markup(""), 0
     listed = min((at for mark in (": ", ", for ") if (at := said.find(mark)) >= 0), default=len(said))
     for match in pattern.finditer(said):
         if not match[1] and match.start() < listed:  # a word of ours that is also the name of a column
             continue
-        found += Markup("{}").format(said[place : match.start()])
+        if any(start < match.start() and match.end() < end for start, end in codes):
+            continue
+        found += with_code(said[place : match.start()])
         found += Markup('<a href="{}"><code>{}</code></a>').format(columns(match[2]), match[2])
         place = match.end()
-    return found + Markup("{}").format(said[place:])
+    return found + with_code(said[place:])

@@ -13,6 +13,7 @@ from sfumato.errors import SfumatoError, UsageError
 from sfumato.look import symbols
 from sfumato.study.budget import show
 from sfumato.study.study import Study
+from sfumato.web.code_words import with_code
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.open_points import open_points
 from sfumato.web.server.guard import REQUEST_TOKEN
@@ -45,6 +46,7 @@ def _environment() -> Environment:
     found.filters["rounded_up"] = rounded_up
     found.filters["exact"] = lambda number: "" if number is None else show(number)
     found.filters["sentence"] = lambda text: f"{sentence(text)}."
+    found.filters["coded"] = with_code
     found.globals["icon"] = icon
     found.globals["symbols"] = Markup(symbols())  # noqa: S704 - a file of ours
     found.globals["steps"] = STEPS
@@ -106,7 +108,7 @@ def shell(opened: OpenStudy, step: str, command: str | None = None, *, entry: Se
         "problem": problem,
         "budget": budget_of(opened, declared, problem),
         "points": open_points(opened, problem),
-        "command": command or shown_command("check", path_argument(opened.path.name)),
+        "command": command or study_command(opened, "check", path_argument(opened.path.name)),
         "shown": document.around(*entry),
         "unsaved": False,
     }
@@ -119,6 +121,11 @@ def shown_command(*arguments: str) -> str:
     "sfumato plan 'my study.yaml' dp"
     """
     return shlex.join(["sfumato", *arguments])
+
+
+def study_command(opened: OpenStudy, *arguments: str) -> str:
+    """A command as the pages of a study run it: with the options of the session."""
+    return shown_command(*opened.options.applied(arguments))
 
 
 def known_job(request: Request, name: str | None) -> Job | None:

@@ -18,6 +18,7 @@ BASELINE: Final = "baseline"
 FAILED: Final = "failed"
 _ENDS: Final = f"{NOTHING}, everything published"  # what the legend calls the baselines
 _OBLIQUE: Final = "M-.7,-.7L.7,.7M-.7,.7L.7,-.7"  # a cross for the two baselines
+_ROOM: Final = 10  # pixels between the outermost points and the edge, which would cut them
 SHAPES: Final = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
 
@@ -184,7 +185,12 @@ def plot(found: Sequence[Candidate], x: str, y: str, *, log: bool, series: Seque
     ]
     along, up = axis_of(x), axis_of(y)
     encoding = {
-        "x": {"field": "x", "type": "quantitative", "title": _title(along), "scale": _scale(rows, "x", log=log)},
+        "x": {
+            "field": "x",
+            "type": "quantitative",
+            "title": _title(along).rsplit(", ", 1),
+            "scale": _scale(rows, "x", log=log),
+        },
         "y": {"field": "y", "type": "quantitative", "title": _title(up), "scale": _scale(rows, "y", log=log)},
     }
     domain = [*series, _ENDS]
@@ -234,11 +240,11 @@ def _title(axis: Axis) -> str:
 
 def _scale(rows: Sequence[Mapping[str, Any]], which: str, *, log: bool) -> dict[str, Any]:
     if not log:
-        return {"zero": False}
+        return {"zero": False, "nice": False, "padding": _ROOM}
     positive = [row[which] for row in rows if row[which] > 0]
     if positive and len(positive) == len(rows):
-        return {"type": "log"}
-    return {"type": "symlog", "constant": min(positive, default=1.0)}
+        return {"type": "log", "padding": _ROOM}
+    return {"type": "symlog", "constant": min(positive, default=1.0), "padding": _ROOM}
 
 
 def _end(point: Point, measure: str, which: str) -> float:

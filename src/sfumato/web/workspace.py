@@ -20,6 +20,7 @@ from sfumato.web.jobs import Job, Jobs, path_argument
 from sfumato.web.server.opened_folders import OpenedFolders
 from sfumato.web.server.private_folder import PrivateFolder
 from sfumato.web.server.settings import Settings
+from sfumato.web.session_options import SessionOptions
 
 _AT_ONCE: Final = 1 << 20  # bytes of an upload that are written at once
 _LEFT_FREE: Final = 1 << 29  # bytes of the disk that uploads leave to others
@@ -32,6 +33,7 @@ class OpenStudy:
 
     key: str
     path: Path
+    options: SessionOptions = field(default_factory=SessionOptions)
     described: Job | None = None
     cache: dict[str, Any] = field(default_factory=dict)  # what pages computed for one version of the file
     editing: threading.Lock = field(default_factory=threading.Lock, repr=False)  # edits of pages go one after another
@@ -55,7 +57,8 @@ class Workspace:
         self.opened = OpenedFolders(settings.folders)
         self._folder = PrivateFolder()
         self.private = self._folder.path
-        self.jobs = Jobs(self.private, hold=self._folder.handle)
+        self.options = SessionOptions(settings.memory_limit)
+        self.jobs = Jobs(self.private, hold=self._folder.handle, options=self.options)
         self.readers = BundleReaders(temporary=self.private)
         self._lock = threading.Lock()  # pages are made in threads
         self._studies: dict[str, OpenStudy] = {}
@@ -85,7 +88,7 @@ class Workspace:
         key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
         with self._lock:
             if key not in self._studies:
-                self._studies[key] = OpenStudy(key, path)
+                self._studies[key] = OpenStudy(key, path, self.options)
             return self._studies[key]
 
     def study(self, key: str) -> OpenStudy:

@@ -63,3 +63,29 @@ def test_an_edit_of_a_tree_or_study_that_changed_elsewhere_is_refused(bench):
     form = {"attribute": "education", "revision": revision, "do": "sort"}
     assert client.post(f"{place}/edit", {**form, "revision": int(revision) + 1})[1].count("SF-USAGE-471") == 1
     assert client.post(f"{place}/edit", {**form, "attribute": "sex"})[1].count("SF-USAGE-478") == 1
+
+
+def test_an_attribute_keeps_its_address_when_another_comes_before_it_or_goes(bench):
+    workbench, client, key = bench
+    file = workbench.folder / "study.yaml"
+    before = file.read_text()
+    numbers = dict(re.findall(rf'href="/s/{key}/taxonomies/(\d+)">(\w+)', client.get(f"/s/{key}/taxonomies")[1]))
+    parts = ("", "/children?node=0&from=0", "/taxonomy.csv")
+
+    def found(number):
+        return [client.get(f"/s/{key}/taxonomies/{number}{part}")[1] for part in parts]
+
+    shown = {number: found(number) for number, name in numbers.items() if name in {"education", "sex", "occupation"}}
+    assert len(shown) == 3
+    try:
+        for more in ("  region: {role: quasi_identifier, values: [north, south]}\n  age:", "  age:"):
+            text = before.replace("  age:", more, 1)
+            file.write_text(text if "region" in text else re.sub(r"  age: .*\n", "", text))
+            for number, parts_shown in shown.items():
+                pages = found(number)
+                assert pages[1:] == parts_shown[1:]
+                assert f'<span class="mono">{numbers[number]}</span>' in pages[0]
+        gone = next(number for number, name in numbers.items() if name == "age")
+        assert "SF-USAGE-477" in client.get(f"/s/{key}/taxonomies/{gone}")[1]
+    finally:
+        file.write_text(before)

@@ -119,6 +119,7 @@ def test_what_would_not_work_is_refused_before_it_is_announced(tmp_path, tls):
     refused("SF-USAGE-927", tmp_path, host="no such host.invalid", **both)
     refused("SF-USAGE-926", tmp_path, certificate=certificate, key=certificate)
     refused("SF-USAGE-926", tmp_path, certificate=tmp_path / "none.pem", key=key)
+    refused("SF-USAGE-077", tmp_path, memory_limit="plenty")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -30,6 +30,13 @@ def serve(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     certificate: Annotated[Path | None, typer.Option("--certificate", help="The certificate for TLS (PEM).")] = None,
     key: Annotated[Path | None, typer.Option("--key", help="The key of the certificate (PEM).")] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-limit",
+            help="The memory limit of the commands that pages run, such as 2GB; the start page can change it.",
+        ),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")] = False,
     json: Json = False,
 ) -> None:
@@ -67,5 +74,6 @@ def serve(  # noqa: PLR0913, PLR0917 - an option each
         certificate=certificate,
         key=key,
         ready=ready,
+        memory_limit=memory_limit,
         begin=None if study is None else study.resolve(),
     )

@@ -195,6 +195,11 @@ def _connect(folder: Path, limits: Limits) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def refuse_unusable(limits: Limits) -> None:
+    """Stop where no table can be opened within these limits."""
+    DuckSession(limits=limits).close()
+
+
 @contextlib.contextmanager
 def kept_open(session: DuckSession) -> Iterator[DuckSession]:
     """A session that stays open for the source made with it, and is closed if making it fails."""

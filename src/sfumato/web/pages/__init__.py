@@ -5,6 +5,8 @@ from typing import Final
 from starlette.routing import Route
 
 from sfumato.web.pages import (
+    candidates,
+    column_checks,
     columns,
     frontier,
     jobs,
@@ -15,7 +17,9 @@ from sfumato.web.pages import (
     release,
     risk,
     start,
+    study_fields,
     taxonomies,
+    taxonomy_rules,
     tour,
 )
 
@@ -23,10 +27,14 @@ ROUTES: Final[list[Route]] = [
     *start.ROUTES,
     *jobs.ROUTES,
     *columns.ROUTES,
+    *column_checks.ROUTES,
+    *study_fields.ROUTES,
     *taxonomies.ROUTES,
+    *taxonomy_rules.ROUTES,
     *plan.ROUTES,
     *purposes.ROUTES,
     *frontier.ROUTES,
+    *candidates.ROUTES,
     *release.ROUTES,
     *ledger.ROUTES,
     *receiver.ROUTES,

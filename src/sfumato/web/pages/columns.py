@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from secrets import token_hex
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -11,13 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.errors import StudyError, UsageError
+from sfumato.web.checked_table import collect_check, last_check
 from sfumato.web.column_rows import LEFT_OUT, PAGE, ROLES, SHOWS, Columns, Row, columns_of
 from sfumato.web.editing.column_entry import (
     NUMBER_FORMAT,
     declare,
     declare_all,
     declared_entry,
-    draft_study,
     entry_of_form,
     listed_values,
     proposed_entry,
@@ -26,12 +25,11 @@ from sfumato.web.editing.column_entry import (
 )
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.handling import posted
-from sfumato.web.jobs import Job, path_argument
 from sfumato.web.rendering import open_study, page, shell, workspace
+from sfumato.web.study_card import privacy_values, unconfirmed_format
 from sfumato.web.workspace import OpenStudy
 
 _STEP: Final = "columns"
-_MOST_PERSONS: Final = 500  # columns that are offered as the one that names a person
 _POLICIES: Final = (("error", "stop with an error"), ("suppress", "suppress the record"), ("keep", "keep"))
 
 
@@ -39,7 +37,7 @@ def show(request: Request) -> Response:
     """The whole page."""
     opened = open_study(request)
     _describe_at_first(request, opened)
-    return page(request, "columns.html", **_shown(opened, find=request.query_params.get("find", "")))
+    return page(request, "columns.html", **shown_values(opened, find=request.query_params.get("find", "")))
 
 
 def _describe_at_first(request: Request, opened: OpenStudy) -> None:
@@ -52,11 +50,13 @@ def _describe_at_first(request: Request, opened: OpenStudy) -> None:
         workspace(request).describe(opened, named)
 
 
-def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int = 0, **more: Any) -> dict[str, Any]:
+def shown_values(
+    opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int = 0, **more: Any
+) -> dict[str, Any]:
     """What the page and its parts show."""
-    _collect_check(opened)
+    collect_check(opened)
     found = columns_of(opened)
-    job, looked_at = _last_check(opened) or (None, "")
+    job, looked_at = last_check(opened) or (None, "")
     around = shell(opened, _STEP)
     counts = found.counts(find)
     matching = found.matching(find, filtered)
@@ -82,8 +82,8 @@ def _shown(opened: OpenStudy, *, find: str = "", filtered: str = "all", at: int 
         "check": job,
         "check_version": looked_at,
         "checked": opened.cache.get("checked"),
-        "privacy": _privacy(found),
-        "written": _unconfirmed_format(found),
+        "privacy": privacy_values(found),
+        "written": unconfirmed_format(found),
         **more,
     }
 
@@ -106,51 +106,14 @@ def _summary(found: Columns) -> dict[str, int]:
     }
 
 
-_FIELDS: Final = {  # of the card of the study: those that are changed together
-    "name of the study": ("name",),
-    "total budget": ("budget",),
-    "privacy unit": ("person", "at_most"),
-}
-
-
-def _study_fields(found: Columns) -> dict[str, Any]:
-    """What the card of the study edits."""
-    privacy = found.fields.get("privacy")
-    privacy = privacy if isinstance(privacy, Mapping) else {}
-    unit = privacy.get("unit")
-    person = unit if isinstance(unit, Mapping) else {}
-    return {
-        "name": found.fields.get("name") or "",
-        "person": person.get("person") or "",
-        "at_most": person.get("at_most") or "",
-        "budget": privacy.get("budget") or "",
-    }
-
-
-def _privacy(found: Columns) -> dict[str, Any]:
-    fields, proposed = _study_fields(found), (found.described or {}).get("person")
-    persons = [
-        row.name
-        for row in found.rows[:_MOST_PERSONS]
-        if row.name != fields["person"] and row.entry is None and (row.role == "identifier" or row.name == proposed)
-    ]
-    return {**fields, "proposed": proposed if proposed and not fields["person"] else None, "persons": persons}
-
-
-def _unconfirmed_format(found: Columns) -> dict[str, Any]:
-    """How the records suggest that the file is written, where the study does not say it."""
-    source = found.fields.get("source")
-    declared = source if isinstance(source, Mapping) else {}
-    return {k: v for k, v in ((found.described or {}).get("written") or {}).items() if k not in declared}
-
-
 @posted
 def rows(request: Request, form: FormData) -> Response:
     """The rows that a filter leaves, a page of them."""
-    return page(request, "column_table.html", swapped=True, **_shown(open_study(request), **_filter(form)))
+    return page(request, "column_table.html", swapped=True, **shown_values(open_study(request), **filter_of(form)))
 
 
-def _filter(form: FormData) -> dict[str, Any]:
+def filter_of(form: FormData) -> dict[str, Any]:
+    """What of the columns the page shows."""
     at = str(form.get("page") or "0")
     wanted = str(form.get("show") or "all")
     return {
@@ -163,11 +126,12 @@ def _filter(form: FormData) -> dict[str, Any]:
 def panel(request: Request) -> Response:
     """One column, to edit."""
     opened = open_study(request)
-    row = _row(columns_of(opened), request)
+    row = row_of(columns_of(opened), request)
     return page(request, "column_opened.html", swapped=True, **_panel(opened, row))
 
 
-def _row(found: Columns, request: Request) -> Row:
+def row_of(found: Columns, request: Request) -> Row:
+    """The column that the address names."""
     row = found.get(request.path_params["number"])
     if row is None:
         raise UsageError("there is no such column", "reload the page", code="SF-USAGE-433")
@@ -220,7 +184,7 @@ def _plain_type(kind: str) -> str:
     return kind if kind in ("integer", "number", "date") else "category"
 
 
-def _edited(
+def edited(
     request: Request,
     form: FormData,
     edit: Callable[[StudyDocument, Columns], StudyDocument],
@@ -234,7 +198,7 @@ def _edited(
         after = edit(before, columns_of(opened))
         if after.text != before.text:
             save_checked(after, before)
-    values = _shown(opened, swapped=True, **_filter(form), **more)
+    values = shown_values(opened, swapped=True, **filter_of(form), **more)
     found: Columns = values["columns"]
     changed = None if row is None else found.get(row)
     single = {} if changed is None else {"changed": changed, "panel": form.get("panel"), **_panel(opened, changed)}
@@ -247,14 +211,14 @@ def confirm(request: Request, form: FormData) -> Response:
     number = request.path_params["number"]
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        row = _as_shown(_row(found, request), form)
+        row = _as_shown(row_of(found, request), form)
         role = str(form.get("role") or row.role or "")
         if role == "none":
             _leave_out(open_study(request), [row])
             return declare(document, row, None)
         return declare(document, row, with_role(row, _known(role)))
 
-    return _edited(request, form, edit, number)
+    return edited(request, form, edit, number)
 
 
 def _leave_out(opened: OpenStudy, rows: list[Row]) -> None:
@@ -273,11 +237,11 @@ def save(request: Request, form: FormData) -> Response:
     """Declare a column as the panel says."""
 
     def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        row = _as_shown(_row(found, request), form, always=True)
+        row = _as_shown(row_of(found, request), form, always=True)
         entry = entry_of_form(row, form)
         return document if entry is None and row.entry is None else declare(document, row, entry)
 
-    return _edited(request, form, edit, request.path_params["number"])
+    return edited(request, form, edit, request.path_params["number"])
 
 
 @posted
@@ -292,7 +256,7 @@ def bulk(request: Request, form: FormData) -> Response:
                 code="SF-STUDY-832",
             )
         picked = {int(str(one)) for one in form.getlist("pick") if str(one).isdecimal()}
-        wanted = _filter(form)
+        wanted = filter_of(form)
         matching = found.matching(wanted["find"], wanted["filtered"])
         chosen = matching if form.get("all") else [row for row in found.rows if row.number in picked]
         if not chosen:
@@ -313,146 +277,7 @@ def bulk(request: Request, form: FormData) -> Response:
                 values.append((row, entry))
         return declare_all(document, values)
 
-    return _edited(request, form, edit, untick=True)
-
-
-@posted
-def study_fields(request: Request, form: FormData) -> Response:
-    """The name of the study, the privacy unit and the total budget."""
-
-    def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        now = {name: str(value) for name, value in _study_fields(found).items()}
-        name, budget, person, at_most = (
-            str(form.get(f) or "").strip() for f in ("name", "budget", "person", "at_most")
-        )
-        if _typed("name of the study", form, now) and name:
-            document = document.set("name", value=name)
-        if _typed("privacy unit", form, now) and (person or now["person"]):
-            document = document.set("privacy", "unit", value=_unit(person, at_most))
-        if _typed("total budget", form, now):
-            number = int(budget) if budget.isdecimal() else budget
-            document = (
-                document.set("privacy", "budget", value=number) if budget else document.remove("privacy", "budget")
-            )
-        return document
-
-    return _edited(request, form, edit, study_saved=True)
-
-
-def _typed(what: str, form: FormData, now: Mapping[str, str]) -> bool:
-    """Whether the owner changed a field: it differs from what the page showed of it, which is sent as ``was_NAME``.
-
-    The others stay as the file has them now, whoever declared them meanwhile: a page of yesterday takes no budget away.
-    """
-    names = _FIELDS[what]
-    declared = [now[name] for name in names]
-    wanted = [str(form.get(name, now[name])).strip() for name in names]
-    shown = [str(form.get(f"was_{name}", now[name])) for name in names]
-    if wanted in (shown, declared):
-        return False
-    if declared != shown:
-        raise StudyError(
-            f"the {what} was changed by another page or program",
-            "reload this page, and make the change again",
-            code="SF-STUDY-833",
-        )
-    return True
-
-
-def _unit(person: str, at_most: str) -> object:
-    if not person:
-        return "record"
-    if not at_most.isdecimal() or int(at_most) < 1:
-        raise UsageError(
-            "the most records of a person is no whole number above 0", "write one, such as 3", code="SF-USAGE-436"
-        )
-    return {"person": person, "at_most": int(at_most)}
-
-
-@posted
-def confirm_format(request: Request, form: FormData) -> Response:
-    """Declare how the file is written, as the records suggest."""
-
-    def edit(document: StudyDocument, found: Columns) -> StudyDocument:
-        source = found.fields.get("source")
-        declared = dict(source) if isinstance(source, Mapping) else {"path": source}
-        written = {k: "tab" if v == "\t" else v for k, v in _unconfirmed_format(found).items()}
-        return document.set("source", value={**declared, **written})
-
-    return _edited(request, form, edit)
-
-
-@posted
-def check(request: Request, form: FormData) -> Response:
-    """Compare the table with the study, as a job."""
-    opened = open_study(request)
-    with opened.editing:
-        document = opened.document()
-        job, looked_at = _last_check(opened) or (None, "")
-        running = job is not None and job.state == "running"
-        if not running or looked_at != document.version:  # another page may have asked already
-            if job is not None and running:
-                job.cancel()
-            job = workspace(request).jobs.start(
-                "check", ["check", path_argument(opened.path.name)], cwd=opened.path.parent, study=opened.key
-            )
-            opened.cache["check"] = job, document.version
-    return page(request, "column_messages.html", **_shown(opened, **_filter(form)))
-
-
-@posted
-def messages(request: Request, form: FormData) -> Response:
-    """What the last check found, and the parts that it changes: the rest of the page stays, with what is ticked."""
-    wanted = _filter(form)
-    name = "columns_changed.html" if wanted["filtered"] == "invalid" else "columns_checked.html"
-    return page(request, name, changed=None, **_shown(open_study(request), swapped=True, **wanted))
-
-
-def _last_check(opened: OpenStudy) -> tuple[Job, str] | None:
-    """The job that compared the table with the study last, and the state of the file that it looked at."""
-    found: tuple[Job, str] | None = opened.cache.get("check")
-    return found
-
-
-def _collect_check(opened: OpenStudy) -> None:
-    """Keep what a check found once it has ended; values that the study declares an error make it end with code 4."""
-    job, looked_at = _last_check(opened) or (None, "")
-    if job is None or job.state == "running" or opened.cache.get("collected") == job.id:
-        return
-    reports = job.result
-    if isinstance(reports, list):
-        opened.cache["checked"] = {"version": looked_at, "reports": reports, "id": job.id}
-    opened.cache["collected"] = job.id
-
-
-@posted
-def outside(request: Request, form: FormData) -> Response:
-    """Count what would fall outside of the domain as it stands in the form, as a job."""
-    opened = open_study(request)
-    found = columns_of(opened)
-    row = _row(found, request)
-    # The domain is what counts: a column that no role was chosen for yet has one, too.
-    entry = entry_of_form(row, form if form.get("role") else FormData([*form.multi_items(), ("role", "insensitive")]))
-    if entry is None or entry["role"] == "identifier":
-        raise UsageError("without a domain nothing is outside of it", "choose another role", code="SF-USAGE-437")
-    folder = workspace(request).private / "drafts"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = draft_study(found.fields, row, entry, base=opened.path.parent, path=folder / f"{token_hex(8)}.yaml")
-    job = workspace(request).jobs.start_anew(
-        f"outside {row.number}", ["check", str(path)], cwd=opened.path.parent, study=opened.key
-    )
-    return page(request, "column_outside.html", study=opened, row=row, job=job, report=None)
-
-
-def outside_found(request: Request) -> Response:
-    """What that job counted."""
-    opened = open_study(request)
-    job = workspace(request).jobs.get(request.path_params["job"])
-    reports = job.result
-    report = reports[0] if isinstance(reports, list) and reports else None
-    return page(
-        request, "column_outside.html", study=opened, row=_row(columns_of(opened), request), job=job, report=report
-    )
+    return edited(request, form, edit, untick=True)
 
 
 @posted
@@ -462,36 +287,30 @@ def describe_again(request: Request, form: FormData) -> Response:
     opened.described = None
     _describe_at_first(request, opened)
     if form.get("page") is None:  # no columns are listed yet
-        return page(request, "columns_body.html", **_shown(opened))
-    return page(request, "columns_described.html", **_shown(opened, swapped=True, **_filter(form)))
+        return page(request, "columns_body.html", **shown_values(opened))
+    return page(request, "columns_described.html", **shown_values(opened, swapped=True, **filter_of(form)))
 
 
 def body(request: Request) -> Response:
     """The page's content once the table is described, where there was none before."""
-    return page(request, "columns_body.html", **_shown(open_study(request)))
+    return page(request, "columns_body.html", **shown_values(open_study(request)))
 
 
 @posted
 def described(request: Request, form: FormData) -> Response:
     """The parts of the page that a description changes, where it lists columns already: an open panel stays."""
-    return page(request, "columns_described.html", **_shown(open_study(request), swapped=True, **_filter(form)))
+    return page(request, "columns_described.html", **shown_values(open_study(request), swapped=True, **filter_of(form)))
 
 
-_HERE: Final = "/s/{study}/columns"
+HERE: Final = "/s/{study}/columns"
 ROUTES: Final = [
-    Route(_HERE, show),
-    Route(f"{_HERE}/body", body),
-    Route(f"{_HERE}/described", described, methods=["POST"]),
-    Route(f"{_HERE}/describe", describe_again, methods=["POST"]),
-    Route(f"{_HERE}/rows", rows, methods=["POST"]),
-    Route(f"{_HERE}/bulk", bulk, methods=["POST"]),
-    Route(f"{_HERE}/study", study_fields, methods=["POST"]),
-    Route(f"{_HERE}/format", confirm_format, methods=["POST"]),
-    Route(f"{_HERE}/check", check, methods=["POST"]),
-    Route(f"{_HERE}/messages", messages, methods=["POST"]),
-    Route(f"{_HERE}/{{number:int}}", panel),
-    Route(f"{_HERE}/{{number:int}}", save, methods=["POST"]),
-    Route(f"{_HERE}/{{number:int}}/role", confirm, methods=["POST"]),
-    Route(f"{_HERE}/{{number:int}}/outside", outside, methods=["POST"]),
-    Route(f"{_HERE}/{{number:int}}/outside/{{job}}", outside_found),
+    Route(HERE, show),
+    Route(f"{HERE}/body", body),
+    Route(f"{HERE}/described", described, methods=["POST"]),
+    Route(f"{HERE}/describe", describe_again, methods=["POST"]),
+    Route(f"{HERE}/rows", rows, methods=["POST"]),
+    Route(f"{HERE}/bulk", bulk, methods=["POST"]),
+    Route(f"{HERE}/{{number:int}}", panel),
+    Route(f"{HERE}/{{number:int}}", save, methods=["POST"]),
+    Route(f"{HERE}/{{number:int}}/role", confirm, methods=["POST"]),
 ]

@@ -1,16 +1,12 @@
 """The frontier: many drafts, measured and compared, and the choice among them."""
 
-import re
 import time
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Mapping
 from json import dumps
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote
 
-from markupsafe import Markup
 from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -18,37 +14,28 @@ from starlette.routing import Route
 
 from sfumato.errors import SfumatoError, UsageError
 from sfumato.evaluate.measures import MEASURES
-from sfumato.file_names import checked_file_name, is_file_name
-from sfumato.frontier import NO_BETTER, WHY_NO_BETTER, Point, default_sweep, sweep_from_settings
+from sfumato.file_names import checked_file_name
+from sfumato.frontier import NO_BETTER, WHY_NO_BETTER, default_sweep, sweep_from_settings
 from sfumato.methods import METHODS
 from sfumato.study.study import Study
-from sfumato.web.compared_columns import columns_of
+from sfumato.web.asked_sweep import DEFAULT, REPEATS, X, Y, asked_of, earlier_sweep, points_of, sweep_job, sweep_names
 from sfumato.web.editing.method_forms import read_yaml
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
-from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.rendering import fragment, load, open_study, page, shell, study_command, workspace
 from sfumato.web.sweep_points import (
     BASELINE,
-    Candidate,
     StoredSweep,
     candidates,
-    finished,
-    latest,
     plot,
     series_of,
-    stored,
 )
 from sfumato.web.workspace import OpenStudy
 from sfumato.workflow.sweeping.stored_points import digest
 
-_X, _Y = "ploss", "uloss"
-_DEFAULT: Final = "default"  # the sweep that follows from the roles
-_REPEATS: Final = 5
 _MOST_SHOWN: Final = 500
 _NEW: Final = "page"
 _STARTING: Final = Lock()  # two tabs that start at once: the second sees the job of the first
-_LONGEST: Final = 40  # characters of the name of a release that a candidate gives
-_LETTERS: Final = str.maketrans({"ε": "e", "δ": "delta", "α": "alpha", "β": "beta", "′": ""})
 
 
 def show(request: Request) -> Response:
@@ -57,10 +44,10 @@ def show(request: Request) -> Response:
     declared, problem = load(opened)
     if declared is None or not declared.attributes:
         return page(request, "frontier_empty.html", **shell(opened, "frontier"), error=problem)
-    job = _job(request, opened)
-    earlier = _earlier(opened, declared, job)
-    asked = _asked(opened, earlier)
-    named = request.query_params.get("sweep") or asked["sweep"] or next(iter(declared.sweeps), _DEFAULT)
+    job = sweep_job(request, opened)
+    earlier = earlier_sweep(opened, declared, job)
+    asked = asked_of(opened, earlier)
+    named = request.query_params.get("sweep") or asked["sweep"] or next(iter(declared.sweeps), DEFAULT)
     return page(
         request,
         "frontier.html",
@@ -70,7 +57,7 @@ def show(request: Request) -> Response:
             command=_command(opened, asked if job else {**asked, "sweep": named}),
             entry=("sweeps", named),
         ),
-        sweeps=_sweeps(declared),
+        sweeps=sweep_names(declared),
         sweep=named,
         grids=_grids(opened, declared, named, asked["purpose"] or None),
         methods=[name for name in METHODS if not name.startswith("_")],
@@ -78,7 +65,7 @@ def show(request: Request) -> Response:
         measures=[(name, MEASURES[name].title, MEASURES[name].kind) for name in MEASURES],
         asked=asked,
         job=job,
-        editable=named if named != _DEFAULT else _NEW,
+        editable=named if named != DEFAULT else _NEW,
         **_shown(opened, job, earlier, request.query_params),
     )
 
@@ -86,8 +73,8 @@ def show(request: Request) -> Response:
 def points(request: Request) -> Response:
     """The plot and the table, as far as the sweep is."""
     opened = open_study(request)
-    job = _job(request, opened)
-    earlier = _earlier(opened, load(opened)[0], job)
+    job = sweep_job(request, opened)
+    earlier = earlier_sweep(opened, load(opened)[0], job)
     return HTMLResponse(
         fragment("frontier_points.html", study=opened, job=job, **_shown(opened, job, earlier, request.query_params))
     )
@@ -131,13 +118,13 @@ def start(request: Request, form: FormData) -> Response:
     asked = {
         "sweep": _named("the sweep", form),
         "purpose": _named("the purpose", form),
-        "x": _known(_text(form, "x") or _X),
-        "y": _known(_text(form, "y") or _Y),
+        "x": _known(_text(form, "x") or X),
+        "y": _known(_text(form, "y") or Y),
         "measures": [_known(str(name)) for name in form.getlist("measure")],
-        "repeats": _whole(_text(form, "repeats") or str(_REPEATS)),
+        "repeats": _whole(_text(form, "repeats") or str(REPEATS)),
     }
     with _STARTING:
-        job = _job(request, opened)
+        job = sweep_job(request, opened)
         if job is not None and job.state == "running":
             raise UsageError("a sweep is running already", "wait for it, or cancel it", code="SF-USAGE-467")
         since = time.time()
@@ -146,172 +133,23 @@ def start(request: Request, form: FormData) -> Response:
     return go(f"/s/{opened.key}/frontier")
 
 
-@posted
-def compare(request: Request, form: FormData) -> Response:
-    """Two candidates side by side."""
-    opened = open_study(request)
-    every = _by_name(request, opened)
-    chosen = [every[str(name)] for name in form.getlist("candidate") if str(name) in every]
-    if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
-        raise UsageError(f"{len(chosen)} candidates are chosen", "choose two of them", code="SF-USAGE-468")
-    pair = [Candidate(point, efficient=False) for point in chosen]
-    raw = every.get("everything published")
-    names = list(dict.fromkeys(name for point in chosen for name in (*point.numbers, *point.refused)))
-    columns = _start_columns(request, opened, [point for point in chosen if point.recipe is not None])
-    return HTMLResponse(
-        fragment(
-            "frontier_compare.html",
-            study=opened,
-            pair=pair,
-            raw=None if raw is None else Candidate(raw, efficient=False),
-            names=names,
-            measures=MEASURES,
-            facts=list(dict.fromkeys(name for point in chosen for name in point.facts)),
-            settings=[dumps(one.settings, ensure_ascii=False) for one in pair],
-            columns=columns,
-        )
-    )
-
-
-def _start_columns(request: Request, opened: OpenStudy, chosen: list[Point]) -> Markup | str:
-    """Start to compare them column by column: both are made again, which takes a while."""
-    if len(chosen) != 2:  # noqa: PLR2004 - a comparison has two
-        return ""
-    asked = _asked(opened, _earlier(opened, load(opened)[0], _job(request, opened)))
-    named = [] if asked["sweep"] in ("", _DEFAULT) else ["--sweep", asked["sweep"]]
-    purpose = ["--purpose", asked["purpose"]] if asked["purpose"] else []
-    repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
-    labels = [point.label for point in chosen]
-    arguments = ["evaluate", "compare", path_argument(opened.path.name), *labels, *purpose, *named, *repeats]
-    last = next(iter(workspace(request).jobs.of(opened.key, "compare")), None)
-    if last is not None and last.state == "running":
-        last.cancel()
-    job = workspace(request).jobs.start("compare", arguments, cwd=opened.path.parent, study=opened.key)
-    return fragment("frontier_columns.html", study=opened, job=job)
-
-
-def columns(request: Request) -> Response:
-    """The last comparison of two candidates, column by column, as far as it is."""
-    opened = open_study(request)
-    job = next(iter(workspace(request).jobs.of(opened.key, "compare")), None)
-    if job is None:
-        raise UsageError(
-            "no candidates are compared", "choose two of the table, and press “Compare two”", code="SF-USAGE-661"
-        )
-    found = job.result if job.state == "done" else None
-    return HTMLResponse(
-        fragment(
-            "frontier_columns.html",
-            study=opened,
-            job=job,
-            found=found,
-            columns=[] if found is None else columns_of(found),
-            drawn=_drawn(found),
-            command=shown_command(*job.command[1:]),
-        )
-    )
-
-
-@posted
-def release(request: Request, form: FormData) -> Response:
-    """Declare a candidate as a release of the study, chosen on the raw table, and go to its plan."""
-    opened = open_study(request)
-    every = _by_name(request, opened)
-    point = every.get(_text(form, "candidate"))
-    if point is None or point.recipe is None:
-        raise UsageError("there is no such candidate", "choose one of the table", code="SF-USAGE-469")
-    settings = Candidate(point, efficient=False).settings
-    with opened.editing:  # a second press sees what the first has written
-        document = opened.document()
-        found = document.get("releases")
-        declared = found if isinstance(found, Mapping) else {}
-        name = next(n for n in _release_names(point) if n not in declared)
-        new = document.set("releases", name, value=settings)
-        same = next((n for n, other in declared.items() if other == new.get("releases", name)), None)
-        if same is None:
-            new.study()
-            new.save()
-    return go(f"/s/{opened.key}/plan?release={quote(name if same is None else str(same))}")
-
-
-def _release_names(point: Point) -> Iterator[str]:
-    """Names for a release of a candidate, short and in plain letters: they are typed, and name a folder."""
-    assert point.recipe is not None, "only candidates are released"
-    stem = re.sub(r"[^A-Za-z0-9.]+", "-", point.label.translate(_LETTERS).replace(" = ", "")).strip("-.")
-    stem = stem[:_LONGEST].strip("-.")
-    if not is_file_name(stem):
-        stem = point.recipe.method
-    return (stem if k == 1 else f"{stem}-{k}" for k in count(1))
-
-
-def _drawn(found: Mapping[str, Any] | None) -> int:
-    """How often a random release of a comparison was drawn; 0 if none is random."""
-    most = 1 if found is None else max(int(one["draws"]) for one in found["releases"])
-    return most if most > 1 else 0
-
-
-def _job(request: Request, opened: OpenStudy) -> Job | None:
-    return next(iter(workspace(request).jobs.of(opened.key, "frontier")), None)
-
-
-def _sweeps(declared: Study) -> list[str]:
-    return [*declared.sweeps] or [_DEFAULT]
-
-
-def _earlier(opened: OpenStudy, declared: Study | None, job: Job | None) -> StoredSweep | None:
-    """What the sweep of the page has stored: the one that runs or was stopped, or else the last one before a restart.
-
-    A sweep that runs lists its points once it has read the table; until then, and not longer, there are none.
-    """
-    if job is None:
-        if declared is None:
-            return None
-        return latest(opened.path.parent / "frontier", _sweeps(declared), list(declared.purposes))
-    found = stored(_folder(opened, _asked(opened, None)))
-    if found is not None and job.state == "running" and found.began < opened.cache.get("frontier since", 0.0) - 1:
-        return None
-    return found
-
-
-def _asked(opened: OpenStudy, earlier: StoredSweep | None) -> dict[str, Any]:
-    first = {"sweep": "", "purpose": "", "x": _X, "y": _Y, "measures": [], "repeats": _REPEATS}
-    return {**first, **(earlier.asked if earlier is not None else {}), **opened.cache.get("frontier", {})}
-
-
 def _arguments(opened: OpenStudy, asked: Mapping[str, Any]) -> list[str]:
-    named = [] if asked["sweep"] in ("", _DEFAULT) else ["--sweep", asked["sweep"]]
+    named = [] if asked["sweep"] in ("", DEFAULT) else ["--sweep", asked["sweep"]]
     purpose = ["--purpose", asked["purpose"]] if asked["purpose"] else []
-    axes = [*(["--x", asked["x"]] * (asked["x"] != _X)), *(["--y", asked["y"]] * (asked["y"] != _Y))]
+    axes = [*(["--x", asked["x"]] * (asked["x"] != X)), *(["--y", asked["y"]] * (asked["y"] != Y))]
     more = [part for name in asked["measures"] for part in ("--measure", name)]
-    repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != _REPEATS)
+    repeats = ["--repeats", str(asked["repeats"])] * (asked["repeats"] != REPEATS)
     return ["frontier", path_argument(opened.path.name), *purpose, *named, *axes, *more, *repeats]
 
 
 def _command(opened: OpenStudy, asked: Mapping[str, Any]) -> str:
-    return shown_command(*_arguments(opened, asked))
-
-
-def _folder(opened: OpenStudy, asked: Mapping[str, Any]) -> Path:
-    parts = [asked["sweep"] or _DEFAULT, *([asked["purpose"]] if asked["purpose"] else [])]
-    return opened.path.parent / "frontier" / "-".join(parts)
-
-
-def _points(job: Job | None, earlier: StoredSweep | None) -> list[Point]:
-    """What the sweep gave in the end; while it runs, if it was stopped or before it, what is stored of it."""
-    if job is not None and job.state == "done" and job.result is not None:
-        return finished(job.result)
-    return [] if earlier is None else list(earlier.points)
-
-
-def _by_name(request: Request, opened: OpenStudy) -> dict[str, Point]:
-    job = _job(request, opened)
-    return {one.label: one for one in _points(job, _earlier(opened, load(opened)[0], job))}
+    return study_command(opened, *_arguments(opened, asked))
 
 
 def _shown(opened: OpenStudy, job: Job | None, earlier: StoredSweep | None, query: QueryParams) -> dict[str, Any]:
     """The plot and the table by what the page asks for: axes, scales, methods."""
-    asked = _asked(opened, earlier)
-    found = _points(job, earlier)
+    asked = asked_of(opened, earlier)
+    found = points_of(job, earlier)
     every = series_of(found)
     names = list(dict.fromkeys(name for point in found for name in point.numbers))
     x, y = (one if (one := query.get(name, "")) in names else str(asked[name]) for name in ("x", "y"))
@@ -407,7 +245,4 @@ ROUTES: Final[list[Route]] = [
     Route("/s/{study}/frontier/points", points),
     Route("/s/{study}/frontier/sweep", save_sweep, methods=["POST"]),
     Route("/s/{study}/frontier/start", start, methods=["POST"]),
-    Route("/s/{study}/frontier/compare", compare, methods=["POST"]),
-    Route("/s/{study}/frontier/columns", columns),
-    Route("/s/{study}/frontier/release", release, methods=["POST"]),
 ]

@@ -21,7 +21,7 @@ from sfumato.web.bundles.made_releases import bundle_folders
 from sfumato.web.handling import posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.open_points import planned_releases
-from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.rendering import known_job, load, open_study, page, shell, study_command, workspace
 from sfumato.web.spent_budget import ledger_summary
 from sfumato.web.workspace import OpenStudy
 
@@ -51,7 +51,7 @@ def show(request: Request) -> Response:
 
 
 def _command(opened: OpenStudy) -> str:
-    return shown_command("ledger", path_argument(opened.path.name))
+    return study_command(opened, "ledger", path_argument(opened.path.name))
 
 
 def _values(opened: OpenStudy, declared: Study, summary: LedgerSummary) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from sfumato.web.planning import (
     measured_plot,
     outcome_of,
 )
-from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.rendering import known_job, load, open_study, page, shell, study_command, workspace
 from sfumato.web.workspace import OpenStudy
 
 _FIRST_EPSILON: Final = "0.5"
@@ -154,7 +154,7 @@ def _epsilon(draft: ReleaseForm) -> Fraction:
 
 
 def _command(opened: OpenStudy, name: str) -> str:
-    return shown_command("plan", path_argument(opened.path.name), *([name] if name else []))
+    return study_command(opened, "plan", path_argument(opened.path.name), *([name] if name else []))
 
 
 @posted

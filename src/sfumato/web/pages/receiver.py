@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from shlex import quote
 from typing import Final
 
 from starlette.datastructures import FormData
@@ -14,8 +13,8 @@ from sfumato.errors import SfumatoError, UsageError
 from sfumato.release.bundle.atomic_files import MANIFEST, find_bundle
 from sfumato.release.storage.untrusted import open_regular
 from sfumato.web.handling import go, posted
-from sfumato.web.jobs import Job
-from sfumato.web.rendering import fragment, page, workspace
+from sfumato.web.jobs import Job, path_argument, word_argument
+from sfumato.web.rendering import fragment, page, shown_command, workspace
 from sfumato.web.workspace import Workspace
 
 _MOST_SHOWN: Final = 40_000  # characters of the manifest in the drawer
@@ -57,7 +56,7 @@ def show(request: Request) -> Response:
         columns=view.columns[:_MOST_MARGINALS],
         hidden=max(0, len(view.columns) - _MOST_MARGINALS),
         manifest=text[:_MOST_SHOWN] + ("\n…" if len(text) > _MOST_SHOWN else ""),
-        command=f"sfumato verify {quote(_said(found, path))}",
+        command=_command(found, "verify", _said(found, path)),
     )
 
 
@@ -99,7 +98,7 @@ def query(request: Request, form: FormData) -> Response:
             words=said.words,
             scale=480 / most,
             most=most,
-            command=f"sfumato query {quote(_said(found, path))} {quote(text)}",
+            command=_command(found, "query", _said(found, path), *word_argument(text)),
         )
     )
 
@@ -138,10 +137,14 @@ def _job(found: Workspace, key: str) -> Job | None:
     return next(iter(found.jobs.of(key, "verify")), None)
 
 
+def _command(found: Workspace, *arguments: str) -> str:
+    return shown_command(*found.options.applied(arguments))
+
+
 def _said(found: Workspace, path: Path) -> str:
     """A path as a person would type it."""
     short = os.path.relpath(path, found.home)
-    return "BUNDLE" if short.startswith(os.pardir) else short
+    return "BUNDLE" if short.startswith(os.pardir) else path_argument(short)
 
 
 ROUTES: Final[list[Route]] = [

@@ -25,7 +25,7 @@ from sfumato.web.bundles.made_releases import MadeRelease, entries_of, made_rele
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.planning import budget_bar, columns_link, declared_outcome, linked
-from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, workspace
+from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, study_command, workspace
 from sfumato.web.workspace import OpenStudy
 
 _STARTING: Final = Lock()  # two tabs that confirm at once: the second sees the job of the first
@@ -57,7 +57,7 @@ def show(request: Request) -> Response:
     return page(
         request,
         "release.html",
-        **shell(opened, "release", command=shown_command("release", path_argument(opened.path.name), name)),
+        **shell(opened, "release", command=study_command(opened, "release", path_argument(opened.path.name), name)),
         **_plan_values(opened, declared, name),
         release_name=name,
         releases=list(declared.releases),
@@ -213,7 +213,7 @@ def made(request: Request) -> Response:
     return page(
         request,
         "release_done.html",
-        **shell(opened, "release", command=shown_command("verify", path_argument(place) or "BUNDLE")),
+        **shell(opened, "release", command=study_command(opened, "verify", path_argument(place) or "BUNDLE")),
         **_parts(request, opened, found),
         place=place,
         path="" if found.folder is None else str(found.bundle),

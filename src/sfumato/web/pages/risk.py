@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -18,7 +17,7 @@ from sfumato.release.manifest.read_manifest import parse_manifest
 from sfumato.release.storage.untrusted import read_bounded
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import path_argument
-from sfumato.web.rendering import fragment, load, open_study, page, shell, workspace
+from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, study_command, workspace
 from sfumato.web.workspace import OpenStudy
 
 _MEASURES: Final = (
@@ -37,11 +36,10 @@ def show(request: Request) -> Response:
     if declared is None or not found:
         return page(request, "risk_empty.html", **shell(opened, "risk"), error=problem)
     at = next((key for key in found if key == request.query_params.get("release")), next(iter(found)))
-    name = found[at]["folder"]
     return page(
         request,
         "risk.html",
-        **shell(opened, "risk", command=_command(opened, ["evaluate", "link", f"releases/{name}", "--attributes"])),
+        **shell(opened, "risk", command=study_command(opened, *_link(opened, found[at]))),
         releases=found,
         at=at,
         chosen=found[at],
@@ -61,7 +59,7 @@ def run(request: Request, form: FormData) -> Response:
     if kind == "measures":
         arguments = ["evaluate", "measures", bundle, *file, "--only", ",".join(_MEASURES)]
     elif kind == "link":
-        arguments = ["evaluate", "link", bundle, *file, *(["--attributes"] * found[at]["records"])]
+        arguments = _link(opened, found[at])
     elif kind == "known":
         known = workspace(request).resolve(str(form.get("known") or ""))
         arguments = [
@@ -117,7 +115,7 @@ def _result(request: Request, opened: OpenStudy, kind: str, at: str) -> dict[str
     return {
         "job": job,
         "said": job.result if job.state == "done" else None,
-        "command": " ".join(map(quote, job.command)),
+        "command": shown_command(*job.command[1:]),
     }
 
 
@@ -174,8 +172,10 @@ def _place(form: FormData, name: str, found: Mapping[str, Any]) -> str:
     return key
 
 
-def _command(opened: OpenStudy, arguments: list[str]) -> str:
-    return " ".join(["sfumato", *map(quote, [*arguments, "--against", path_argument(opened.path.name)])])
+def _link(opened: OpenStudy, bundle: Mapping[str, Any]) -> list[str]:
+    """The arguments of linkage; what each attribute adds to it is known of releases of records alone."""
+    more = ["--attributes"] * bundle["records"]
+    return ["evaluate", "link", f"releases/{bundle['folder']}", "--against", path_argument(opened.path.name), *more]
 
 
 ROUTES: Final[list[Route]] = [

@@ -25,7 +25,25 @@ def show(request: Request) -> Response:
     known = {study.path for study in found.studies}
     files = [path for path in sorted(found.home.glob("*.yaml")) if not path.name.endswith(_TAXONOMY)]
     near = [path for path in files if path.resolve() not in known][:_MOST_LISTED]
-    return page(request, "start.html", rows=rows, near=near, home=found.home, most=found.settings.most_uploaded)
+    return page(
+        request,
+        "start.html",
+        rows=rows,
+        near=near,
+        home=found.home,
+        most=found.settings.most_uploaded,
+        memory_limit=found.options.memory_limit,
+        said="",
+    )
+
+
+@posted
+def set_memory_limit(request: Request, form: FormData) -> Response:
+    """The memory limit of the commands that start from now on."""
+    options = workspace(request).options
+    options.set_memory_limit(str(form.get("memory_limit") or ""))
+    said = "Commands that start from now on have this limit." if options.memory_limit else "No limit is set."
+    return page(request, "start_memory.html", memory_limit=options.memory_limit, said=said)
 
 
 def _row(study: OpenStudy) -> dict[str, object]:
@@ -93,6 +111,7 @@ def study_file(request: Request) -> Response:
 
 ROUTES: Final = [
     Route("/", show),
+    Route("/memory-limit", set_memory_limit, methods=["POST"]),
     Route("/open/table", open_table, methods=["POST"]),
     Route("/open/upload", upload, methods=["POST"]),
     Route("/open/study", open_file, methods=["POST"]),

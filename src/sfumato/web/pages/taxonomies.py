@@ -4,13 +4,8 @@ The tree on the page is a draft in memory until it is saved into the study file.
 calendar) is kept as the rule; its preview is made by the code that reads the study file, and so are the levels.
 """
 
-import hashlib
-import shlex
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -22,18 +17,28 @@ from sfumato.domains.domain import Domain
 from sfumato.domains.sets.set_domain import MOST_CHILDREN
 from sfumato.domains.taxonomy.by_rule import CALENDAR
 from sfumato.domains.taxonomy.text import to_csv
-from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import PublishError, SfumatoError, StudyError, UsageError, unwritable
 from sfumato.file_names import file_stem
-from sfumato.study.file import load_taxonomy, study_from_mapping, taxonomy_to_yaml
-from sfumato.study.file.taxonomy_field import RULES, category_taxonomy
+from sfumato.study.file import taxonomy_to_yaml
+from sfumato.study.file.taxonomy_field import RULES
 from sfumato.study.file.taxonomy_file import parse_taxonomy
-from sfumato.study.file.yaml_lines import parse
-from sfumato.web.editing.study_document import StudyDocument
+from sfumato.web.editing.taxonomy_drafts import (
+    REVISIONS,
+    DeclaredAttribute,
+    attribute_of,
+    attributes_of,
+    draft_of,
+    drafts_lock,
+    forget_draft,
+    observed_values,
+    same_attribute,
+)
 from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
 from sfumato.web.editing.whole_files import replace_file
 from sfumato.web.handling import go, posted
-from sfumato.web.rendering import open_study, page, shell
+from sfumato.web.jobs import path_argument, word_argument
+from sfumato.web.level_preview import levels_of
+from sfumato.web.rendering import open_study, page, shell, study_command
 from sfumato.web.workspace import OpenStudy
 
 PAGE: Final = 50
@@ -42,113 +47,24 @@ PAGE: Final = 50
 _OPEN: Final = 60  # nodes of a tree that is shown as a whole
 _INLINE: Final = 30  # nodes of a tree that is written into the study file itself
 _MOST_SHOWN: Final = 2000
-_DRAFTS: Final = "taxonomy drafts"
-_MOST_UNEDITED: Final = 20  # drafts of a study that are kept although they are what its file says
-_REVISIONS: Final = count()  # of all drafts: a page can tell one that was made anew from the one that it shows
-_NUMBERS: Final = ("integer", "number", "date")
-
-
-@dataclass
-class _Draft:
-    """The tree of an attribute while it is edited."""
-
-    history: History
-    saved: EditableTree | None
-    basis: tuple[str, list[str] | None]  # what the study declared when the draft began, or was saved
-    revision: int = field(default_factory=lambda: next(_REVISIONS))
-    said: str = ""
-
-    @property
-    def edited(self) -> bool:
-        """Whether anybody has worked at it."""
-        return bool(self.history.past or self.history.future)
-
-    @property
-    def changed(self) -> bool:
-        """Whether there is anything to save."""
-        return self.saved is None or self.history.tree.nested() != self.saved.nested()
-
-
-@dataclass(frozen=True)
-class _Declared:
-    """An attribute as the study file has it, by its place there."""
-
-    number: int
-    name: str
-    fields: Mapping[str, Any]
-    document: StudyDocument = field(repr=False)
-
-    @property
-    def kind(self) -> str:
-        return str(self.fields.get("type") or "category")
-
-    @property
-    def is_grid(self) -> bool:
-        return self.kind in _NUMBERS
-
-    @property
-    def written(self) -> Any:
-        return self.fields.get("taxonomy")
-
-    @property
-    def rule(self) -> str | None:
-        """The rule that makes its taxonomy, if one does."""
-        if self.written == "flat":
-            return "flat"
-        if isinstance(self.written, Mapping) and len(self.written) == 1:
-            return next((name for name in self.written if name in RULES), None)
-        return None
-
-    @property
-    def values(self) -> list[str] | None:
-        found = self.fields.get("values")
-        return [str(value) for value in found] if isinstance(found, list) else None
-
-    def domain(self, taxonomy: object = ...) -> Domain | None:
-        """The domain as a release would have it, also with another taxonomy in place of the declared one."""
-        fields = {name: value for name, value in self.fields.items() if name != "taxonomy" or taxonomy is ...}
-        if taxonomy is not ... and taxonomy is not None:
-            fields["taxonomy"] = taxonomy
-            if isinstance(taxonomy, Taxonomy):
-                fields.pop("values", None)
-        study = {"name": "preview", "source": "preview.csv", "attributes": {self.name: fields}}
-        return study_from_mapping(study, self.document.path.resolve().parent).attribute(self.name).domain
-
-    def basis(self) -> tuple[str, list[str] | None]:
-        """A name of the declared taxonomy, with the file that it names, and the declared values."""
-        found = [repr(self.written).encode("utf-8", "surrogatepass")]
-        if isinstance(self.written, str):
-            with suppress(OSError, ValueError):
-                found.append((self.document.path.resolve().parent / self.written).read_bytes())
-        return hashlib.sha256(b"\0".join(found)).hexdigest(), self.values
-
-    def tree(self) -> EditableTree | None:
-        """The declared tree without what policies add to it; None where values alone, or nothing, is declared."""
-        if self.written is None:
-            return EditableTree.flat(self.values) if self.values else None
-        base = self.document.path.resolve().parent
-        found = category_taxonomy(self.written, values=self.values, load=lambda name: load_taxonomy(base / name))
-        return EditableTree.of(found)
 
 
 def show_all(request: Request) -> Response:
     """The attributes that have a taxonomy, or can have one."""
     opened = open_study(request)
-    found = [one for one in _attributes(opened) if _fits(one)]
+    found = [one for one in attributes_of(opened) if _fits(one)]
     start = max(_whole(request.query_params.get("from")), 0)
     rows = [_row(one) for one in found[start : start + PAGE]]
-    command = f"sfumato check {opened.path.name}"
     return page(
-        request, "taxonomies.html", **shell(opened, "taxonomies", command=command),
-        rows=rows, start=start, of=len(found), size=PAGE,
-    )  # fmt: skip
+        request, "taxonomies.html", **shell(opened, "taxonomies"), rows=rows, start=start, of=len(found), size=PAGE
+    )
 
 
-def _fits(one: _Declared) -> bool:
+def _fits(one: DeclaredAttribute) -> bool:
     return one.fields.get("role") not in (None, "identifier") and "classes" not in one.fields
 
 
-def _row(one: _Declared) -> dict[str, Any]:
+def _row(one: DeclaredAttribute) -> dict[str, Any]:
     row: dict[str, Any] = {"one": one, "problem": None, "depth": 0, "leaves": 0, "levels": 0, "nodes": 0}
     try:
         domain = one.domain()
@@ -164,15 +80,15 @@ def _row(one: _Declared) -> dict[str, Any]:
 def show(request: Request) -> Response:
     """The taxonomy of one attribute."""
     opened = open_study(request)
-    one = _attribute(opened, request.path_params["number"])
+    one = attribute_of(opened, request.path_params["number"])
     return page(request, "taxonomy.html", **_values(opened, one, frozenset()))
 
 
 def children(request: Request) -> Response:
     """The children of a node from one of them on."""
     opened = open_study(request)
-    one = _attribute(opened, request.path_params["number"])
-    tree = _draft(opened, one).history.tree
+    one = attribute_of(opened, request.path_params["number"])
+    tree = draft_of(opened, one).history.tree
     node, start = _whole(request.query_params.get("node")), _whole(request.query_params.get("from"))
     if node not in tree.labels:
         raise UsageError("the node is no longer there", "reload the page", code="SF-USAGE-470")
@@ -183,16 +99,16 @@ def children(request: Request) -> Response:
 def edit(request: Request, form: FormData) -> Response:
     """One edit of the draft."""
     opened = open_study(request)
-    one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _lock(opened):
-        draft = _draft(opened, one)
+    one = same_attribute(attribute_of(opened, request.path_params["number"]), form)
+    with drafts_lock(opened):
+        draft = draft_of(opened, one)
         if _whole(form.get("revision")) != draft.revision:
             raise UsageError(
                 "the tree was changed on another page", "reload this page, and edit again", code="SF-USAGE-471"
             )
         before = draft.history
-        draft.history = _edited(before, one, form, _observed(opened, one))
-        draft.revision = next(_REVISIONS)
+        draft.history = _edited(before, one, form, observed_values(opened, one))
+        draft.revision = next(REVISIONS)
         draft.said = _SAID.get(str(form.get("do")), "Changed.")
     return page(request, "taxonomy_editor.html", **_values(opened, one, _opened(form)))
 
@@ -204,7 +120,7 @@ _SAID: Final = {
 }  # fmt: skip
 
 
-def _edited(history: History, one: _Declared, form: FormData, observed: Sequence[str]) -> History:  # noqa: C901, PLR0911, PLR0912 - a case each
+def _edited(history: History, one: DeclaredAttribute, form: FormData, observed: Sequence[str]) -> History:  # noqa: C901, PLR0911, PLR0912 - a case each
     tree, do = history.tree, str(form.get("do") or "")
     picked = [_whole(value) for value in form.getlist("pick")]
     label, target = str(form.get("label") or "").strip(), str(form.get("target") or "").strip()
@@ -265,15 +181,15 @@ def _single(picked: Sequence[int]) -> int:
 def take(request: Request, form: FormData) -> Response:
     """Take a tree from a text: nothing is saved, and the edit can be undone."""
     opened = open_study(request)
-    one = _same(_attribute(opened, request.path_params["number"]), form)
+    one = same_attribute(attribute_of(opened, request.path_params["number"]), form)
     text = str(form.get("text") or "")
     nested = form.get("form") == "yaml"
     taxonomy = parse_taxonomy(text, "the pasted taxonomy.yaml" if nested else "the pasted taxonomy.csv")
-    with _lock(opened):
-        draft = _draft(opened, one)
+    with drafts_lock(opened):
+        draft = draft_of(opened, one)
         old, new = set(draft.history.tree.leaves), set(taxonomy.leaves)
         draft.history = draft.history.then(EditableTree.of(taxonomy))
-        draft.revision = next(_REVISIONS)
+        draft.revision = next(REVISIONS)
         draft.said = f"Imported, not saved: {len(new - old):,} values are new, {len(old - new):,} are no longer there."
     return page(request, "taxonomy_editor.html", **_values(opened, one, frozenset()))
 
@@ -281,12 +197,12 @@ def take(request: Request, form: FormData) -> Response:
 def export(request: Request) -> Response:
     """The draft as a file: YAML, or CSV as ARX reads it."""
     opened = open_study(request)
-    one = _attribute(opened, request.path_params["number"])
+    one = attribute_of(opened, request.path_params["number"])
     if one.is_grid:
         domain = one.domain()
         taxonomy = None if domain is None else domain.taxonomy
     else:
-        taxonomy = _draft(opened, one).history.tree.taxonomy()
+        taxonomy = draft_of(opened, one).history.tree.taxonomy()
     if taxonomy is None:
         raise UsageError("the attribute has no taxonomy", "choose a rule first", code="SF-USAGE-475")
     ending = request.path_params["ending"]
@@ -298,64 +214,12 @@ def export(request: Request) -> Response:
 
 
 @posted
-def rule(request: Request, form: FormData) -> Response:
-    """The levels that a rule gives, or, with ``do=use``, the rule in the study file."""
-    opened = open_study(request)
-    one = _same(_attribute(opened, request.path_params["number"]), form)
-    use = form.get("do") == "use"
-    try:
-        written = _rule_of(form)
-        values = (
-            {} if one.values is not None or one.is_grid else {"values": list(_draft(opened, one).history.tree.leaves)}
-        )
-        domain = replace(one, fields={**one.fields, **values}).domain(written)
-    except SfumatoError as error:
-        if use:
-            raise
-        return page(request, "taxonomy_rule.html", levels=[], error=error, nodes=0)
-    if not use:
-        taxonomy = None if domain is None else domain.taxonomy
-        nodes = 0 if taxonomy is None else len(taxonomy.labels)
-        return page(request, "taxonomy_rule.html", levels=_levels(domain), error=None, nodes=nodes)
-    document = one.document
-    if values:
-        document = document.set("attributes", one.name, "values", value=values["values"])
-    place = ("attributes", one.name, "taxonomy")
-    document = document.remove(*place) if written is None else document.set(*place, value=written)
-    _save(opened, one, document)
-    return go(f"/s/{opened.key}/taxonomies/{one.number}")
-
-
-def _rule_of(form: FormData) -> object:
-    """The taxonomy field that a form asks for."""
-    match str(form.get("rule") or ""):
-        case "none":
-            return None
-        case "prefix":
-            return {"prefix": _listed(form.get("lengths"))}
-        case "width":
-            more = {"levels": str(form.get("levels") or "1").strip(), "factor": str(form.get("factor") or "2").strip()}
-            begin = {"from": str(form.get("origin")).strip()} if str(form.get("origin") or "").strip() else {}
-            return {"intervals": {"width": str(form.get("width") or "").strip(), **begin, **more}}
-        case "bounds":
-            levels = [_listed(line) for line in str(form.get("bounds") or "").splitlines() if line.strip()]
-            return {"intervals": {"bounds": levels[0] if len(levels) == 1 else levels}}
-        case "dates":
-            return {"dates": [level for level in CALENDAR if level in form.getlist("calendar")]}
-    raise UsageError("no rule is chosen", "choose one", code="SF-USAGE-476")
-
-
-def _listed(text: object) -> list[str]:
-    return str(text or "").replace(";", " ").replace(",", " ").split()
-
-
-@posted
 def save(request: Request, form: FormData) -> Response:
     """Write the draft into the study file, or into a file beside it."""
     opened = open_study(request)
-    one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _lock(opened):
-        draft = _draft(opened, one)
+    one = same_attribute(attribute_of(opened, request.path_params["number"]), form)
+    with drafts_lock(opened):
+        draft = draft_of(opened, one)
         if draft.basis[0] != one.basis()[0]:  # other values are among the checks
             raise StudyError(
                 f"the taxonomy of '{one.name}' was changed by another page or program",
@@ -382,14 +246,14 @@ def save(request: Request, form: FormData) -> Response:
             _write(opened, one, name, taxonomy_to_yaml(taxonomy))
         else:
             document = document.set(*place, value=tree.nested())
-        _save(opened, one, document, keep=True)
+        document.save()
         draft.saved, draft.said = tree, f"Saved in {opened.path.name}."
-        draft.basis = _attribute(opened, one.number).basis()
-        draft.revision = next(_REVISIONS)
+        draft.basis = attribute_of(opened, one.number).basis()
+        draft.revision = next(REVISIONS)
     return go(f"/s/{opened.key}/taxonomies/{one.number}")
 
 
-def _file_of(opened: OpenStudy, one: _Declared) -> str:
+def _file_of(opened: OpenStudy, one: DeclaredAttribute) -> str:
     """The file that the study names already, if it is ours to write; else a new one beside the study."""
     if isinstance(one.written, str) and one.written.endswith(".taxonomy.yaml") and "/" not in one.written:
         return one.written
@@ -399,7 +263,7 @@ def _file_of(opened: OpenStudy, one: _Declared) -> str:
     return name
 
 
-def _write(opened: OpenStudy, one: _Declared, name: str, text: str) -> None:
+def _write(opened: OpenStudy, one: DeclaredAttribute, name: str, text: str) -> None:
     path = opened.path.parent / name
     mine = one.written == name
     try:
@@ -416,27 +280,21 @@ def _write(opened: OpenStudy, one: _Declared, name: str, text: str) -> None:
         raise unwritable(path, error) from None
 
 
-def _save(opened: OpenStudy, one: _Declared, document: StudyDocument, *, keep: bool = False) -> None:
-    document.save()
-    if not keep:
-        _drafts(opened).pop(one.name, None)
-
-
 @posted
 def discard(request: Request, form: FormData) -> Response:
     """Go back to the tree of the study file."""
     opened = open_study(request)
-    one = _same(_attribute(opened, request.path_params["number"]), form)
-    with _lock(opened):
-        _drafts(opened).pop(one.name, None)
+    one = same_attribute(attribute_of(opened, request.path_params["number"]), form)
+    with drafts_lock(opened):
+        forget_draft(opened, one)
     return go(f"/s/{opened.key}/taxonomies/{one.number}")
 
 
 # What a page shows.
 
 
-def _values(opened: OpenStudy, one: _Declared, open_nodes: frozenset[tuple[int, int]]) -> dict[str, Any]:
-    command = f"sfumato taxonomy show {opened.path.name} {_shell_word(one.name)}"
+def _values(opened: OpenStudy, one: DeclaredAttribute, open_nodes: frozenset[tuple[int, int]]) -> dict[str, Any]:
+    command = study_command(opened, "taxonomy", "show", path_argument(opened.path.name), *word_argument(one.name))
     shared = {
         **shell(opened, "taxonomies", command=command),
         "one": one,
@@ -446,18 +304,21 @@ def _values(opened: OpenStudy, one: _Declared, open_nodes: frozenset[tuple[int, 
     }
     if one.is_grid:
         domain, problem = _domain(one)
-        return {**shared, "levels": _levels(domain), "tree_error": problem, "draft": None}
-    draft = _draft(opened, one)
+        return {**shared, "levels": levels_of(domain), "tree_error": problem, "draft": None}
+    draft = draft_of(opened, one)
     tree = draft.history.tree
     wanted = dict(open_nodes)
     if not wanted:
         wanted = dict.fromkeys(tree.below if len(tree.labels) <= _OPEN else (ROOT,), PAGE)
     found = findings(
-        tree, values=one.values, observed=_observed(opened, one), widest=MOST_CHILDREN if one.kind == "set" else None
+        tree,
+        values=one.values,
+        observed=observed_values(opened, one),
+        widest=MOST_CHILDREN if one.kind == "set" else None,
     )
     levels, problem = [], None
     try:
-        levels = _levels(one.domain(tree.taxonomy()))
+        levels = levels_of(one.domain(tree.taxonomy()))
     except SfumatoError as error:
         problem = error
     return {
@@ -479,28 +340,11 @@ def _blocked(found: Sequence[Finding]) -> bool:
     return any(one.kind == "problem" and one.fix not in ("add", "declare") for one in found)
 
 
-def _domain(one: _Declared) -> tuple[Domain | None, SfumatoError | None]:
+def _domain(one: DeclaredAttribute) -> tuple[Domain | None, SfumatoError | None]:
     try:
         return one.domain(), None
     except SfumatoError as error:
         return None, error
-
-
-def _levels(domain: Domain | None) -> list[dict[str, Any]]:
-    """Each level as full-domain recoding counts them: what its first record would show, and how many values it has."""
-    from sfumato.methods.full_domain.lattice import ladder_over  # noqa: PLC0415 - it imports the methods
-
-    if domain is None or domain.taxonomy is None:
-        return []
-    ladder = ladder_over("preview", domain.taxonomy)
-    top = len(ladder.cuts) - 1
-    rows = []
-    for step, (cut, level) in enumerate(zip(ladder.cuts, ladder.levels, strict=True)):
-        ends = (*cut.starts[1:4], domain.taxonomy.size)
-        names = [domain.label(a, b) for a, b in zip(cut.starts[:3], ends, strict=False)]
-        said = "exact" if step == 0 and set(domain.taxonomy.widths) == {1} else "narrowest" if step == 0 else ""
-        rows.append({"level": level, "said": "root" if step == top else said, "names": names, "count": len(cut)})
-    return rows
 
 
 def _node(tree: EditableTree, node: int, wanted: Mapping[int, int]) -> dict[str, Any]:
@@ -530,73 +374,9 @@ def _opened(form: FormData) -> frozenset[tuple[int, int]]:
     return frozenset((_whole(node), _whole(count)) for node, _, count in pairs)
 
 
-def _observed(opened: OpenStudy, one: _Declared) -> tuple[str, ...]:
-    """The values of the table, for the owner's eyes; nothing while they are not known, or where codes are split."""
-    profile = opened.profile
-    if profile is None or one.is_grid or one.kind == "set":
-        return ()
-    found = next((column for column in profile.get("columns", ()) if column.get("name") == one.name), None)
-    return tuple(str(value) for value in (found or {}).get("values") or ())
-
-
-def _drafts(opened: OpenStudy) -> dict[str, _Draft]:
-    found: dict[str, _Draft] = opened.cache.setdefault(_DRAFTS, {})
-    return found
-
-
-def _draft(opened: OpenStudy, one: _Declared) -> _Draft:
-    """The draft of an attribute; one without edits follows the study file."""
-    with _lock(opened):
-        drafts = _drafts(opened)
-        draft = drafts.get(one.name)
-        if draft is None or not draft.edited:
-            declared, basis = one.tree(), one.basis()
-            tree = declared or EditableTree.flat([])
-            if draft is None or draft.basis != basis:
-                draft = drafts[one.name] = _Draft(History(tree), declared, basis)
-            unedited = [name for name, other in drafts.items() if not other.edited and name != one.name]
-            for name in unedited[: max(len(unedited) - _MOST_UNEDITED, 0)]:
-                del drafts[name]
-        return draft
-
-
-def _lock(opened: OpenStudy) -> threading.RLock:
-    """Drafts of one study are changed one after another; those of another study need not wait."""
-    found: threading.RLock = opened.cache.setdefault("taxonomy lock", threading.RLock())
-    return found
-
-
-def _attributes(opened: OpenStudy) -> list[_Declared]:
-    document = opened.document()
-    tree, _ = parse(document.text, document.path.name)
-    found = tree.get("attributes") if isinstance(tree, Mapping) else None
-    if not isinstance(found, Mapping):
-        return []
-    pairs = ((n, name, fields) for n, (name, fields) in enumerate(found.items()))
-    return [_Declared(n, str(name), fields, document) for n, name, fields in pairs if isinstance(fields, Mapping)]
-
-
-def _attribute(opened: OpenStudy, number: int) -> _Declared:
-    found = next((one for one in _attributes(opened) if one.number == number), None)
-    if found is None:
-        raise UsageError("the study has no such attribute", "go back to the list", code="SF-USAGE-477")
-    return found
-
-
-def _same(one: _Declared, form: FormData) -> _Declared:
-    """The attribute, if it still is the one that the page was made for."""
-    if form.get("attribute") != one.name:
-        raise UsageError("the study file was changed since the page was loaded", "reload the page", code="SF-USAGE-478")
-    return one
-
-
 def _whole(text: object) -> int:
     found = str(text or "0")
     return int(found) if found.isascii() and found.isdigit() and len(found) < 10 else -1  # noqa: PLR2004 - digits
-
-
-def _shell_word(name: str) -> str:
-    return shlex.quote(name)
 
 
 ROUTES: Final = [
@@ -606,7 +386,6 @@ ROUTES: Final = [
     Route("/s/{study}/taxonomies/{number:int}/edit", edit, methods=["POST"]),
     Route("/s/{study}/taxonomies/{number:int}/import", take, methods=["POST"]),
     Route("/s/{study}/taxonomies/{number:int}/taxonomy.{ending}", export),
-    Route("/s/{study}/taxonomies/{number:int}/rule", rule, methods=["POST"]),
     Route("/s/{study}/taxonomies/{number:int}/save", save, methods=["POST"]),
     Route("/s/{study}/taxonomies/{number:int}/discard", discard, methods=["POST"]),
 ]

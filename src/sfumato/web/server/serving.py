@@ -2,24 +2,30 @@
 
 import ipaddress
 import re
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import uvicorn
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
+from sfumato.web.jobs import Jobs
 from sfumato.web.server.peer import AT_ONCE, OwnUser
 from sfumato.web.server.settings import Settings, in_address, is_every_address
+from sfumato.web.session_options import SessionOptions
 
 FIRST_PORT: Final = 8765
 _NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _QUEUE: Final = 1024  # connections that wait to be accepted
 
 
-def serve(
+def serve(  # noqa: PLR0913 - an option each
     folders: tuple[Path, ...],
     *,
     host: str = "127.0.0.1",
@@ -28,9 +34,12 @@ def serve(
     key: Path | None = None,
     names: tuple[str, ...] = (),
     begin: Path | None = None,
+    memory_limit: str | None = None,
     ready: Callable[[str, Path], None],
 ) -> None:
     """Serve until interrupted. ``begin`` is a study to open, ``names`` are those by which browsers may open the pages.
+
+    ``memory_limit`` is that of the commands that pages start, until it is changed on the start page.
 
     ``ready`` gets the address with the start token, and a page that leads there, which its owner alone may open: what a
     browser is started with can be read by every user of the machine.
@@ -55,10 +64,12 @@ def serve(
         )
     for name in names:
         _refuse_no_name(name)
+    options = SessionOptions()
+    options.set_memory_limit(memory_limit or "")
     with _listen(host, port) as listening:
         settings = Settings(
             folders=folders, begin=begin, host=host, names=names, port=listening.getsockname()[1],
-            tls=certificate is not None,
+            tls=certificate is not None, memory_limit=options.memory_limit,
         )  # fmt: skip
         _serve(settings, listening, certificate, key, ready)
 
@@ -101,17 +112,52 @@ def _serve(
             code="SF-USAGE-926",
         ) from None
     ready(settings.address, _opener(app.workspace.private, settings.address))
-    _Server(config).run(sockets=[listening])
+    try:
+        _Server(config, app.workspace.jobs).run(sockets=[listening])
+    finally:
+        app.workspace.jobs.end()  # whatever broke off the end of the application
 
 
 class _Server(uvicorn.Server):
-    """A server whose queue is longer than what it accepts at once: beyond a full queue the system loses connections."""
+    """A server that ends in one way, however it is asked to, and whose queue is long.
+
+    Its queue is longer than what it accepts at once: beyond a full queue the system loses connections.
+    """
+
+    def __init__(self, config: uvicorn.Config, jobs: Jobs) -> None:
+        super().__init__(config)
+        self._jobs = jobs
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and then lengthen the queue: asyncio accepts as many at once as it was told the queue is long."""
         await super().startup(sockets)
         for one in sockets or []:
             one.listen(_QUEUE)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end. Who presses Ctrl-C again does not wait for jobs to clean up."""
+        if self.should_exit and sig == signal.SIGINT:
+            self._jobs.end()
+        super().handle_exit(sig, frame)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the end of the terminal (SIGHUP) as what asks the server to end; one that is ignored (`nohup`) stays so.
+
+        A shell and the system may both send it, one after the other: as an interrupt of the whole command, the second
+        broke off the end that the first had begun, and jobs stayed. It is raised again after the server has ended, as
+        the others are: the exit code tells what ended the command.
+        """
+        with super().capture_signals():
+            main = threading.current_thread() is threading.main_thread()
+            if not main or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+                yield
+                return
+            before = signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, before)
 
 
 def _opener(folder: Path, address: str) -> Path:

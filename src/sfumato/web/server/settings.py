@@ -28,6 +28,7 @@ class Settings:
     port: int = 8765
     tls: bool = False
     most_uploaded: int = MOST_UPLOADED
+    memory_limit: str | None = None  # of commands, until the owner sets another
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     request_token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
