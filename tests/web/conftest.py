@@ -37,7 +37,7 @@ def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
         process = subprocess.Popen(
             [sys.executable, *program, "serve", *more, "--no-browser", "--json"],
             cwd=folder, stdout=said, stderr=wrong,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # not the folder it works in
         )  # fmt: skip
     try:
         for _ in range(600):

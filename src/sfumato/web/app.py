@@ -83,7 +83,8 @@ def _vega_bundle() -> bytes:
 
     It takes seconds to put together, during which nothing else of a process runs; so another one does it.
     """
-    made = subprocess.run([sys.executable, "-c", _BUNDLE], input=_PLOTS.encode(), capture_output=True, check=True)  # noqa: S603 - our own text
+    command = [sys.executable, "-P", "-c", _BUNDLE]
+    made = subprocess.run(command, input=_PLOTS.encode(), capture_output=True, check=True)  # noqa: S603 - our own text
     return made.stdout
 
 
