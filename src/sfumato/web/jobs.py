@@ -26,7 +26,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, Literal
 
-from sfumato.errors import InternalError, UsageError
+from sfumato.errors import InternalError, StoppedError, UsageError
 from sfumato.progress import time_left
 
 State = Literal["running", "done", "failed", "cancelled"]
@@ -100,6 +100,12 @@ class Job:
             if "problem" in found:
                 return found
         return InternalError(f"the command ended with exit code {self.process.poll()}").as_json()
+
+    @property
+    def stopped(self) -> str:
+        """What a cancelled command said of what it leaves; a release may have been published a moment before."""
+        said = self.error
+        return str(said["problem"]) if str(said["code"]).startswith(StoppedError.prefix) else ""
 
     @property
     def warnings(self) -> list[str]:
