@@ -397,7 +397,7 @@ def _known(name: str) -> str:
 
 
 def _whole(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1_000:  # noqa: PLR2004 - as the command line has it
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1_000:  # noqa: PLR2004 - as the command line has it
         raise UsageError("the number of draws is not from 1 to 1,000", "type such a number", code="SF-USAGE-492")
     return int(text)
 
