@@ -178,14 +178,14 @@ def test_a_bundle_of_somebody_else_is_not_taken_for_that_of_the_entry(tmp_path, 
 def test_tables_in_an_engine_stay_once_their_bundle_has_its_name(tmp_path):
     done = []
     engine = SimpleNamespace(commit=lambda: done.append("commit"), withdraw=lambda: done.append("withdraw"))
-    (tmp_path / "partial").mkdir()
-    with pytest.raises(KeyboardInterrupt), write._committed(engine, tmp_path / "partial", ["records"]):
-        (tmp_path / "partial").rename(tmp_path / "bundle")
-        raise KeyboardInterrupt
+
+    def stopped(partial):
+        with pytest.raises(KeyboardInterrupt), write._committed(engine, partial, ["records"]):
+            raise KeyboardInterrupt
+
+    stopped(tmp_path / "renamed meanwhile")
     assert done == ["commit"]
-    (tmp_path / "partial").mkdir()
-    with pytest.raises(KeyboardInterrupt), write._committed(engine, tmp_path / "partial", ["records"]):
-        raise KeyboardInterrupt
+    stopped(tmp_path)  # which is still there
     assert done == ["commit", "commit", "withdraw"]
 
 

@@ -130,6 +130,22 @@ class Workspace:
             break
         return self.open_study(path)
 
+    def begin_study(self, source: str, *, name: str) -> OpenStudy:
+        """A new study for a table that is described from now on; if that is refused, no file of it stays."""
+        study = self.new_study(source, name=name)
+        try:
+            self.describe(study, source)
+        except BaseException:
+            self.close_study(study)
+            study.path.unlink(missing_ok=True)
+            raise
+        return study
+
+    def close_study(self, study: OpenStudy) -> None:
+        """Let go of a study; its file stays."""
+        with self._lock:
+            self._studies.pop(study.key, None)
+
     def open_bundle(self, path: Path) -> str:
         """The key of a bundle by its folder."""
         key = hashlib.sha256(str(path).encode()).hexdigest()[:12]

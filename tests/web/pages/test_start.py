@@ -4,7 +4,11 @@ import os
 import signal
 
 import pytest
+from starlette.testclient import TestClient
 
+from sfumato.web import jobs
+from sfumato.web.app import make_app
+from sfumato.web.server.settings import Settings
 from tests.web.conftest import serving
 from tests.web.http_client import Client
 from tests.web.stopped_process import children, wait_until
@@ -61,3 +65,23 @@ def test_the_ninth_job_at_a_time_is_refused_and_a_sweep_is_not_taken_for_started
     finally:
         for child in stopped:
             os.kill(child, signal.SIGCONT)
+
+
+def test_what_is_refused_while_too_many_jobs_run_leaves_no_file(tmp_path, monkeypatch):
+    """Neither a study that nobody opened, nor the copy of a table that was dropped."""
+    monkeypatch.setattr(jobs, "_MOST", 0)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    settings = Settings(folders=(tmp_path,), port=8765, token="start", session="session", request_token="page")
+    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765") as client:
+        client.cookies.set("sfumato-8765", "session")
+        ours = {"x-sfumato-token": "page", "x-file-name": "dropped.csv"}
+        for path, more in (
+            ("/open/table", {"data": {"path": "t.csv"}}),
+            ("/open/upload", {"content": b"a,b\n1,2\n"}),
+            ("/tour", {}),
+        ):
+            answer = client.post(path, headers=ours, **more)
+            assert answer.status_code == 422 and "SF-USAGE-410" in answer.text
+        workspace = client.app.workspace
+        assert workspace.studies == [] and [one.name for one in tmp_path.iterdir()] == ["t.csv"]
+        assert not [one for one in workspace.private.rglob("*") if one.is_file() and one.name != ".lock"]

@@ -105,7 +105,7 @@ def save_sweep(request: Request, form: FormData) -> Response:
         if not str(method):
             continue
         found = read_yaml("{" + text.strip().removeprefix("{").removesuffix("}") + "}", f"the grid of '{method}'") or {}
-        if not isinstance(found, Mapping):
+        if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
             raise UsageError(
                 f"the grid of '{method}' is not a list of parameters",
                 "write such as k: [2, 5, 10]",

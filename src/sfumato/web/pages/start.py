@@ -1,9 +1,11 @@
 """The start page: open a table, a study or a bundle."""
 
+import shutil
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
@@ -49,8 +51,7 @@ def open_table(request: Request, form: FormData) -> Response:
     if "://" not in named:
         paths_of(found.home, source)  # a path with a slip is refused before a study is written for it
     name = "study" if "://" in named else Path(source).name.split(".")[0].replace("*", "")
-    study = found.new_study(source, name=name or "study")
-    found.describe(study, source)
+    study = found.begin_study(source, name=name or "study")
     return go(f"/s/{study.key}/columns")
 
 
@@ -63,8 +64,11 @@ async def upload(request: Request) -> Response:
         request.stream(),
         stated=int(length) if length.isdecimal() else None,
     )
-    study = found.new_study(str(path), name=path.name.split(".")[0])
-    found.describe(study, str(path))
+    try:
+        study = await run_in_threadpool(found.begin_study, str(path), name=path.name.split(".")[0])
+    except BaseException:  # whoever is refused has no copy of their table lying about
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise
     return Response(status_code=201, headers={"location": f"/s/{study.key}/columns"})
 
 
