@@ -1,6 +1,7 @@
 """What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 import threading
@@ -82,7 +83,7 @@ class Workspace:
         """A study file by its path."""
         if not path.is_file():
             raise UsageError(f"there is no file '{path.name}' there", "check the path", code="SF-USAGE-414")
-        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        key = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
         with self._lock:
             if key not in self._studies:
                 self._studies[key] = OpenStudy(key, path)
@@ -148,7 +149,7 @@ class Workspace:
 
     def open_bundle(self, path: Path) -> str:
         """The key of a bundle by its folder."""
-        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        key = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
         self._bundles[key] = path
         return key
 

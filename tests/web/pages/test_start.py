@@ -2,6 +2,8 @@
 
 import os
 import signal
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -67,13 +69,22 @@ def test_the_ninth_job_at_a_time_is_refused_and_a_sweep_is_not_taken_for_started
             os.kill(child, signal.SIGCONT)
 
 
+@contextmanager
+def page_of(folder, begin=None):
+    """Our own page of a workbench in this process."""
+    settings = Settings(
+        folders=(folder,), begin=begin, port=8765, token="start", session="session", request_token="page"
+    )
+    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765") as found:
+        found.cookies.set("sfumato-8765", "session")
+        yield found
+
+
 def test_what_is_refused_while_too_many_jobs_run_leaves_no_file(tmp_path, monkeypatch):
     """Neither a study that nobody opened, nor the copy of a table that was dropped."""
     monkeypatch.setattr(jobs, "_MOST", 0)
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    settings = Settings(folders=(tmp_path,), port=8765, token="start", session="session", request_token="page")
-    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765") as client:
-        client.cookies.set("sfumato-8765", "session")
+    with page_of(tmp_path) as client:
         ours = {"x-sfumato-token": "page", "x-file-name": "dropped.csv"}
         for path, more in (
             ("/open/table", {"data": {"path": "t.csv"}}),
@@ -85,3 +96,20 @@ def test_what_is_refused_while_too_many_jobs_run_leaves_no_file(tmp_path, monkey
         workspace = client.app.workspace
         assert workspace.studies == [] and [one.name for one in tmp_path.iterdir()] == ["t.csv"]
         assert not [one for one in workspace.private.rglob("*") if one.is_file() and one.name != ".lock"]
+
+
+def test_files_whose_names_are_no_text_keep_no_page_from_answering(tmp_path):
+    """As an old share has them, with names in Latin-1; the study that is open may be one of them."""
+    latin = Path(os.fsdecode(os.fsencode(tmp_path) + b"/Bev\xf6lkerung.yaml"))
+    for path in (latin, tmp_path / "visits.yaml", tmp_path / "a\nb: c.yaml"):
+        path.write_text("name: visits\nsource: t.csv\nattributes: {}\n")
+    with page_of(tmp_path) as client:
+        text = client.get("/").text
+        assert "visits.yaml" in text and "lkerung" not in text
+    for path, named in ((latin, "Bev_lkerung.yaml"), (tmp_path / "a\nb: c.yaml", "a_b_ c.yaml")):
+        with page_of(tmp_path, begin=path) as client:
+            (study,) = client.app.workspace.studies
+            for step in ("", "columns", "plan", "ledger"):
+                assert client.get(f"/s/{study.key}/{step}" if step else "/").status_code == 200
+            answer = client.get(f"/s/{study.key}/study.yaml")
+            assert answer.headers["content-disposition"] == f'attachment; filename="{named}"'

@@ -1,6 +1,7 @@
 """Attacks and risk, for the owner: a published release, attacked as an adversary would."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -137,7 +138,7 @@ def _bundles(opened: OpenStudy) -> dict[str, dict[str, Any]]:
         about = read[stamp] = known[stamp] if stamp in known else _read(place)
         if about is not None:
             name = place.parent.parent.name
-            found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **about}
+            found[hashlib.sha256(os.fsencode(name)).hexdigest()[:12]] = {"folder": name, **about}
     opened.cache["risk manifests"] = read  # of no more bundles than there are
     return found
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.tables.open_table import paths_of
-from sfumato.web.handling import go, posted
+from sfumato.web.handling import attachment, go, posted
 from sfumato.web.rendering import load, page, workspace
 from sfumato.web.workspace import OpenStudy
 
@@ -26,8 +26,16 @@ def show(request: Request) -> Response:
     rows = [_row(study) for study in found.studies]
     known = {study.path for study in found.studies}
     files = [path for path in sorted(found.home.glob("*.yaml")) if not path.name.endswith(_TAXONOMY)]
-    near = [path for path in files if path.resolve() not in known][:_MOST_LISTED]
+    near = [path for path in files if path.resolve() not in known and _can_be_sent(path)][:_MOST_LISTED]
     return page(request, "start.html", rows=rows, near=near, home=found.home, most=found.settings.most_uploaded)
+
+
+def _can_be_sent(path: Path) -> bool:
+    """Whether a page can name a file: a name in an earlier encoding of the system is no text."""
+    try:
+        return bool(str(path).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _row(study: OpenStudy) -> dict[str, object]:
@@ -87,11 +95,8 @@ def open_file(request: Request, form: FormData) -> Response:
 def study_file(request: Request) -> Response:
     """The study file as it is."""
     study = workspace(request).study(request.path_params["study"])
-    named = study.path.name.encode("ascii", "replace").decode().replace('"', "")
     return Response(
-        study.document().text,
-        media_type="application/yaml; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{named}"'},
+        study.document().text, media_type="application/yaml; charset=utf-8", headers=attachment(study.path.name)
     )
 
 

@@ -32,7 +32,7 @@ from sfumato.study.file.yaml_lines import parse
 from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
 from sfumato.web.editing.whole_files import replace_file
-from sfumato.web.handling import go, posted
+from sfumato.web.handling import attachment, go, posted
 from sfumato.web.rendering import open_study, page, shell
 from sfumato.web.workspace import OpenStudy
 
@@ -291,9 +291,8 @@ def export(request: Request) -> Response:
         raise UsageError("the attribute has no taxonomy", "choose a rule first", code="SF-USAGE-475")
     ending = request.path_params["ending"]
     text = to_csv(taxonomy) if ending == "csv" else taxonomy_to_yaml(taxonomy)
-    named = f"{file_stem(one.name)}.taxonomy.{ending}".encode("ascii", "replace").decode().replace('"', "")
     kind = "text/csv" if ending == "csv" else "application/yaml"
-    headers = {"content-disposition": f'attachment; filename="{named}"'}
+    headers = attachment(f"{file_stem(one.name)}.taxonomy.{'csv' if ending == 'csv' else 'yaml'}")
     return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
