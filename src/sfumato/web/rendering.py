@@ -78,11 +78,12 @@ def open_study(request: Request) -> OpenStudy:
 
 def fragment(name: str, **values: Any) -> Markup:
     """A part of a page."""
-    return Markup(_as_text(_ENVIRONMENT.get_template(name).render(**values)))  # noqa: S704 - the template has escaped it
+    text = _as_text(_ENVIRONMENT.get_template(name).render(**values))
+    return Markup(text)  # noqa: S704 - the template has escaped it
 
 
 def _as_text(rendered: str) -> str:
-    """What can be sent: a name of a file in an earlier encoding of the system is no text, and no reason for an error."""
+    """What can be sent: a name of a file that is no text, in an earlier encoding of the system, is shown without it."""
     return rendered.encode(errors="replace").decode()
 
 

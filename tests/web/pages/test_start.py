@@ -1,8 +1,11 @@
 """The start page: a slip in a path writes nothing, and what is listed are studies."""
 
 import os
+import re
+import shlex
 import signal
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -113,3 +116,17 @@ def test_files_whose_names_are_no_text_keep_no_page_from_answering(tmp_path):
                 assert client.get(f"/s/{study.key}/{step}" if step else "/").status_code == 200
             answer = client.get(f"/s/{study.key}/study.yaml")
             assert answer.headers["content-disposition"] == f'attachment; filename="{named}"'
+
+
+@pytest.mark.parametrize("name", ["my study.yaml", "$(touch it).yaml", "-x;y.yaml"])
+def test_commands_to_copy_are_safe_to_paste_whatever_the_file_is_called(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("name: visits\nsource: t.csv\nattributes: {a b: {role: quasi_identifier, values: [x, y]}}\n")
+    given = f"./{name}" if name.startswith("-") else name
+    with page_of(tmp_path, begin=path) as client:
+        (study,) = client.app.workspace.studies
+        for step in ("columns", "taxonomies", "taxonomies/0", "plan", "frontier", "release", "ledger", "risk"):
+            text = client.get(f"/s/{study.key}/{step}").text
+            command = unescape(re.search(r'<code id="drawer-command">(.*?)</code>', text)[1])
+            assert given in shlex.split(command), (step, command)
+            assert shlex.join(shlex.split(command)) == command  # nothing in it means anything to a shell

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from shlex import quote
 from typing import Final
 
 from starlette.datastructures import FormData
@@ -14,8 +13,8 @@ from sfumato.errors import SfumatoError, UsageError
 from sfumato.release.bundle.atomic_files import MANIFEST, find_bundle
 from sfumato.release.storage.untrusted import open_regular
 from sfumato.web.handling import go, posted
-from sfumato.web.jobs import Job
-from sfumato.web.rendering import fragment, page, workspace
+from sfumato.web.jobs import Job, path_argument
+from sfumato.web.rendering import fragment, page, shown_command, workspace
 from sfumato.web.workspace import Workspace
 
 _MOST_SHOWN: Final = 40_000  # characters of the manifest in the drawer
@@ -58,7 +57,7 @@ def show(request: Request) -> Response:
         columns=view.columns[:_MOST_MARGINALS],
         hidden=max(0, len(view.columns) - _MOST_MARGINALS),
         manifest=text[:_MOST_SHOWN] + ("\n…" if len(text) > _MOST_SHOWN else ""),
-        command=f"sfumato verify {quote(_said(found, path))}",
+        command=shown_command("verify", path_argument(_said(found, path))),
     )
 
 
@@ -100,7 +99,7 @@ def query(request: Request, form: FormData) -> Response:
             words=said.words,
             scale=480 / most,
             most=most,
-            command=f"sfumato query {quote(_said(found, path))} {quote(text)}",
+            command=shown_command("query", path_argument(_said(found, path)), text),
         )
     )
 

@@ -5,7 +5,6 @@ calendar) is kept as the rule; its preview is made by the code that reads the st
 """
 
 import hashlib
-import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,8 @@ from sfumato.web.editing.study_document import StudyDocument
 from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
 from sfumato.web.editing.whole_files import replace_file
 from sfumato.web.handling import attachment, go, posted
-from sfumato.web.rendering import open_study, page, shell
+from sfumato.web.jobs import path_argument
+from sfumato.web.rendering import open_study, page, shell, shown_command
 from sfumato.web.workspace import OpenStudy
 
 PAGE: Final = 50
@@ -137,7 +137,7 @@ def show_all(request: Request) -> Response:
     found = [one for one in _attributes(opened) if _fits(one)]
     start = max(_whole(request.query_params.get("from")), 0)
     rows = [_row(one) for one in found[start : start + PAGE]]
-    command = f"sfumato check {opened.path.name}"
+    command = shown_command("check", path_argument(opened.path.name))
     return page(
         request, "taxonomies.html", **shell(opened, "taxonomies", command=command),
         rows=rows, start=start, of=len(found), size=PAGE,
@@ -435,7 +435,7 @@ def discard(request: Request, form: FormData) -> Response:
 
 
 def _values(opened: OpenStudy, one: _Declared, open_nodes: frozenset[tuple[int, int]]) -> dict[str, Any]:
-    command = f"sfumato taxonomy show {opened.path.name} {_shell_word(one.name)}"
+    command = shown_command("taxonomy", "show", path_argument(opened.path.name), one.name)
     shared = {
         **shell(opened, "taxonomies", command=command),
         "one": one,
@@ -592,10 +592,6 @@ def _same(one: _Declared, form: FormData) -> _Declared:
 def _whole(text: object) -> int:
     found = str(text or "0")
     return int(found) if found.isascii() and found.isdigit() and len(found) < 10 else -1  # noqa: PLR2004 - digits
-
-
-def _shell_word(name: str) -> str:
-    return shlex.quote(name)
 
 
 ROUTES: Final = [
