@@ -131,3 +131,19 @@ edge.main = lambda _: os.kill(os.getpid(), signal.SIGHUP)
 edge.program()
 """
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=120).returncode == 0
+
+
+def test_processes_of_a_command_import_nothing_from_the_folder_that_they_work_in(tmp_path):
+    """Those of a sweep are started by a library, as modules: Python would look beside the table first."""
+    (tmp_path / "beside.py").write_text("")
+    script = """
+import subprocess, sys
+from sfumato.cli import program as edge
+edge.main = lambda _: subprocess.run([sys.executable, "-c", "import beside"], check=True, stderr=subprocess.DEVNULL)
+edge.program()
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], cwd=tmp_path, check=False, timeout=120, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    assert done.returncode == 1 and "CalledProcessError" in done.stderr

@@ -39,7 +39,11 @@ def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
         process = subprocess.Popen(
             [sys.executable, *program, "serve", *more, "--no-browser", "--json"],
             cwd=folder, stdout=said, stderr=wrong,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(CACHE)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # not the folder it works in
+                "XDG_CACHE_HOME": str(CACHE),
+            },
         )  # fmt: skip
     try:
         for _ in range(600):

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from tests.web.conftest import serving
 from tests.web.http_client import Client, threads
 from tests.web.stopped_process import children, wait_until
 
+BUNDLE = Path(__file__).parents[1] / "stored" / "manifest-2" / "mondrian"
 HOSTILE = [
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 8273 * 9137 }}", "a' onmouseover='alert(1)",
     "</title><svg onload=alert(1)>", "--json", "${HOME}", "ünïcode",
@@ -216,6 +218,24 @@ def test_names_and_values_that_are_markup_are_text_on_every_page(bench, client):
         assert "75590401" not in text  # an address may have any two digits by chance, hardly these eight
         shown += "&lt;script&gt;alert(1)" in text
     assert shown >= len(steps)
+
+
+def test_no_module_in_the_folder_of_a_table_is_run(tmp_path):
+    """Python looks for modules where it works, which is the folder of a study, or of a bundle that somebody sent."""
+    ran = tmp_path / "ran"
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 20)
+    shutil.copytree(BUNDLE, tmp_path / "received")
+    with serving(tmp_path, program=("-P", "-m", "sfumato")) as found:
+        for name in ("sfumato", "polars", "random", "vl_convert"):
+            text = f"open({str(ran)!r}, 'a').write({name!r})\nraise SystemExit(1)\n"
+            (tmp_path / f"{name}.py").write_text(text)
+        client = Client(found)
+        table = client.ask("POST", "/open/table", "path=t.csv", client.ours).getheader("hx-redirect")
+        bundle = client.ask("POST", "/open/bundle", "bundle=received", client.ours).getheader("hx-redirect")
+        assert client.get("/static/vega/vega.js")[0] == 200 and not ran.exists()
+        wait_until(lambda: ran.exists() or "column-rows" in client.get(table)[1])
+        wait_until(lambda: ran.exists() or "The bundle verifies" in client.get(bundle)[1])
+    assert not ran.exists()
 
 
 def test_what_was_dropped_goes_even_when_the_workbench_is_killed(tmp_path):

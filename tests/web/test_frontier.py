@@ -4,9 +4,13 @@ import re
 
 import pytest
 from ruamel.yaml import YAML
+from starlette.testclient import TestClient
 
+from sfumato.web.app import make_app
+from sfumato.web.server.settings import Settings
 from tests.web.adult_study import make_study
 from tests.web.conftest import opened, serving
+from tests.web.small_study import write_adult
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.error_rate(
@@ -138,3 +142,19 @@ def test_a_wrong_grid_is_refused_before_anything_is_written(page, bench):
     page.get_by_role("button", name="Save sweep").click()
     expect(page.locator("#notices .is-bad")).to_be_visible()
     assert (bench.folder / "study.yaml").read_text() == before
+
+
+@pytest.mark.parametrize(("path", "form", "code"), [
+    ("sweep", {"method": "mondrian", "grid": "5"}, "464"),
+    ("sweep", {"method": "mondrian", "grid": "~"}, "464"),
+    ("start", {"repeats": "²"}, "492"),
+    ("start", {"repeats": "9" * 5_000}, "492"),
+])  # fmt: skip
+def test_what_is_no_grid_and_no_number_is_an_error_in_words(tmp_path, path, form, code):
+    study = write_adult(tmp_path, rows=20)
+    settings = Settings(folders=(tmp_path,), port=8765, token="start", session="session", request_token="page")
+    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765") as client:
+        client.cookies.set("sfumato-8765", "session")
+        key = client.app.workspace.open_study(study).key
+        answer = client.post(f"/s/{key}/frontier/{path}", data=form, headers={"x-sfumato-token": "page"})
+    assert answer.status_code == 422 and f"SF-USAGE-{code}" in answer.text

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sfumato.errors import SourceError, UsageError
+from sfumato.errors import SourceError, UsageError, VerifyError
 from sfumato.web.bundles import unpacking
 from sfumato.web.pages import risk
 from sfumato.web.server.settings import Settings
@@ -55,6 +55,19 @@ def test_a_zip_file_that_would_fill_the_disk_is_refused_and_leaves_nothing(works
     with pytest.raises(SourceError) as caught:
         workspace.unpack(archive)
     assert caught.value.code == "SF-SOURCE-921"
+    assert not list((workspace.private / "bundles").iterdir())
+
+
+def test_a_zip_file_whose_packed_bytes_are_damaged_is_refused_in_words(workspace, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("b/manifest.json", "{}" * 1_000)
+    raw = bytearray((tmp_path / "a.zip").read_bytes())
+    begin = raw.index(b"manifest.json") + len("manifest.json")
+    raw[begin : begin + 4] = b"\xff" * 4
+    (tmp_path / "a.zip").write_bytes(raw)
+    with pytest.raises(VerifyError) as caught:
+        workspace.unpack(tmp_path / "a.zip")
+    assert caught.value.code == "SF-VERIFY-431"
     assert not list((workspace.private / "bundles").iterdir())
 
 

@@ -1,6 +1,8 @@
 """The owner's report is made from a published release and its study, at any time, and takes nothing back."""
 
+import hashlib
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +11,11 @@ import pytest
 import sfumato as sf
 from sfumato import workflow
 from sfumato.errors import SourceError, UsageError
+from sfumato.release.bundle import write
 from sfumato.release.forms.records.rows import Records
 from sfumato.release.partition import SUPPRESSED
 from sfumato.release.release import Release
+from sfumato.release.verify import verify_bundle
 from sfumato.tables import CodedTable, ManyCellsError
 from sfumato.workflow import report as owner_report
 from sfumato.workflow.reading.read_bundle import read_bundle
@@ -131,6 +135,58 @@ def test_an_interrupted_report_says_that_the_release_is_there(tmp_path, monkeypa
         a_study().release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "one")
     (note,) = stopped.value.__notes__
     assert f"published in {tmp_path / 'one' / 'bundle'}" in note and "ε = 1" in note and "sfumato report" in note
+
+
+def test_a_bundle_that_is_out_when_it_is_interrupted_is_entered_as_done(tmp_path, monkeypatch):
+    """The moment after it got its name: it verifies, so the ledger must not say that the release failed."""
+    brought, sync = [], write.sync_folder
+
+    def stops(folder):
+        brought.append(folder)
+        if folder == tmp_path / "one":
+            raise KeyboardInterrupt
+        sync(folder)
+
+    monkeypatch.setattr(write, "sync_folder", stops)
+    study = a_study()
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        study.release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "one")
+    assert len(brought) == 2
+    assert verify_bundle(tmp_path / "one").ok
+    (entry,) = study.ledger.entries("clinic")
+    assert entry.state == "done"
+    assert entry.bundle == hashlib.sha256((tmp_path / "one" / "bundle" / "manifest.json").read_bytes()).hexdigest()
+    assert study.ledger.verify() == ()
+    (note,) = stopped.value.__notes__
+    assert f"published in {tmp_path / 'one' / 'bundle'}" in note and "ε = 1" in note
+
+
+def test_a_bundle_of_somebody_else_is_not_taken_for_that_of_the_entry(tmp_path, monkeypatch):
+    other = a_study().release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "other", report=False)
+
+    def put(*_, **__):
+        shutil.copytree(other.bundle, tmp_path / "one" / "bundle")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "sync_folder", put)
+    study = a_study()
+    with pytest.raises(KeyboardInterrupt):
+        study.release(sf.DiffGen(epsilon=1, h=4), out=tmp_path / "one")
+    assert study.ledger.entries("clinic")[-1].state == "failed"
+
+
+def test_tables_in_an_engine_stay_once_their_bundle_has_its_name(tmp_path):
+    done = []
+    engine = SimpleNamespace(commit=lambda: done.append("commit"), withdraw=lambda: done.append("withdraw"))
+
+    def stopped(partial):
+        with pytest.raises(KeyboardInterrupt), write._committed(engine, partial, ["records"]):
+            raise KeyboardInterrupt
+
+    stopped(tmp_path / "renamed meanwhile")
+    assert done == ["commit"]
+    stopped(tmp_path)  # which is still there
+    assert done == ["commit", "commit", "withdraw"]
 
 
 def test_without_notes_the_bundle_is_enough(tmp_path):

@@ -57,7 +57,11 @@ def program() -> None:
     while the interpreter is taken apart aborts the process (`terminate called without an active exception`, exit code
     134), after the work was done and the answer printed: seen in about one of 30 runs of `query` on a busy machine. So
     everything that is registered to run at exit runs, and threads are waited for, as always; then the process leaves.
+
+    Processes that a command starts, such as those of a sweep, import no module of the folder that they work in: what
+    lies beside a table is not run.
     """
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     ending = _Ending()
     ending.clean_up_when_stopped()
     atexit.register(ending.leave)  # what is registered first runs last

@@ -1,6 +1,8 @@
 """How pages answer: in a thread, since studies, ledgers and tables are files, and nothing may hold up the others."""
 
+import re
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -10,6 +12,7 @@ from starlette.responses import Response
 from sfumato.web.server.guard import MOST_BODY
 
 _MOST_FIELDS = 20_000  # of a form: a grid of thousands of columns
+_ODD: Final = re.compile(r"[^\w .,+=()@-]", re.ASCII)
 
 
 def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Request], Awaitable[Response]]:
@@ -22,6 +25,15 @@ def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Reques
     handle.__name__ = handler.__name__
     handle.__doc__ = handler.__doc__
     return handle
+
+
+def attachment(name: str) -> dict[str, str]:
+    r"""The header by which a browser saves an answer under a name; names of files may hold anything, a header may not.
+
+    >>> attachment('Größe "a b"\n.yaml')
+    {'content-disposition': 'attachment; filename="Gr__e _a b__.yaml"'}
+    """
+    return {"content-disposition": f'attachment; filename="{_ODD.sub("_", name)}"'}
 
 
 def go(address: str) -> Response:

@@ -4,6 +4,10 @@ A crash, a cancelled job, a closed tab or a killed workbench therefore takes not
 as it would in a terminal, and the ledger is its own. What a job writes goes to files in a folder that only the owner
 may open, since it may hold what was computed from raw records. So do the temporary files of the command, which are
 removed when it has ended: one that was killed could not do so. The title and the address of a job hold no value.
+
+A job works in the folder of a study, and files there may be by anybody: an unpacked archive, the folder of a colleague.
+Python, left alone, looks for modules there first, and would run a `polars.py`. It is told not to (`-P`), here and
+wherever the workbench starts it.
 """
 
 import asyncio
@@ -22,7 +26,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, Literal
 
-from sfumato.errors import InternalError, UsageError
+from sfumato.errors import InternalError, StoppedError, UsageError
 from sfumato.progress import time_left
 from sfumato.web.session_options import SessionOptions
 
@@ -97,6 +101,12 @@ class Job:
             if "problem" in found:
                 return found
         return InternalError(f"the command ended with exit code {self.process.poll()}").as_json()
+
+    @property
+    def stopped(self) -> str:
+        """What a cancelled command said of what it leaves; a release may have been published a moment before."""
+        said = self.error
+        return str(said["problem"]) if str(said["code"]).startswith(StoppedError.prefix) else ""
 
     @property
     def warnings(self) -> list[str]:
@@ -205,7 +215,7 @@ class Jobs:
         asked = [*arguments, "--json"]
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             process = subprocess.Popen(  # noqa: S603 - our own command, without a shell
-                [sys.executable, "-m", "sfumato", *asked],
+                [sys.executable, "-P", "-m", "sfumato", *asked],  # no module of the folder that it works in
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,

@@ -80,14 +80,21 @@ def open_study(request: Request) -> OpenStudy:
 
 def fragment(name: str, **values: Any) -> Markup:
     """A part of a page."""
-    return Markup(_ENVIRONMENT.get_template(name).render(**values))  # noqa: S704 - the template has escaped it
+    text = _as_text(_ENVIRONMENT.get_template(name).render(**values))
+    return Markup(text)  # noqa: S704 - the template has escaped it
+
+
+def _as_text(rendered: str) -> str:
+    """What can be sent: a name of a file that is no text, in an earlier encoding of the system, is shown without it."""
+    return rendered.encode(errors="replace").decode()
 
 
 def page(request: Request, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page, or what htmx swaps."""
     settings = workspace(request).settings
     shared = {"request_token": settings.request_token, "token_header": REQUEST_TOKEN, "study": None, "budget": None}
-    return HTMLResponse(_ENVIRONMENT.get_template(name).render({**shared, **values}), status_code=status)
+    text = _ENVIRONMENT.get_template(name).render({**shared, **values})
+    return HTMLResponse(_as_text(text), status_code=status)
 
 
 def study_page(request: Request, name: str, step: str, **values: Any) -> HTMLResponse:

@@ -1,6 +1,7 @@
 """What the owner has opened: studies by short keys, bundles, and tables that were dropped on the page."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 import threading
@@ -85,7 +86,7 @@ class Workspace:
         """A study file by its path."""
         if not path.is_file():
             raise UsageError(f"there is no file '{path.name}' there", "check the path", code="SF-USAGE-414")
-        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        key = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
         with self._lock:
             if key not in self._studies:
                 self._studies[key] = OpenStudy(key, path, self.options)
@@ -133,9 +134,25 @@ class Workspace:
             break
         return self.open_study(path)
 
+    def begin_study(self, source: str, *, name: str) -> OpenStudy:
+        """A new study for a table that is described from now on; if that is refused, no file of it stays."""
+        study = self.new_study(source, name=name)
+        try:
+            self.describe(study, source)
+        except BaseException:
+            self.close_study(study)
+            study.path.unlink(missing_ok=True)
+            raise
+        return study
+
+    def close_study(self, study: OpenStudy) -> None:
+        """Let go of a study; its file stays."""
+        with self._lock:
+            self._studies.pop(study.key, None)
+
     def open_bundle(self, path: Path) -> str:
         """The key of a bundle by its folder."""
-        key = hashlib.sha256(str(path).encode()).hexdigest()[:12]
+        key = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
         self._bundles[key] = path
         return key
 

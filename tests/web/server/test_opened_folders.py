@@ -1,13 +1,22 @@
 """Whatever a page names as a table, a command reads nothing outside of the folders that were opened."""
 
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
 import pytest
 from starlette.testclient import TestClient
 
 from sfumato.errors import UsageError
 from sfumato.web.app import make_app
+from sfumato.web.pages import risk
 from sfumato.web.server.opened_folders import OpenedFolders
 from sfumato.web.server.settings import Settings
+from tests.web.adult_study import make_study
 
+BUNDLE = Path(__file__).parents[2] / "stored" / "manifest-2" / "mondrian"
 SECRET = "name,wage\nSmith,1\n"
 
 
@@ -33,15 +42,23 @@ def opened(tmp_path, monkeypatch):
 @pytest.fixture
 def ask(opened):
     """Open a table as the page does: the status, and the text of the answer."""
-    settings = Settings(folders=(opened,), port=8765, token="start", session="session", request_token="page")
-    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765", follow_redirects=False) as client:
-        client.cookies.set("sfumato-8765", "session")
+    with client(opened) as page:
 
         def answer(field, text):
-            found = client.post("/open/table", data={field: text}, headers={"x-sfumato-token": "page"})
+            found = page.post("/open/table", data={field: text})
             return found.status_code, found.text
 
         yield answer
+
+
+@contextmanager
+def client(folder):
+    """Our own page of a workbench in this process."""
+    settings = Settings(folders=(folder,), port=8765, token="start", session="session", request_token="page")
+    with TestClient(make_app(settings), base_url="http://127.0.0.1:8765", follow_redirects=False) as found:
+        found.cookies.set("sfumato-8765", "session")
+        found.headers["x-sfumato-token"] = "page"
+        yield found
 
 
 @pytest.mark.parametrize(
@@ -93,3 +110,32 @@ def test_a_second_folder_may_hold_what_the_first_may_not(opened, tmp_path):
     assert both.source("~/secret.csv") == "../home/secret.csv"
     with pytest.raises(UsageError):
         OpenedFolders((opened,)).source("alias.csv")
+
+
+def test_a_bundle_behind_a_link_is_not_opened(opened, tmp_path):
+    """A folder that was received may hold a link in place of the folder `bundle`."""
+    shutil.copytree(BUNDLE, tmp_path / "home" / "bundle")
+    (opened / "received").mkdir()
+    (opened / "received" / "bundle").symlink_to(tmp_path / "home" / "bundle")
+    with client(opened) as page:
+        answer = page.post("/open/bundle", data={"bundle": "received"})
+    assert answer.status_code == 422 and "SF-USAGE-413" in answer.text
+
+
+def test_a_file_whose_name_is_an_address_is_a_file_to_the_command(tmp_path):
+    """The path that was checked lies in the folder; the command would take it for a table of a database elsewhere."""
+    folder = tmp_path / "opened"
+    folder.mkdir()
+    study = make_study(folder, "k5", rows=200)
+    secret = tmp_path / "secret.db"
+    with duckdb.connect(str(secret)) as database:
+        database.execute(f"CREATE TABLE t AS SELECT * FROM '{folder / 'adult.parquet'}'")
+    with client(folder) as page:
+        workspace = page.app.workspace
+        key = workspace.open_study(study).key
+        (release,) = risk._bundles(workspace.study(key))
+        named = f"duckdb:/{quote(str(secret), safe='')}?table=t"
+        assert page.post(f"/s/{key}/risk/known", data={"release": release, "known": named}).status_code == 200
+        (job,) = workspace.jobs.of(key)
+        job.process.wait(120)
+        assert job.state == "failed" and job.error["code"] == "SF-SOURCE-034"

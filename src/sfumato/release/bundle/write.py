@@ -1,5 +1,6 @@
 """Writing a bundle: beside its place, read back, checked, and then there in one step."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from sfumato.release.form import FORMS, Form
 from sfumato.release.manifest.compose import ReleaseFacts, build_manifest
 from sfumato.release.page.render_page import PAGE
 from sfumato.release.storage.seal import Json, render
+from sfumato.release.storage.untrusted import parse_json, read_bounded
 from sfumato.release.uniqueness import Uniqueness
 from sfumato.release.verify import inspect
 from sfumato.tables.publishing.destination import Destination
@@ -72,16 +74,31 @@ def write_bundle(
         sync_folder(partial)
         _check(partial, form, content, draft.view.people, destination, memory_limit)
         _refuse_existing(place)
-        with _committed(destination, [table["name"] for table in (stored or {"tables": {}})["tables"].values()]):
+        names = [table["name"] for table in (stored or {"tables": {}})["tables"].values()]
+        with _committed(destination, partial, names):
             partial.rename(place)
     with suppress(OSError):  # the bundle is there: what is left is how soon its name is on the disk
         sync_folder(folder)
     return WrittenBundle(path=place, sha256=sha256, unique=unique)
 
 
+def published_bundle(folder: Path, ledger: str) -> WrittenBundle | None:
+    """The bundle of an entry of the ledger, by its hash, if it has its name: it gets that once it is whole and checked.
+
+    Somebody else may have put a bundle of theirs there; then there is none of this entry.
+    """
+    place = folder / BUNDLE
+    with suppress(OSError, VerifyError):
+        raw = read_bounded(place / MANIFEST)
+        stated = parse_json(raw, MANIFEST)
+        if isinstance(stated, dict) and stated.get("ledger") == ledger:
+            return WrittenBundle(path=place, sha256=hashlib.sha256(raw).hexdigest())
+    return None
+
+
 @contextmanager
-def _committed(destination: Destination | None, names: Sequence[str]) -> Iterator[None]:
-    """Let others see the tables; if the block fails, nobody sees them again."""
+def _committed(destination: Destination | None, partial: Path, names: Sequence[str]) -> Iterator[None]:
+    """Let others see the tables; if the block fails before it renames the bundle, nobody sees them again."""
     if destination is None:
         yield
         return
@@ -89,6 +106,8 @@ def _committed(destination: Destination | None, names: Sequence[str]) -> Iterato
         destination.commit()
         yield
     except BaseException as failure:
+        if not os.path.lexists(partial):  # interrupted right after the bundle got its name: it needs its tables
+            raise
         try:
             destination.withdraw()
         except SfumatoError:

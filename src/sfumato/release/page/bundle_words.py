@@ -89,7 +89,8 @@ class BundleWords:
             return f"{stated['groups']['listed']:,} rows, a group each"
         if "published" in stated.get("records", {}):
             return f"{stated['records']['published']:,} records"
-        return f"{stated['records']['rows']:,} weighted rows of synthetic records, {len(stated['tables']):,} measured tables"
+        rows, tables = stated["records"]["rows"], len(stated["tables"])
+        return f"{rows:,} weighted rows of synthetic records, {tables:,} measured tables"
 
     @property
     def weight(self) -> str | None:

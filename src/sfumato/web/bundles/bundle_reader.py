@@ -91,7 +91,7 @@ class BundleReader:
             self.close()
             self._stamp = stamp
             self._process = subprocess.Popen(  # noqa: S603 - our own module, without a shell
-                [sys.executable, "-m", "sfumato.web.bundles.bundle_worker", str(self.path)],
+                [sys.executable, "-P", "-m", "sfumato.web.bundles.bundle_worker", str(self.path)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
                 env={**os.environ, **({} if self._temporary is None else {"TMPDIR": str(self._temporary)})},
             )  # fmt: skip

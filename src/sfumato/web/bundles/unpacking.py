@@ -4,6 +4,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -41,7 +42,7 @@ def _unpack(archive: Path, target: Path, most: int, left_free: int) -> None:
             left = most
             for name, info in _wanted(opened).items():
                 left = _write(opened, info, target / name, left, left_free)
-    except (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError):
+    except (BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error):
         raise VerifyError("the ZIP file cannot be read", _AGAIN, code="SF-VERIFY-431") from None
 
 

@@ -92,7 +92,7 @@ def save_sweep(request: Request, form: FormData) -> Response:
         if not str(method):
             continue
         found = read_yaml("{" + text.strip().removeprefix("{").removesuffix("}") + "}", f"the grid of '{method}'") or {}
-        if not isinstance(found, Mapping):
+        if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
             raise UsageError(
                 f"the grid of '{method}' is not a list of parameters",
                 "write such as k: [2, 5, 10]",
@@ -235,7 +235,7 @@ def _known(name: str) -> str:
 
 
 def _whole(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1_000:  # noqa: PLR2004 - as the command line has it
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= 1_000:  # noqa: PLR2004 - as the command line has it
         raise UsageError("the number of draws is not from 1 to 1,000", "type such a number", code="SF-USAGE-492")
     return int(text)
 

@@ -28,8 +28,9 @@ def open_bundle(request: Request, form: FormData) -> Response:
     found = workspace(request)
     path = found.resolve(str(form.get("bundle") or ""))
     if path.suffix.lower() == ".zip" and path.is_file():
-        path = found.unpack(path)
-    place = find_bundle(path)
+        place = find_bundle(found.unpack(path))
+    else:
+        place = found.resolve(str(find_bundle(path)))  # the folder `bundle` in it may be a link
     key = found.open_bundle(place)
     found.readers.of(place).view(patience=0)  # it begins
     _verify(found, key)

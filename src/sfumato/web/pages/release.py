@@ -22,7 +22,7 @@ from sfumato.study.purpose import tailor
 from sfumato.study.recipe import recipe_from_study
 from sfumato.study.study import Study
 from sfumato.web.bundles.made_releases import MadeRelease, entries_of, made_release
-from sfumato.web.handling import go, posted
+from sfumato.web.handling import attachment, go, posted
 from sfumato.web.jobs import Job, path_argument
 from sfumato.web.planning import budget_bar, columns_link, declared_outcome, linked
 from sfumato.web.rendering import known_job, load, open_study, page, shell, shown_command, study_command, workspace
@@ -287,11 +287,8 @@ def download(request: Request) -> Response:
         raise UsageError(
             "the bundle is not below the study's releases", "look where it was written", code="SF-USAGE-448"
         )
-    name = found.folder.name.encode("ascii", "replace").decode().replace('"', "").replace("?", "_")
     return StreamingResponse(
-        found.zipped(),
-        media_type="application/zip",
-        headers={"content-disposition": f'attachment; filename="{name}.zip"'},
+        found.zipped(), media_type="application/zip", headers=attachment(f"{found.folder.name}.zip")
     )
 
 

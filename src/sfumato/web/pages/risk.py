@@ -18,6 +18,7 @@ from sfumato.release.storage.untrusted import read_bounded
 from sfumato.web.handling import go, posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.rendering import fragment, load, open_study, page, shell, shown_command, study_command, workspace
+from sfumato.web.server.opened_folders import file_argument
 from sfumato.web.workspace import OpenStudy
 
 _MEASURES: Final = (
@@ -68,12 +69,12 @@ def run(request: Request, form: FormData) -> Response:
             bundle,
             *file,
             "--with",
-            path_argument(os.path.relpath(known, opened.path.parent)),
+            path_argument(file_argument(known, opened.path.parent)),
         ]
     elif kind == "intersect":
         other = f"releases/{found[_place(form, 'other', found)]['folder']}"
         k = str(form.get("k") or "5").strip()
-        if not k.isdigit() or int(k) < 1:
+        if not k.isdecimal() or len(k) > 9 or int(k) < 1:  # noqa: PLR2004 - more than there are people
             raise UsageError("k is not a whole number above 0", "type such as 5", code="SF-USAGE-482")
         arguments = ["evaluate", "intersect", bundle, other, *file, "--k", k]
     else:
@@ -135,7 +136,7 @@ def _bundles(opened: OpenStudy) -> dict[str, dict[str, Any]]:
         about = read[stamp] = known[stamp] if stamp in known else _read(place)
         if about is not None:
             name = place.parent.parent.name
-            found[hashlib.sha256(name.encode()).hexdigest()[:12]] = {"folder": name, **about}
+            found[hashlib.sha256(os.fsencode(name)).hexdigest()[:12]] = {"folder": name, **about}
     opened.cache["risk manifests"] = read  # of no more bundles than there are
     return found
 

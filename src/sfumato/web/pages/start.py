@@ -1,16 +1,18 @@
 """The start page: open a table, a study or a bundle."""
 
+import shutil
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.tables.open_table import paths_of
-from sfumato.web.handling import go, posted
+from sfumato.web.handling import attachment, go, posted
 from sfumato.web.rendering import load, page, workspace
 from sfumato.web.workspace import OpenStudy
 
@@ -24,7 +26,7 @@ def show(request: Request) -> Response:
     rows = [_row(study) for study in found.studies]
     known = {study.path for study in found.studies}
     files = [path for path in sorted(found.home.glob("*.yaml")) if not path.name.endswith(_TAXONOMY)]
-    near = [path for path in files if path.resolve() not in known][:_MOST_LISTED]
+    near = [path for path in files if path.resolve() not in known and _can_be_sent(path)][:_MOST_LISTED]
     return page(
         request,
         "start.html",
@@ -44,6 +46,14 @@ def set_memory_limit(request: Request, form: FormData) -> Response:
     options.set_memory_limit(str(form.get("memory_limit") or ""))
     said = "Commands that start from now on have this limit." if options.memory_limit else "No limit is set."
     return page(request, "start_memory.html", memory_limit=options.memory_limit, said=said)
+
+
+def _can_be_sent(path: Path) -> bool:
+    """Whether a page can name a file: a name in an earlier encoding of the system is no text."""
+    try:
+        return bool(str(path).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _row(study: OpenStudy) -> dict[str, object]:
@@ -67,8 +77,7 @@ def open_table(request: Request, form: FormData) -> Response:
     if "://" not in named:
         paths_of(found.home, source)  # a path with a slip is refused before a study is written for it
     name = "study" if "://" in named else Path(source).name.split(".")[0].replace("*", "")
-    study = found.new_study(source, name=name or "study")
-    found.describe(study, source)
+    study = found.begin_study(source, name=name or "study")
     return go(f"/s/{study.key}/columns")
 
 
@@ -81,8 +90,11 @@ async def upload(request: Request) -> Response:
         request.stream(),
         stated=int(length) if length.isdecimal() else None,
     )
-    study = found.new_study(str(path), name=path.name.split(".")[0])
-    found.describe(study, str(path))
+    try:
+        study = await run_in_threadpool(found.begin_study, str(path), name=path.name.split(".")[0])
+    except BaseException:  # whoever is refused has no copy of their table lying about
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise
     return Response(status_code=201, headers={"location": f"/s/{study.key}/columns"})
 
 
@@ -101,11 +113,8 @@ def open_file(request: Request, form: FormData) -> Response:
 def study_file(request: Request) -> Response:
     """The study file as it is."""
     study = workspace(request).study(request.path_params["study"])
-    named = study.path.name.encode("ascii", "replace").decode().replace('"', "")
     return Response(
-        study.document().text,
-        media_type="application/yaml; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{named}"'},
+        study.document().text, media_type="application/yaml; charset=utf-8", headers=attachment(study.path.name)
     )
 
 

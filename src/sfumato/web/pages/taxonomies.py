@@ -35,7 +35,7 @@ from sfumato.web.editing.taxonomy_drafts import (
 )
 from sfumato.web.editing.taxonomy_edit import ROOT, EditableTree, Finding, History, findings, shown_names
 from sfumato.web.editing.whole_files import replace_file
-from sfumato.web.handling import go, posted
+from sfumato.web.handling import attachment, go, posted
 from sfumato.web.jobs import path_argument, word_argument
 from sfumato.web.level_preview import levels_of
 from sfumato.web.rendering import open_study, page, shell, study_command
@@ -207,9 +207,8 @@ def export(request: Request) -> Response:
         raise UsageError("the attribute has no taxonomy", "choose a rule first", code="SF-USAGE-475")
     ending = request.path_params["ending"]
     text = to_csv(taxonomy) if ending == "csv" else taxonomy_to_yaml(taxonomy)
-    named = f"{file_stem(one.name)}.taxonomy.{ending}".encode("ascii", "replace").decode().replace('"', "")
     kind = "text/csv" if ending == "csv" else "application/yaml"
-    headers = {"content-disposition": f'attachment; filename="{named}"'}
+    headers = attachment(f"{file_stem(one.name)}.taxonomy.{'csv' if ending == 'csv' else 'yaml'}")
     return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 

@@ -20,7 +20,12 @@ def begin(request: Request) -> Response:
     folder = _new_folder(found.home)
     study = found.open_study(folder / "study.yaml")
     study.tour = True
-    found.describe(study, "adult.parquet")
+    try:
+        found.describe(study, "adult.parquet")
+    except BaseException:  # refused: the folder is as it was
+        found.close_study(study)
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return go(f"/s/{study.key}/columns")
 
 

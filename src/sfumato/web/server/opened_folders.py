@@ -52,7 +52,7 @@ class OpenedFolders:
         An address may name a file as well, and that is held to the opened folders like any path.
         """
         if "://" not in named:
-            return Path(os.path.relpath(self.resolve(named), self.home)).as_posix()
+            return file_argument(self.resolve(named), self.home)
         parts = urlsplit(named)
         files = [unquote(parts.path).removeprefix("/")] if parts.scheme.lower() == "duckdb" else []
         files += [path for path in parse_qs(parts.query).get("path", []) if not parts.netloc]
@@ -107,6 +107,16 @@ class OpenedFolders:
                 "rename that file or folder, or open another one",
                 code="SF-USAGE-922",
             )
+
+
+def file_argument(path: Path, folder: Path) -> str:
+    """A file as a command that works in a folder takes it: one that is called `duckdb:x` is no address to it.
+
+    >>> file_argument(Path("/data/visits.csv"), Path("/data")), file_argument(Path("/data/a:b.csv"), Path("/data"))
+    ('visits.csv', './a:b.csv')
+    """
+    relative = Path(os.path.relpath(path, folder)).as_posix()
+    return f"./{relative}" if ":" in relative else relative
 
 
 def _exists(path: Path) -> bool:

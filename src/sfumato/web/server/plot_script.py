@@ -31,5 +31,6 @@ def plot_script() -> bytes:
 
 def _put_together() -> bytes:
     """Nothing else of a process runs meanwhile, so another one does it."""
-    made = subprocess.run([sys.executable, "-c", _MAKE], input=_PLOTS.encode(), capture_output=True, check=True)  # noqa: S603 - our own text
+    command = [sys.executable, "-P", "-c", _MAKE]  # a file of the folder it works in is no module
+    made = subprocess.run(command, input=_PLOTS.encode(), capture_output=True, check=True)  # noqa: S603 - our own text
     return made.stdout

@@ -16,7 +16,7 @@ from sfumato.errors import StudyError
 from sfumato.ledger import RECORD, Entry, Ledger, NewEntry, check_budget
 from sfumato.release.bundle.atomic_files import claim_folder
 from sfumato.release.bundle.owner_folder import write_owner
-from sfumato.release.bundle.write import WrittenBundle
+from sfumato.release.bundle.write import WrittenBundle, published_bundle
 from sfumato.release.draft import Draft
 from sfumato.study.left_out import LeftOut
 from sfumato.study.recipe import Recipe
@@ -107,11 +107,20 @@ class Reservation:
 
     @contextmanager
     def fail_on_error(self) -> Iterator[None]:
-        """If the block fails, the entry says so."""
+        """If the block fails, the entry says so, unless the bundle is out: nothing can take that back.
+
+        A bundle gets its name in one step, and the next moment may bring an interruption. So what is on the disk
+        decides, and not how far the code came: a release that anybody can verify is never entered as failed.
+        """
         try:
             yield
         except BaseException as failure:
-            self.run.ledger.fail(self.entry.id, type(failure).__name__, at=self.run.clock())
+            written = published_bundle(self.run.folder, self.entry.hash)
+            if written is None:
+                self.run.ledger.fail(self.entry.id, type(failure).__name__, at=self.run.clock())
+            else:
+                self._complete(written)
+                failure.add_note(published_words(self.run.folder, written.path, self.entry.epsilon))
             raise
 
     @contextmanager
