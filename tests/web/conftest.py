@@ -19,6 +19,7 @@ FLAGS = [
 ]  # fmt: skip
 
 
+UNREADY = "html:has(meta[name=htmx-config]):not([data-ready])"  # a page of ours whose scripts have not run yet
 class Workbench:
     """A running server: its addresses, and its folder."""
 
@@ -88,6 +89,7 @@ def opened(chromium, workbench, *, width=1280, height=900, **more):
     outside, broken = [], []
     page.on("request", lambda request: outside.append(request.url) if not _inside(request.url, workbench) else None)
     page.on("pageerror", lambda error: broken.append(str(error)))
+    page.add_locator_handler(page.locator(UNREADY), lambda: None)  # nothing is done before a page says that it works
     page.on("console", lambda said: broken.append(said.text) if "Content Security Policy" in said.text else None)
     page.goto(workbench.address)
     try:

@@ -116,6 +116,7 @@ def test_an_open_panel_stays_when_the_table_is_described(running, chromium):
         expect(panel.get_by_label("Values, one a line")).to_have_value("x\ny\nz")
         expect(page.get_by_label("Total budget")).to_have_value("3")
         panel.get_by_role("button", name="Save").click()
+        expect(page.locator("tr.chosen")).to_contain_text("degree")
         expect(page.locator("#drawer")).to_contain_text("values: [x, y, z]")
         assert "work: {role: quasi_identifier, values: [a, b, c]}" in one.study.read_text()
 
@@ -309,6 +310,22 @@ def test_what_was_read_off_the_records_is_marked(running, client):
     number = one.number("age")
 
     def sections():
+def test_a_press_counts_though_an_answer_swaps_the_button_meanwhile(running, chromium):
+    one = Columns(Client(running), running, "pressed").described()
+    with opened(chromium, running) as page:
+        page.goto(running.origin + one.at)
+        page.get_by_role("button", name=re.compile("^Missing")).hover()
+        page.mouse.down()
+        page.locator("#show-missing").evaluate("button => { button.dataset.old = 'yes'; }")
+        decide = page.locator(f"#decide-{one.number('age')}")
+        decide.evaluate("button => button.click()")
+        expect(decide).to_have_text("quasi-identifier")
+        expect(page.locator("#show-missing[data-old]")).to_have_count(0)
+        page.mouse.up()
+        expect(page.get_by_text("No column matches.")).to_be_visible()
+        expect(page.locator("#show-missing")).to_have_attribute("aria-pressed", "true")
+
+
         text = client.get(f"{one.at}/{number}")[1]
         parts = re.findall(r'<section( class="owner")? aria-labelledby="(p-\w+)">(.*?)</section>', text, re.DOTALL)
         return {name for owner, name, part in parts if owner and "Owner only" in part}
