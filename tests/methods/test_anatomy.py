@@ -1,7 +1,7 @@
 """Anatomy: every bucket has different values, every record is in one, and which one is random."""
 
 from collections import Counter
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -91,10 +91,10 @@ def test_every_record_of_a_value_is_as_likely_to_share_a_bucket_with_another():
 @pytest.mark.parametrize("shares", [[1] * 50, [30, 20, 10, 5, 1, 1]])
 def test_a_hundred_thousand_records_take_no_time(shares):
     counts = np.array(shares) * (100_000 // sum(shares))
-    began = perf_counter()
+    began = process_time()
     _, buckets = anatomize(counts, 2, InsecureSource(0))
     assert buckets == counts.sum() // 2
-    assert perf_counter() - began < 5
+    assert process_time() - began < 5
 
 
 def test_what_cannot_be_is_refused():

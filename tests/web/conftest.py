@@ -13,10 +13,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.web.stopped_process import STOP, stop_file
+
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
+UNREADY = "html:has(meta[name=htmx-config]):not([data-ready])"  # a page of ours whose scripts have not run yet
 
 CACHE = Path(__file__).parents[2] / ".pytest_cache"  # what servers keep for the next start, and not in a home
 
@@ -43,10 +46,11 @@ def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # not the folder it works in
                 "XDG_CACHE_HOME": str(CACHE),
+                STOP: str(stop_file(folder)),
             },
         )  # fmt: skip
     try:
-        for _ in range(600):
+        for _ in range(1_200):
             try:
                 address = json.loads(out.read_text())["address"]
                 break
@@ -63,6 +67,7 @@ def serving(folder, *more, program=("-m", "sfumato"), errors=os.devnull):
                 process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
 
 
 @pytest.fixture
@@ -91,6 +96,7 @@ def opened(chromium, workbench, *, width=1280, height=900, **more):
     context = chromium.new_context(viewport={"width": width, "height": height}, **more)
     page = context.new_page()
     page.set_default_timeout(30_000)
+    page.add_locator_handler(page.locator(UNREADY), lambda: None)  # nothing is done before a page says that it works
     outside, broken = [], []
     page.on("request", lambda request: outside.append(request.url) if not _inside(request.url, workbench) else None)
     page.on("pageerror", lambda error: broken.append(str(error)))

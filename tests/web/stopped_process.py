@@ -1,10 +1,13 @@
 """Processes that a workbench starts, held at a moment of the test's choosing."""
 
+import json
 import os
 import signal
 import time
 from contextlib import contextmanager
 from pathlib import Path
+
+STOP = "SFUMATO_TESTS_STOP"  # the environment variable that names the file
 
 
 def children(pid, *words):
@@ -21,15 +24,44 @@ def children(pid, *words):
     return found
 
 
-def stop_child(pid, *words, until=lambda: True):
-    """Stop the next process that is started with these words, as soon as it is there and this holds; its number."""
-    for _ in range(60_000):
-        for child in children(pid, *words):
-            if until():
-                os.kill(child, signal.SIGSTOP)
-                return child
-        time.sleep(0.001)
-    raise AssertionError("no such process was started")
+def stop_file(folder):
+    """The file that says which process of a workbench stops, and when."""
+    return Path(folder) / ".stop.json"
+
+
+@contextmanager
+def stopping(workbench, *words, reserved=False):
+    """The next job that a workbench starts with these words stops itself: at its begin, or once its entry is written.
+
+    Whatever starts it stands in the block, and then the call of what the block is given: it waits until the job has
+    stopped, and gives its number. The job reads the file as it begins, see `tests/in_children/sitecustomize.py`: it
+    cannot run past the moment, however busy the machine is.
+    """
+    file, before = stop_file(workbench.folder), set(_stopped(workbench.process.pid, *words))
+    file.with_suffix(".new").write_text(json.dumps({"words": words, "reserved": reserved}))
+    file.with_suffix(".new").rename(file)
+
+    def stopped():
+        wait_until(lambda: set(_stopped(workbench.process.pid, *words)) - before)
+        file.unlink()
+        (found,) = set(_stopped(workbench.process.pid, *words)) - before
+        return found
+
+    try:
+        yield stopped
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _stopped(pid, *words):
+    return [one for one in children(pid, *words) if _state(one) == "T"]
+
+
+def _state(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 @contextmanager

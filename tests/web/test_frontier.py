@@ -1,6 +1,7 @@
 """The frontier page: a sweep with points that arrive, a plot and a table, a comparison, and the choice."""
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from ruamel.yaml import YAML
@@ -11,6 +12,7 @@ from sfumato.web.server.settings import Settings
 from tests.web.adult_study import make_study
 from tests.web.conftest import opened, serving
 from tests.web.small_study import write_adult
+from tests.web.stopped_process import wait_until
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.error_rate(
@@ -34,13 +36,27 @@ _MARK = """canvas => {
 
 def point_and_enlarge(page):
     """Point at a mark of the plot, and turn the wheel."""
-    canvas = page.locator("#plot canvas")
+    canvas = page.locator("#plot [data-drawn=whole] canvas")  # which hears the pointer, too
+    expect(canvas).to_be_visible()
     page.mouse.move(*canvas.evaluate(_MARK))
     expect(page.locator("#hovered")).to_contain_text("mondrian, k = ")  # its recipe
     before = canvas.evaluate("canvas => canvas.toDataURL()")
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(500)
-    assert canvas.evaluate("canvas => canvas.toDataURL()") != before, "enlarged"
+    wait_until(lambda: canvas.evaluate("canvas => canvas.toDataURL()") != before)  # enlarged
+
+
+@contextmanager
+def points_come_late(page):
+    """What is asked for within the block is answered two seconds later."""
+    answered = []
+    page.route(
+        "**/frontier/points?*",
+        lambda route: (answered.append(False), page.wait_for_timeout(2_000), route.continue_(), answered.append(True)),
+    )
+    yield
+    wait_until(lambda: (page.wait_for_timeout(100), answered.count(False) == answered.count(True))[1])
+    page.unroute("**/frontier/points?*")
+    expect(page.locator(".htmx-request")).to_have_count(0)
 
 
 def says_what_is_no_better_than_nothing(page):
@@ -61,6 +77,7 @@ def changes_two_boxes_quickly(page):
     page.get_by_label("diffgen: ε-DP").uncheck()
     expect(page.locator("#points tr").filter(has_text="diffgen")).to_have_count(0)
     page.unroute("**/frontier/points?*")
+    expect(page.locator(".htmx-request")).to_have_count(0)  # no answer is on its way any more
     expect(page.get_by_label("Log scale")).to_be_checked()
     expect(page.get_by_label("diffgen: ε-DP")).not_to_be_checked()
 
@@ -100,8 +117,9 @@ def test_a_sweep_is_saved_run_compared_and_released(page, bench):
     page.get_by_label("Draws of a random release").fill("2")
     page.get_by_role("button", name="Start sweep").click()
     expect(page.get_by_role("heading", name="Sweep running")).to_be_visible()
-    expect(page.locator("#points tr").filter(has_text="mondrian, k = 50")).to_be_visible(timeout=90_000)
-    expect(page.get_by_role("heading", name="Sweep running")).to_have_count(0, timeout=90_000)
+    expect(page.locator("#points tr").filter(has_text="mondrian, k = 50")).to_be_visible(timeout=180_000)
+    with points_come_late(page):  # and find the sweep done: their answer changes nothing any more
+        expect(page.get_by_role("heading", name="Sweep running")).to_have_count(0, timeout=180_000)
     expect(page.locator("#points tr").filter(has_text="diffgen, ε = 1, h = 2")).to_contain_text("±")
     expect(page.locator("#plot canvas")).to_be_visible()
     expect(page.locator("#drawer summary")).to_contain_text("frontier study.yaml --purpose survey --sweep small")
@@ -122,7 +140,7 @@ def test_a_sweep_is_saved_run_compared_and_released(page, bench):
     expect(compared).to_contain_text("uloss")
     expect(compared).to_contain_text("chosen on the raw table")
     columns = page.locator("#compared-columns")
-    expect(columns.locator("tr").filter(has_text="Mean over columns")).to_contain_text("TV", timeout=90_000)
+    expect(columns.locator("tr").filter(has_text="Mean over columns")).to_contain_text("TV", timeout=180_000)
     income = columns.locator("tbody > tr").filter(has=page.get_by_role("rowheader", name="income")).first
     expect(income.get_by_role("img")).to_have_count(3)
     expect(income).to_contain_text("2 values or ranges · TV 0.00")

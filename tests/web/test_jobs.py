@@ -15,7 +15,7 @@ from sfumato.web.jobs import Jobs
 from tests.web.adult_study import make_study
 from tests.web.conftest import opened, serving
 from tests.web.http_client import threads
-from tests.web.stopped_process import children, wait_until
+from tests.web.stopped_process import children, stopping, wait_until
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -98,20 +98,17 @@ def held(bench, page, *buttons):
     """The risk page with these attacks started, and each of their processes held until the end of the block."""
     page.get_by_role("link", name="adult").first.click()
     page.get_by_role("link", name="Risk").click()
-    stopped = []
+    started = []
     try:
         for name in buttons:
-            before = set(children(bench.process.pid, "evaluate"))
             if name == "Link":
                 page.get_by_label("Table of people that an adversary may have").fill("people.csv")
-            page.get_by_role("button", name=name, exact=True).click()
-            wait_until(lambda before=before: set(children(bench.process.pid, "evaluate")) - before)
-            for one in set(children(bench.process.pid, "evaluate")) - before:
-                os.kill(one, signal.SIGSTOP)
-                stopped.append(one)
-        yield stopped
+            with stopping(bench, "evaluate") as stopped:
+                page.get_by_role("button", name=name, exact=True).click()
+                started.append(stopped())
+        yield started
     finally:
-        for one in stopped:
+        for one in started:
             if one in children(bench.process.pid, "evaluate"):
                 os.kill(one, signal.SIGKILL)
         wait_until(lambda: not children(bench.process.pid, "evaluate"))
@@ -126,8 +123,8 @@ def test_two_pages_with_eight_running_jobs_answer_clicks(bench, chromium):
             expect(one.get_by_role("progressbar")).to_have_count(4)
             expect(one.get_by_role("button", name="Cancel")).to_have_count(4)
         for one in (second, page):
-            one.get_by_role("link", name="Ledger").click(timeout=10_000)
-            expect(one.get_by_role("heading", level=1)).to_have_text("Ledger", timeout=10_000)
+            one.get_by_role("link", name="Ledger").click()
+            expect(one.get_by_role("heading", level=1)).to_have_text("Ledger")
         second.close()
 
 

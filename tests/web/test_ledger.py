@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
@@ -18,7 +17,7 @@ from sfumato.api import Study
 from sfumato.methods import DiffGen
 from tests.web.conftest import opened, serving
 from tests.web.small_study import STUDY, key_of, write_adult
-from tests.web.stopped_process import going_on, stop_child
+from tests.web.stopped_process import going_on, stopping, wait_until
 
 
 @pytest.mark.error_rate(0, reason="the entries are looked at, and not what was drawn")
@@ -68,10 +67,11 @@ def release_dp(page, workbench):
 
 @pytest.mark.error_rate(0, reason="whether the release is whole is looked at, and not what was drawn")
 def test_a_workbench_that_is_killed_during_a_release_leaves_a_whole_ledger_and_no_half_bundle(tmp_path, chromium):
-    write_adult(tmp_path, rows=20_000)
+    write_adult(tmp_path)
     with serving(tmp_path, "study.yaml") as workbench, opened(chromium, workbench) as page:
-        release_dp(page, workbench)
-        job = stop_child(workbench.process.pid, "release", "dp")  # it has not even read the study
+        with stopping(workbench, "release", "dp") as stopped:  # it has not even read the study
+            release_dp(page, workbench)
+            job = stopped()
         with going_on(job):
             expect(page.get_by_role("heading", level=1)).to_contain_text("Releasing dp")
             os.kill(workbench.process.pid, signal.SIGKILL)
@@ -79,7 +79,7 @@ def test_a_workbench_that_is_killed_during_a_release_leaves_a_whole_ledger_and_n
             page.goto("about:blank")
             assert not list(tmp_path.glob("releases/*/bundle"))
     study = Study.load(tmp_path / "study.yaml")
-    _wait_until(lambda: [entry.state for entry in study.ledger.entries("adult")] == ["done"])
+    wait_until(lambda: [entry.state for entry in study.ledger.entries("adult")] == ["done"])
     assert study.verify_ledger() == ()
     assert [path.name for path in (tmp_path / "releases").iterdir()] == ["dp-1"]
     with serving(tmp_path, "study.yaml") as workbench, opened(chromium, workbench) as page:
@@ -93,11 +93,12 @@ def test_a_workbench_that_is_killed_during_a_release_leaves_a_whole_ledger_and_n
 @pytest.mark.error_rate(0, reason="whether the release is whole is looked at, and not what was drawn")
 def test_a_release_that_is_killed_after_its_reservation_stays_spent_and_leaves_no_half_bundle(tmp_path, chromium):
     """The job is stopped once its entry is in the ledger, and killed with the workbench: nothing can tidy up."""
-    write_adult(tmp_path, rows=20_000)
+    write_adult(tmp_path)
     study = Study.load(tmp_path / "study.yaml")
     with serving(tmp_path, "study.yaml") as workbench, opened(chromium, workbench) as page:
-        release_dp(page, workbench)
-        job = stop_child(workbench.process.pid, "release", "dp", until=lambda: study.ledger.entries("adult"))
+        with stopping(workbench, "release", "dp", reserved=True) as stopped:
+            release_dp(page, workbench)
+            job = stopped()
         try:
             assert [entry.state for entry in study.ledger.entries("adult")] == ["opened"]
             os.kill(workbench.process.pid, signal.SIGKILL)
@@ -118,14 +119,6 @@ def test_a_release_that_is_killed_after_its_reservation_stays_spent_and_leaves_n
     assert study.verify_ledger() == ()
 
 
-def _wait_until(holds):
-    for _ in range(600):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not happen within a minute")
-
-
 @pytest.mark.error_rate(0, reason="who gets the budget is looked at, and not what was drawn")
 def test_a_release_of_the_page_and_one_of_the_command_line_race_for_the_last_budget(tmp_path, chromium):
     write_adult(tmp_path, study=STUDY.replace("budget: 2", "budget: 0.75"))
@@ -141,15 +134,17 @@ def test_a_release_of_the_page_and_one_of_the_command_line_race_for_the_last_bud
         )  # fmt: skip
         os.kill(other.pid, signal.SIGSTOP)
         with going_on(other.pid):  # both have begun before either of them goes on
-            page.get_by_role("button", name="Release dp at ε = 0.5").click()
-            with going_on(stop_child(workbench.process.pid, "release", "dp")):
+            with stopping(workbench, "release", "dp") as stopped:
+                page.get_by_role("button", name="Release dp at ε = 0.5").click()
+                job = stopped()
+            with going_on(job):
                 assert (
                     not list(tmp_path.glob("*.sqlite"))
                     or Study.load(tmp_path / "study.yaml").ledger.spent("adult") == 0
                 )
         ended = page.locator(".notice.is-bad, h1:has-text('is released')").first
-        expect(ended).to_be_visible(timeout=90_000)
-        code = other.wait(60)
+        expect(ended).to_be_visible(timeout=120_000)
+        code = other.wait(120)
         won = page.get_by_role("heading", level=1).inner_text() == "dp is released"
         assert won != (code == 0)
         if not won:

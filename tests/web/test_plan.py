@@ -147,7 +147,10 @@ def test_declaring_a_budget_keeps_what_is_typed_of_a_release(studied):
     page.get_by_label("Privacy budget of the study").fill("none")
     page.get_by_role("button", name="Declare").click()
     expect(page.locator("#notices")).to_contain_text("SF-")
-    page.get_by_label("Privacy budget of the study").fill("3")
+    with page.expect_response("**/plan/preview"):  # the release is planned again when something was typed
+        page.get_by_label("Privacy budget of the study").fill("3")
+    expect(page.locator(".htmx-request")).to_have_count(0)
+    expect(page.get_by_label("Privacy budget of the study")).to_have_value("3")
     page.get_by_role("button", name="Declare").click()
     expect(page.locator("#outcome")).to_contain_text("before it, 3 of the budget of 3 remains")
     expect(page.locator("#budget")).to_contain_text("ε = 3 of 3 left")

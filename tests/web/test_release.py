@@ -16,7 +16,7 @@ from sfumato.web.pages.release import _parts
 from sfumato.web.rendering import fragment
 from tests.web.conftest import opened, serving
 from tests.web.small_study import key_of, write_adult
-from tests.web.stopped_process import going_on, stop_child
+from tests.web.stopped_process import going_on, stopping, wait_until
 
 
 @pytest.fixture
@@ -65,14 +65,28 @@ def test_the_server_checks_name_epsilon_and_the_version_of_the_study_again(studi
     assert not (workbench.folder / "releases").exists()
 
 
+def test_what_was_typed_before_the_scripts_had_come_counts(studied):
+    workbench, page, key = studied
+    held = []
+    page.route("**/static/page.js", lambda route: held.append(route))
+    page.goto(f"{workbench.origin}/s/{key}/release?release=dp", wait_until="commit")
+    wait_until(lambda: page.evaluate("document.getElementById('c-eps') !== null") and held)
+    for field, text in (("c-name", "dp"), ("c-eps", "0.5")):
+        page.evaluate("([field, text]) => { document.getElementById(field).value = text; }", [field, text])
+    held[0].continue_()
+    expect(page.get_by_role("button", name="Release dp at ε = 0.5")).to_be_enabled()
+
+
 @pytest.mark.error_rate(0, reason="what the noise is does not matter: the bundle verifies for any draw")
 def test_a_private_release_is_made_verified_downloaded_and_reported(studied, chromium):
     workbench, page, key = studied
     page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
     expect(page.locator(".statement")).to_contain_text("ε = 0.5")
     _confirm(page, "dp", "0.5")
-    page.get_by_role("button", name="Release dp at ε = 0.5").click()
-    with going_on(stop_child(workbench.process.pid, "release", "dp")):
+    with stopping(workbench, "release", "dp") as stopped:
+        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        job = stopped()
+    with going_on(job):
         expect(page.get_by_role("heading", level=1)).to_have_text("Releasing dp")
         with opened(chromium, workbench) as other:  # a second tab sees the same job
             other.goto(f"{workbench.origin}/s/{key}/release")
@@ -106,9 +120,11 @@ def test_an_edit_between_confirming_and_the_start_of_the_job_is_refused(studied)
     workbench, page, key = studied
     page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
     _confirm(page, "dp", "0.5")
-    page.get_by_role("button", name="Release dp at ε = 0.5").click()
     path = workbench.folder / "study.yaml"
-    with going_on(stop_child(workbench.process.pid, "release", "dp")):
+    with stopping(workbench, "release", "dp") as stopped:
+        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        job = stopped()
+    with going_on(job):
         path.write_text(path.read_text().replace("h: 4", "h: 5"))
     expect(page.locator(".notice.is-bad")).to_contain_text("SF-STUDY-641", timeout=60_000)
     expect(page.locator("#budget")).to_contain_text("ε = 2 of 2 left")
@@ -123,14 +139,13 @@ def test_a_cancelled_release_publishes_nothing_and_gives_no_epsilon_back(studied
     study = Study.load(workbench.folder / "study.yaml")
     page.goto(f"{workbench.origin}/s/{key}/release?release=dp")
     _confirm(page, "dp", "0.5")
-    page.get_by_role("button", name="Release dp at ε = 0.5").click()
-    child = stop_child(
-        workbench.process.pid, "release", "dp", until=lambda: not reserved or study.ledger.entries("adult")
-    )
-    with going_on(child):
+    with stopping(workbench, "release", "dp", reserved=reserved) as stopped:
+        page.get_by_role("button", name="Release dp at ε = 0.5").click()
+        job = stopped()
+    with going_on(job):
         page.get_by_role("button", name="Cancel release").click()
         expect(page.get_by_text("Cancelling does not give ε back")).to_be_visible()
-        page.wait_for_timeout(300)  # the request to cancel is answered at once, the job still stands
+        expect(page.locator(".progress .doing")).to_have_text("cancelling")  # it was asked to, and still stands
     attempt = page.get_by_label("The last attempt")
     said = re.compile("no incomplete bundle was written|before it could say what it leaves")  # as soon as it was hit
     expect(attempt).to_contain_text(said, timeout=60_000)

@@ -234,9 +234,11 @@ import sys, time
 from pathlib import Path
 import sfumato as sf
 from sfumato.workflow import sweep as running
-make = running.make_point
+make, made = running.make_point, []
 def slow(table, point):
-    time.sleep(0.15)
+    if len(made) == 6:
+        time.sleep(600)  # until it is killed
+    made.append(point)
     return make(table, point)
 running.make_point = slow
 study = sf.Study.load("study.yaml")
@@ -261,20 +263,23 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path, made, monkeypatc
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])}
     points = tmp_path / "frontier" / "sweep" / "points"
+
+    def finished():
+        kept = [json.loads(file.read_text(encoding="utf-8")) for file in points.glob("*.json")]
+        return len([one for one in kept if "method" in one])
+
     child = subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, env=environment)
     try:
         limit = time.monotonic() + 120
-        while len(list(points.glob("*.json"))) < 6 and time.monotonic() < limit and child.poll() is None:
+        while finished() < 6 and time.monotonic() < limit and child.poll() is None:
             time.sleep(0.02)
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
-    kept = [json.loads(file.read_text(encoding="utf-8")) for file in points.glob("*.json")]
-    finished = [one for one in kept if "method" in one]
-    assert 4 <= len(finished) < 12
+    assert finished() == 6
     monkeypatch.chdir(tmp_path)
     found = sf.frontier(sf.Study.load("study.yaml"), sf.sweep("mondrian", k=list(range(2, 14))), workers=1)
-    assert len(made) == 12 - len(finished)
+    assert len(made) == 12 - 6
     assert len(found.points) == 12
 
 

@@ -299,10 +299,10 @@ def test_a_million_groups_take_seconds(tmp_path, groups):
     rows = np.stack(np.unravel_index(flat, sizes), axis=1)
     made = Groups(tuple(cuts), rows[:, :-1], rows[:, -1], rng.integers(1, 50, len(rows)))
     draft = counts_draft(view_of(domains), made, {"threshold": 1})
-    start = time.perf_counter()
+    start = time.process_time()
     path = write_bundle(draft, facts_of(), tmp_path).path
-    took = time.perf_counter() - start
-    assert took < 20  # about three seconds on an idle machine
+    took = time.process_time() - start
+    assert took < 20  # of a processor; about three seconds are usual
     assert (path / "data.parquet").stat().st_size < 20 * groups
 
 

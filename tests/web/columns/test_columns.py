@@ -96,6 +96,7 @@ def test_columns_in_bulk_filters_and_the_privacy_unit(workbench, page):
     expect(row(page, "naïve")).to_be_visible()
     expect(row(page, "sex")).to_have_count(0)
     page.get_by_role("button", name=re.compile("^All")).click()
+    expect(row(page, "sex")).to_be_visible()
 
     page.get_by_label("Select naïve").check()
     page.get_by_label("Select a b").check()

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import opened, serving
 from tests.web.http_client import Client
-from tests.web.stopped_process import going_on, stop_child, wait_until
+from tests.web.stopped_process import going_on, stopping, wait_until
 
 TABLE = "age;work;degree\n" + "".join(f"{20 + n % 40};{'abc'[n % 3]};{'xy'[n % 2]}\n" for n in range(40))
 STUDY = """\
@@ -83,9 +83,10 @@ class Columns:
 
 
 def test_a_column_keeps_its_number_when_the_table_is_described(running, client):
-    one = Columns(client, running, "numbers")
-    child = stop_child(running.process.pid, "describe")
-    with going_on(child):
+    with stopping(running, "describe") as stopped:
+        one = Columns(client, running, "numbers")
+        job = stopped()
+    with going_on(job):
         before = {name: one.number(name) for name in REVERSED[:2]}
         panel = one.panel("degree")
         assert "column 1 of 2" in client.get(f"{one.at}/{before['degree']}")[1]
@@ -102,8 +103,10 @@ def test_a_column_keeps_its_number_when_the_table_is_described(running, client):
 
 def test_an_open_panel_stays_when_the_table_is_described(running, chromium):
     with opened(chromium, running) as page:
-        one = Columns(Client(running), running, "open")
-        with going_on(stop_child(running.process.pid, "describe")):
+        with stopping(running, "describe") as stopped:
+            one = Columns(Client(running), running, "open")
+            job = stopped()
+        with going_on(job):
             page.goto(running.origin + one.at)
             page.get_by_role("link", name="degree", exact=True).click()
             panel = page.locator("#panel")
@@ -113,6 +116,7 @@ def test_an_open_panel_stays_when_the_table_is_described(running, chromium):
         expect(page.locator("#column-rows tr")).to_have_count(3, timeout=WAIT)
         expect(page.locator("#describing")).to_be_hidden()
         expect(page.locator("#columns-head")).to_contain_text("40 records")
+        expect(page.locator("tr.chosen")).to_contain_text("degree")
         expect(panel.get_by_label("Values, one a line")).to_have_value("x\ny\nz")
         expect(page.get_by_label("Total budget")).to_have_value("3")
         panel.get_by_role("button", name="Save").click()
@@ -186,8 +190,10 @@ def test_a_check_that_fails_is_not_repeated_for_the_same_study(running, client):
 
 def test_two_pages_ask_for_one_check(running, client):
     one = Columns(client, running, "twice").described()
-    one.post("check")
-    with going_on(stop_child(running.process.pid, "check")):
+    with stopping(running, "check") as stopped:
+        one.post("check")
+        job = stopped()
+    with going_on(job):
         jobs = [re.search(r'sse-connect="/jobs/(\w+)/', one.post("check")[1])[1] for _ in range(2)]
         assert jobs[0] == jobs[1]
 
@@ -302,6 +308,22 @@ def test_a_button_works_from_the_moment_it_is_there(running, chromium):
         page.evaluate(PRESS_ONCE_SWAPPED)
         page.locator(f"#decide-{one.number('age')}").press("Enter")  # whose answer brings new buttons
         expect(page.get_by_text("No column matches.")).to_be_visible()
+
+
+def test_a_press_counts_though_an_answer_swaps_the_button_meanwhile(running, chromium):
+    one = Columns(Client(running), running, "pressed").described()
+    with opened(chromium, running) as page:
+        page.goto(running.origin + one.at)
+        page.get_by_role("button", name=re.compile("^Missing")).hover()
+        page.mouse.down()
+        page.locator("#show-missing").evaluate("button => { button.dataset.old = 'yes'; }")
+        decide = page.locator(f"#decide-{one.number('age')}")
+        decide.evaluate("button => button.click()")
+        expect(decide).to_have_text("quasi-identifier")
+        expect(page.locator("#show-missing[data-old]")).to_have_count(0)
+        page.mouse.up()
+        expect(page.get_by_text("No column matches.")).to_be_visible()
+        expect(page.locator("#show-missing")).to_have_attribute("aria-pressed", "true")
 
 
 def test_what_was_read_off_the_records_is_marked(running, client):

@@ -8,7 +8,7 @@ from sfumato.api import Study
 from tests.web.conftest import serving
 from tests.web.http_client import Client, threads
 from tests.web.small_study import write_adult
-from tests.web.stopped_process import children, going_on, stop_child, wait_until
+from tests.web.stopped_process import children, going_on, stopping, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,10 @@ def test_a_second_release_at_a_time_is_refused(bench):
     version = re.search(r'name="version" value="(\w+)"', client.get(f"/s/{key}/release?release=dp")[1])[1]
     form = {"release": "dp", "version": version, "typed_name": "dp", "typed_epsilon": "0.5"}
     with threads(6) as pool:
-        asked = [pool.submit(client.post, f"/s/{key}/release", form) for _ in range(6)]
-        with going_on(stop_child(workbench.process.pid, "release", "dp")):
+        with stopping(workbench, "release", "dp") as stopped:
+            asked = [pool.submit(client.post, f"/s/{key}/release", form) for _ in range(6)]
+            job = stopped()
+        with going_on(job):
             answers = [one.result() for one in asked]
             assert len(children(workbench.process.pid, "release", "dp")) == 1
     assert sorted(status for status, _ in answers) == [204] + [422] * 5
@@ -41,8 +43,10 @@ def test_a_second_sweep_at_a_time_is_refused_and_changes_nothing_of_the_first(be
     workbench, client, key = bench
     with threads(6) as pool:
         forms = [{"sweep": "default", "purpose": "survey", "repeats": n} for n in range(1, 7)]
-        asked = [pool.submit(client.post, f"/s/{key}/frontier/start", form) for form in forms]
-        with going_on(stop_child(workbench.process.pid, "frontier")) as _:
+        with stopping(workbench, "frontier") as stopped:
+            asked = [pool.submit(client.post, f"/s/{key}/frontier/start", form) for form in forms]
+            started = stopped()
+        with going_on(started):
             answers = [one.result() for one in asked]
             assert len(children(workbench.process.pid, "frontier")) == 1
             page = client.get(f"/s/{key}/frontier")[1]

@@ -16,7 +16,7 @@ from sfumato.web.app import make_app
 from sfumato.web.server.settings import Settings
 from tests.web.conftest import serving
 from tests.web.http_client import Client
-from tests.web.stopped_process import children, wait_until
+from tests.web.stopped_process import stopping
 
 
 @pytest.fixture
@@ -48,16 +48,14 @@ def test_files_of_taxonomies_are_not_listed_as_studies(workbench):
 def test_the_ninth_job_at_a_time_is_refused_and_a_sweep_is_not_taken_for_started(workbench):
     """The jobs are stopped as they begin, so that they stay."""
     client = Client(workbench)
-    stopped = set()
+    held = []
     try:
         for n in range(8):
             (workbench.folder / f"t{n}.csv").write_text("a,b\n1,2\n")
-            answer = client.ask("POST", "/open/table", f"path=t{n}.csv", client.ours)
-            assert answer.status == 204
-            wait_until(lambda: set(children(workbench.process.pid, "describe")) - stopped)
-            for child in set(children(workbench.process.pid, "describe")) - stopped:
-                os.kill(child, signal.SIGSTOP)
-                stopped.add(child)
+            with stopping(workbench, "describe") as stopped:
+                answer = client.ask("POST", "/open/table", f"path=t{n}.csv", client.ours)
+                assert answer.status == 204
+                held.append(stopped())
         (workbench.folder / "t7.yaml").write_text(
             "name: t7\nsource: t7.csv\nattributes: {a: {role: quasi_identifier, values: ['1']}}\n"
             "sweeps: {one: {method: mondrian, k: [2]}}\n"
@@ -68,7 +66,7 @@ def test_the_ninth_job_at_a_time_is_refused_and_a_sweep_is_not_taken_for_started
             assert status == 422 and "SF-USAGE-410" in text
         assert 'name="repeats" inputmode="numeric" value="5"' in client.get(frontier)[1]
     finally:
-        for child in stopped:
+        for child in held:
             os.kill(child, signal.SIGCONT)
 
 

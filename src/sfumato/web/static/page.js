@@ -40,16 +40,22 @@
     if (here()) here().focus();
   });
   narrow.addEventListener("change", () => { if (!narrow.matches && dialog.open) dialog.close(); });
+  const markRow = () => {
+    for (const row of document.querySelectorAll("tr.chosen")) if (row.closest(".columns")) row.classList.remove("chosen");
+    if (here() && here().closest("tr")) here().closest("tr").classList.add("chosen");
+  };
   on("htmx:afterSwap", (event) => {
     draw(event.target);
     const title = event.target.id === "panel" && event.target.querySelector("[data-focus]");
     if (!title) return;
     if (narrow.matches) openDialog(event.target);
-    for (const row of document.querySelectorAll("tr.chosen")) if (row.closest(".columns")) row.classList.remove("chosen");
-    if (here() && here().closest("tr")) here().closest("tr").classList.add("chosen");
+    markRow();
     if (!event.target.contains(document.activeElement)) title.focus(); // not away from the button that saved
   });
-  on("htmx:oobAfterSwap", (event) => draw(event.target));
+  on("htmx:oobAfterSwap", (event) => {
+    draw(event.target);
+    if (document.querySelector("#panel [data-focus]")) markRow(); // the row of the open panel may be a new one
+  });
   on("keydown", (event) => {
     if (event.key === "Escape" && !dialog.open && event.target.closest("#panel") && here()) here().focus();
   });
@@ -98,6 +104,29 @@
   };
   on("htmx:afterSettle", refocus);
   on("htmx:afterRequest", refocus);
+
+  // A press takes a tenth of a second. Where an answer swaps what is pressed meanwhile, the browser counts no click: it
+  // is one on what stands in its place now.
+  const control = (place) => place.closest("a, button, summary, input, label");
+  let pressed = null;
+  const cutPress = () => { if (pressed) pressed.cut = true; };
+  on("htmx:beforeSwap", cutPress);
+  on("htmx:oobBeforeSwap", cutPress);
+  on("pointerdown", (event) => {
+    const it = event.button === 0 && event.pointerType === "mouse" && control(event.target);
+    pressed = it ? { it, id: it.id, like: likeness(it), cut: false } : null;
+  });
+  on("pointercancel", () => { pressed = null; });
+  on("click", () => { if (pressed && pressed.released) pressed = null; });
+  on("pointerup", (event) => {
+    const now = control(event.target), last = pressed;
+    if (last) last.released = true;
+    setTimeout(() => { // after the click, if there is one
+      if (!last || last !== pressed) return;
+      pressed = null;
+      if (last.cut && now && now.isConnected && (now === last.it || (last.id ? now.id === last.id : likeness(now) === last.like))) now.click();
+    });
+  });
 
   // The progress of jobs. Markup asks for it as for events of the server, and each job would have a connection of its
   // own. A browser has six for all tabs together: here a page asks for all its jobs in one short request, and again.
@@ -221,6 +250,7 @@
       window.sfumatoEmbed(place, JSON.parse(text), { renderer: "canvas", defaultStyle: false, tooltip: false, config: colours() }).then((drawn) => {
         const said = document.getElementById(place.dataset.hover || "");
         if (said) drawn.view.addEventListener("mouseover", (_, item) => { if (item && item.datum && item.datum.words) said.textContent = item.datum.words; });
+        place.dataset.drawn = "whole";
       }).catch(() => { place.textContent = "The plot could not be drawn; its numbers are in the table."; });
     }
   };
@@ -273,12 +303,17 @@
   });
 
   // A button that needs typed confirmations works once they match; the server checks them again.
-  on("input", (event) => {
-    const form = event.target.closest("[data-confirm]");
-    if (!form) return;
+  const confirmed = (form) => {
     const fields = [...form.querySelectorAll("[data-matches]")];
     const same = (field) => field.value.trim() === field.dataset.matches;
     for (const field of fields) field.setAttribute("aria-invalid", String(field.value !== "" && !same(field)));
-    form.querySelector("[type=submit]").disabled = !fields.every(same);
+    const button = form.querySelector("[type=submit]");
+    if (button && fields.length) button.disabled = !fields.every(same);
+  };
+  on("input", (event) => { if (event.target.closest("[data-confirm]")) confirmed(event.target.closest("[data-confirm]")); });
+
+  on("DOMContentLoaded", () => {
+    for (const form of document.querySelectorAll("[data-confirm]")) confirmed(form); // a browser may have kept what was typed
+    document.documentElement.dataset.ready = ""; // from here on every press and every letter counts
   });
 })();
