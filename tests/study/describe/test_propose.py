@@ -135,6 +135,12 @@ def test_a_class_that_is_not_there_or_cannot_be_one():
         proposed(column("name", distinct=1001), target="name")
 
 
+def test_a_key_is_no_class():
+    listed = tuple(f"K-{n}" for n in range(1000))
+    with raises_code(UsageError, "SF-USAGE-982", match="'case' cannot be the class: nearly every record"):
+        proposed(column("case", distinct=1000, values=listed), target="case")
+
+
 def test_unique_near_unique_and_missing_values_are_listed():
     found = proposed(
         column("key", distinct=990, missing=10, values=()),
