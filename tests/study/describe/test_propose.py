@@ -492,3 +492,13 @@ def test_a_far_number_among_few_codes_is_asked_about():
 def role_in(written, name):
     fields = YAML(typ="safe").load(written)["attributes"][name]
     return fields["role"]
+
+
+@pytest.mark.parametrize("name", ["occupation", "hispanic_origin", "Beruf"])
+def test_numbers_of_what_has_no_amount_are_codes_however_many(name):
+    """530 occupations were proposed as numbers from 0 to 10,000, to be split at their median."""
+    codes = tuple(str(10 * n) for n in range(1, 531))
+    found = proposed(column(name, "integer", distinct=530, upper="5300", values=codes)).columns[0]
+    assert found.column.kind == "category" and "stand for what has no amount" in found.reason
+    counted = proposed(column(f"{name}_count", "integer", distinct=530, upper="5300", values=codes)).columns[0]
+    assert counted.column.kind == "integer"
