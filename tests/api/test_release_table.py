@@ -89,8 +89,8 @@ def test_a_column_may_be_left_out_and_a_misspelt_one_is_noticed():
     assert "age" not in opened.domains
     with raises_code(StudyError, "SF-STUDY-741", match="no such column"):
         release(domains={**DOMAINS, "agee": (0, 1)})
-    with raises_code(StudyError, "SF-STUDY-744", match="the target 'class'"):
-        release(target="class")
+    with raises_code(StudyError, "SF-STUDY-744", match="the target 'income'"):
+        release(domains={**DOMAINS, "income": None})
 
 
 def test_an_observed_domain_is_refused():
@@ -242,3 +242,16 @@ def test_the_names_of_columns_are_found_whatever_they_are():
         assert column_names(table) == tuple(odd)
     assert column_names(ibis.memtable({"a": [1]})) == ("a",)
     assert column_names("people.csv") is None
+
+
+@pytest.mark.parametrize("epsilon", ["one", -1, 0, True])
+def test_a_wrong_epsilon_is_said_to_be_that(epsilon):
+    """The budget of the study is taken from it, and nobody wrote one."""
+    with pytest.raises(StudyError) as caught:
+        release(epsilon=epsilon)
+    assert "budget" not in caught.value.problem.removesuffix("is not a privacy budget (ε)")
+
+
+def test_a_target_that_is_no_column_is_a_slip_of_the_pen():
+    with raises_code(StudyError, "SF-STUDY-981", match="write 'income'"):
+        release(target="incme")

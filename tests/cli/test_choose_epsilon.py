@@ -26,6 +26,12 @@ def test_a_wrong_epsilon_is_refused_by_its_code(run, study):
     assert found.code != 0 and '"SF-' in found.err
 
 
+def test_a_number_of_records_alone_is_refused_and_not_passed_over(run, study):
+    found = run("plan", study, "dp", "--records", "1000", "--json")
+    assert found.code == 2 and "SF-USAGE-981" in found.err
+    assert run("plan", study, "dp", "--records", "1000", "--within", "50").code == 0
+
+
 def test_the_table_of_the_study_is_no_stand_in(run, study, folder):
     found = run("plan", study, "dp", "--stand-in", str(folder / "people.csv"), "--json")
     assert found.code == 2 and "SF-USAGE-452" in found.err

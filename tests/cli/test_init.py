@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.study.attribute import Role
 from sfumato.study.file import load_study
+from sfumato.workflow.steps.outcome import report_words
 
 ROWS = "person_id,age,job,shoes\n" + "".join(f"p{n},{20 + n % 40},{'abc'[n % 3]},{n % 7}.5\n" for n in range(60))
 
@@ -72,3 +73,10 @@ def test_another_folder_names_the_table_from_there(tmp_path, table, run):
 def test_a_table_that_cannot_be_read_leaves_nothing(tmp_path, table, run):
     assert run("init", "no.csv", "--out", "new").code == 4
     assert not (tmp_path / "new").exists()
+
+
+def test_commands_that_are_printed_can_be_pasted_where_a_folder_has_a_blank(tmp_path, table, run):
+    done = run("init", table, "--out", "my clinic", "--json")
+    assert done.json["next"][0] == "sfumato check 'my clinic/study.yaml'"
+    assert "`sfumato plan 'my clinic/other.yaml'`" in run("describe", table, "--out", "my clinic/other.yaml").out
+    assert report_words(tmp_path / "a b", "my study.yaml").endswith("a b' --against 'my study.yaml'`")

@@ -58,6 +58,17 @@ def test_a_format_repairs_it(unreadable, run):
     assert made.code == 0 and made.json["left_out"]["share"] < 0.05
 
 
+def test_a_plan_that_will_be_refused_also_says_what_else_is_replaced(unreadable, run):
+    """Half of the jobs count as the value for all others, which alone is no reason to refuse."""
+    fields = "values: [Engineer, Lawyer], outside: keep}"
+    text = unreadable.read_text(encoding="utf-8")
+    job = next(line for line in text.splitlines() if line.startswith("  job:"))
+    unreadable.write_text(text.replace(job, f"  job: {{role: quasi_identifier, {fields}"), encoding="utf-8")
+    said = run("plan", unreadable, "dp", "--json").json["sentences"]
+    assert said[0].startswith("TOO MANY RECORDS ARE LEFT OUT") and "job" not in said[0]
+    assert "values of 'job'" in said[-1] and "counted as the value for all others" in said[-1]
+
+
 @pytest.mark.parametrize("limit", ["-1", "1.5", "10%", "many", ""])
 def test_a_limit_that_is_no_share(study, run, limit):
     study.write_text(study.read_text(encoding="utf-8") + f"most_invalid: {limit}\n", encoding="utf-8")

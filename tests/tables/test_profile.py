@@ -168,3 +168,12 @@ def test_a_wide_csv_file_is_read_a_few_times_however_many_columns_it_has(tmp_pat
     assert len(found.columns) == 250 and found.columns[6].column.distinct == 7
     assert sum(asked) <= 3  # whether it has a record, how many, and into the engine
     assert len(asked) <= 30
+
+
+def test_an_abbreviation_for_nothing_does_not_make_numbers_text(tmp_path):
+    """Incomes with a few `k.A.` among them were proposed as an identifier: nearly every record had its own text."""
+    rows = [f"{800 + 7 * n},{n % 10}0;1" if n % 20 else "k.A.;1" for n in range(400)]
+    (tmp_path / "pay.csv").write_text("\n".join(["Einkommen;x", *rows]) + "\n", encoding="utf-8")
+    proposal = sf.describe(tmp_path / "pay.csv")
+    assert proposal.columns[0].column.kind == "number" and proposal.role("Einkommen") == "sensitive"
+    assert proposal.written["missing"] == ["k.A."]

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sfumato.api.declared_columns import declared_fields
+from sfumato.api.declared_columns import column_names, declared_fields
 from sfumato.api.study import Study
+from sfumato.domains.taxonomy.check import did_you_mean
 from sfumato.errors import StudyError
 from sfumato.ledger import Ledger
 from sfumato.methods import Marginals, Staged
 from sfumato.methods.method import Exact
 from sfumato.progress import Progress, silent
+from sfumato.study.budget import parse_epsilon
 from sfumato.workflow import Published
 
 
@@ -39,6 +41,11 @@ def study_of(  # noqa: PLR0913 - all but the first by keyword
             code="SF-STUDY-801",
         )
     fields = declared_fields(table, domains, known=known, categories_declared=categories_declared)
+    names = column_names(table)
+    if target is not None and names is not None and target not in names:
+        raise StudyError(
+            f"the table has no column '{target}', the target", did_you_mean(target, names), code="SF-STUDY-981"
+        )
     if target is not None and target not in fields:
         raise StudyError(
             f"the target '{target}' has no declared domain",
@@ -102,6 +109,7 @@ def release(  # noqa: PLR0913 - all but the first by keyword
     here: pandas makes a column of whole numbers one of floats where one is missing, and above 2⁵³ those are other
     numbers, before Sfumato sees them. Give such numbers as text.
     """
+    parse_epsilon(epsilon)  # a wrong one is said to be that, and not the budget that it would become
     study = study_of(
         table,
         domains=domains,

@@ -72,13 +72,14 @@ def document_bundle(
         place = find_bundle(Path(path))
         manifest = parse_manifest(read_bounded(place / MANIFEST))
         hashed = file_facts(place / MANIFEST).sha256
+        unique = _unique(place, manifest)
     parts = [
         _head(manifest, hashed),
         _basis(answers),
         _what(manifest),
         _guarantee(manifest),
         _limits(manifest),
-        _risks(manifest),
+        _risks(manifest, unique),
         _proof(manifest, hashed, found),
     ]
     return Documentation(markdown="\n".join(parts), unfilled=tuple(name for name in QUESTIONS if name not in answers))
@@ -188,7 +189,23 @@ def _limits(manifest: Mapping[str, Any]) -> str:
     return _section("4. What is not guaranteed", "\n".join(f"- {point}" for point in points))
 
 
-def _risks(manifest: Mapping[str, Any]) -> str:
+def _unique(place: Path, manifest: Mapping[str, Any]) -> str:
+    """How many published rows can be singled out by columns that are published exactly; nothing of noisy counts."""
+    if manifest.get("stored") is not None:
+        return words.UNIQUE_ELSEWHERE
+    form = FORMS[manifest["form"]]
+    layout = form.layout(manifest)
+    if manifest["privacy"]["kind"] != "syntactic":
+        return ""
+    found = form.unique(layout, form.read(place, manifest, layout, "parquet"))
+    if found is None or not found.exact:
+        return ""
+    return words.UNIQUE.format(
+        names=", ".join(markdown_code(name) for name in found.exact), unique=markdown_text(found.words)
+    )
+
+
+def _risks(manifest: Mapping[str, Any], unique: str) -> str:
     """The three questions by which European authorities judge anonymisation, each with what the guarantee says."""
     if manifest["guarantee"] == NO_GUARANTEE:
         answers = (words.SEEDED,) * 3
@@ -196,7 +213,8 @@ def _risks(manifest: Mapping[str, Any]) -> str:
         answers = (words.BOUNDED,) * 3
     else:
         regions = any(attribute["published"] == "regions" for attribute in manifest["attributes"])
-        answers = (*(words.IN_CLASSES if regions else words.EXACT), words.INFERENCE)
+        single, link = words.IN_CLASSES if regions else words.EXACT
+        answers = (f"{single} {unique}".rstrip(), link, words.INFERENCE)
     rows = list(zip(words.ASKED, answers, strict=True))
     return _section(
         "5. Three questions of data protection", words.WHENCE, _table(("question", "what the guarantee says"), rows)

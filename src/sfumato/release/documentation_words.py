@@ -57,6 +57,11 @@ EXACT: Final = (
     "Yes, by rare quasi-identifiers: they are published as they are. The models concern the sensitive values alone.",
     "Yes, by the quasi-identifiers, which are published as they are.",
 )
+UNIQUE: Final = (
+    "**Over all published columns together, {unique} are unique**, because these are published exactly: {names}. "
+    "Whoever knows these values of a person can single out the row."
+)
+UNIQUE_ELSEWHERE: Final = "The bundle's `README.md` says how many published records are unique over all its columns."
 INFERENCE: Final = (
     "Only models about sensitive values (such as l-diversity or t-closeness) bound it, as far as their sentences say. "
     "Where none is listed, nothing does."

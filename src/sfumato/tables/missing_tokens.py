@@ -11,8 +11,15 @@ from sfumato.domains.dates import BLANKS
 from sfumato.tables.duckdb.long_table import is_long_enough, long_table
 from sfumato.tables.engine import SourceTable
 
-MARKS: Final = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "#N/A", "-", "--", ".")
-"""What programs and people write where there is no value. `None` is not among them: tables use it for "not done"."""
+MARKS: Final = (
+    "?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "#N/A", "-", "--", ".",
+    "N.A.", "n.a.", "#NV", "k.A.", "k. A.", "s.d.", "n.d.",
+)  # fmt: skip
+"""What programs and people write where there is no value. `None` is not among them: tables use it for "not done".
+
+One of them in a column of numbers makes all of it text, so the abbreviations of other languages are among them: of
+German, Spanish, French and Italian.
+"""
 
 _TOGETHER = 100  # columns looked at by one query, side by side
 _BELOW = 400  # and below each other

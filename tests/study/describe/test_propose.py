@@ -135,6 +135,12 @@ def test_a_class_that_is_not_there_or_cannot_be_one():
         proposed(column("name", distinct=1001), target="name")
 
 
+def test_a_key_is_no_class():
+    listed = tuple(f"K-{n}" for n in range(1000))
+    with raises_code(UsageError, "SF-USAGE-982", match="'case' cannot be the class: nearly every record"):
+        proposed(column("case", distinct=1000, values=listed), target="case")
+
+
 def test_unique_near_unique_and_missing_values_are_listed():
     found = proposed(
         column("key", distinct=990, missing=10, values=()),
@@ -486,3 +492,13 @@ def test_a_far_number_among_few_codes_is_asked_about():
 def role_in(written, name):
     fields = YAML(typ="safe").load(written)["attributes"][name]
     return fields["role"]
+
+
+@pytest.mark.parametrize("name", ["occupation", "hispanic_origin", "Beruf"])
+def test_numbers_of_what_has_no_amount_are_codes_however_many(name):
+    """530 occupations were proposed as numbers from 0 to 10,000, to be split at their median."""
+    codes = tuple(str(10 * n) for n in range(1, 531))
+    found = proposed(column(name, "integer", distinct=530, upper="5300", values=codes)).columns[0]
+    assert found.column.kind == "category" and "stand for what has no amount" in found.reason
+    counted = proposed(column(f"{name}_count", "integer", distinct=530, upper="5300", values=codes)).columns[0]
+    assert counted.column.kind == "integer"

@@ -1,5 +1,6 @@
 """Commands for the owner of a table: from the table to a bundle and its report."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +25,7 @@ from sfumato.cli.options import (
     Was,
 )
 from sfumato.cli.planned import say_epsilon_choice, say_plan
-from sfumato.errors import SourceError, StudyError
+from sfumato.errors import SourceError, StudyError, UsageError
 
 if TYPE_CHECKING:
     from sfumato.api import Study
@@ -54,7 +55,8 @@ def describe(
         show.say(
             f"wrote {out}. It is a proposal: confirm every role, replace every observed domain by public knowledge,"
         )
-        show.say(f"choose a budget and a release, then run `sfumato check {out}` and `sfumato plan {out}`")
+        named = shlex.quote(str(out))
+        show.say(f"choose a budget and a release, then run `sfumato check {named}` and `sfumato plan {named}`")
 
 
 def check(study: StudyFile, memory_limit: MemoryLimit = None, json: Json = False) -> None:
@@ -135,6 +137,12 @@ def plan(  # noqa: PLR0913, PLR0917 - an option each
     from sfumato.workflow import EPSILONS
 
     opened = Study.load(study)
+    if records is not None and epsilons is None and within is None and stand_in is None:
+        raise UsageError(
+            "`--records` is about expected errors as a function of ε, and none are asked for",
+            "add --epsilons, --within or --stand-in, or omit it: a plan shows what follows from the number of records",
+            code="SF-USAGE-981",
+        )
     if epsilons is not None or within is not None or stand_in is not None:
         with show.progress(shown=not json) as report:
             chosen = opened.choose_epsilon(
@@ -217,7 +225,7 @@ def _say_published(done: "Published", *, report: bool, json: bool) -> None:
         show.say(f"spent ε = {show.exact(done.epsilon)}; {show.exact(done.left)} remains")
     show.say(f"your own notes, not for publication: {show.place(done.owner)}")
     where = "" if done.data is None else " --data ADDRESS"
-    show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {bundle}{where}`")
+    show.say(f"next: publish {bundle}; anyone can check it with `sfumato verify {shlex.quote(bundle)}{where}`")
     if done.data is not None:
         show.say("  ADDRESS is where the receiver reads the table: as you gave it to --to, with a role of their own")
 

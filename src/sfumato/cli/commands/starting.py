@@ -1,6 +1,7 @@
 """The command that makes a folder ready for a first release: the proposed study, and what git must not take along."""
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -60,7 +61,8 @@ def init(
     keeps = ignored.exists()
     if not keeps:
         write_new(ignored, _IGNORED + _table_line(proposal.source))
-    steps = [f"sfumato check {study}", f"sfumato plan {study}", f"sfumato release {study}"]
+    named = shlex.quote(str(study))  # a folder may have a blank in its name
+    steps = [f"sfumato check {named}", f"sfumato plan {named}", f"sfumato release {named}"]
     if json:
         show.as_json(_result(proposal, study, None if keeps else ignored, steps))
         return

@@ -26,9 +26,9 @@ as Parquet and as CSV.
 INTERVALS = """\
 How to read it:
 
-- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
-  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
-  values below it; the taxonomies are in `manifest.json`.
+- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. What
+  happened to values outside the declared domain is said below. A word is a node of the column's taxonomy and stands for
+  all values below it; the taxonomies are in `manifest.json`.
 """
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from sfumato.study.attribute import Role
 from sfumato.study.describe.column_kinds import count_present, is_constant, is_unique, named_like, words
 from sfumato.study.describe.column_profile import ColumnProfile
-from sfumato.study.describe.known_names import BIRTH, COUNTED, IDS, KEYS, OUTCOMES, TARGETS
+from sfumato.study.describe.known_names import BIRTH, COUNTED, IDS, KEYS, NOMINAL, OUTCOMES, TARGETS
 
 AT_MOST: Final = 3
 """Proposed records a person. A fixed guess: the most that occurs would tell about somebody."""
@@ -67,9 +67,11 @@ def _is_key(column: ColumnProfile) -> bool:
 
 
 def as_codes(column: ColumnProfile) -> ColumnProfile | None:
-    """The column as categories, if its whole numbers seem to be codes: few, small, and not named like an amount."""
+    """The column as categories, if its whole numbers seem to be codes: few and small, or of what has no amount."""
     if column.kind != "integer" or not column.values or column.number_formats or named_like(column, COUNTED):
         return None
+    if is_nominal(column):
+        return replace(column, kind="category") if column.distinct > 1 else None
     named = words(column.name)[-1:] and words(column.name)[-1] in _CODED
     most, largest = (_NAMED_CODES, _NAMED_LARGEST) if named else (_CODES, _LARGEST)
     numbers = [float(value) for value in column.values]
@@ -78,6 +80,16 @@ def as_codes(column: ColumnProfile) -> ColumnProfile | None:
     if not named and _falls(column, numbers):
         return None
     return replace(column, kind="category")
+
+
+def is_nominal(column: ColumnProfile) -> bool:
+    """Whether its name ends with what has no amount and no order: an occupation, a country.
+
+    >>> made = dict(kind="integer", rows=900, distinct=530, missing=0)
+    >>> [is_nominal(ColumnProfile(name=name, **made)) for name in ("occupation", "hispanic_origin", "state_income")]
+    [True, True, False]
+    """
+    return words(column.name)[-1:] != [] and words(column.name)[-1] in NOMINAL
 
 
 def _falls(column: ColumnProfile, numbers: Sequence[float]) -> bool:
@@ -94,8 +106,9 @@ def _falls(column: ColumnProfile, numbers: Sequence[float]) -> bool:
 
 def codes_reason(column: ColumnProfile) -> str:
     """Why whole numbers are proposed as categories, and what to do if they are not."""
+    why = "stand for what has no amount" if is_nominal(column) else "are small and few"
     return (
-        f"its {column.distinct} different whole numbers are small and few, so they are taken for codes: if they are "
+        f"its {column.distinct} different whole numbers {why}, so they are taken for codes: if they are "
         "amounts, write `type: integer` and `bounds` in place of `values`"
     )
 

@@ -111,5 +111,12 @@ COUNTED: Final = (
 )  # fmt: skip
 """How whole numbers are called that are counted or measured, and so no codes."""
 
+NOMINAL: Final = (
+    "occupation", "job", "profession", "industry", "origin", "nationality", "country", "citizenship", "ancestry",
+    "race", "ethnicity", "religion", "language", "state", "province", "region", "county", "department", "beruf",
+    "branche", "nationalität", "herkunft", "bundesland", "métier", "profesión", "provincia",
+)  # fmt: skip
+"""What has no amount and no order: whole numbers under such a name are codes, however many."""
+
 ALONE: Final = frozenset({"alter", "native", "revenu"})
 """Words that others contain which mean something else: alternative, revenue."""

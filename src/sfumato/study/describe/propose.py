@@ -25,6 +25,7 @@ from sfumato.study.describe.roles import Verdict, role_of
 from sfumato.study.describe.study_text import domain_fields, entry_fields, study_text
 from sfumato.study.describe.survey_names import survey_columns
 
+_KEYS: Final = 20  # values: of a small table every record may have a class of its own
 _SURVEYED: Final = "it is a column of the public files of the American Community Survey or IPUMS, by its name"
 
 
@@ -185,6 +186,12 @@ def _asked_or_guessed(columns: Sequence[ColumnProfile], asked: str | None) -> tu
             f"'{asked}' cannot be the class: it has {found[0].distinct} values",
             "choose a column with two values or more and not more than a thousand",
             code="SF-USAGE-071",
+        )
+    if is_near_unique(found[0]) and found[0].distinct > _KEYS:
+        raise UsageError(
+            f"'{asked}' cannot be the class: nearly every record has a value of its own, so it identifies records",
+            "choose a column with few values, which many records share",
+            code="SF-USAGE-982",
         )
     return asked, "asked for as the class"
 

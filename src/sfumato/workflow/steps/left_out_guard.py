@@ -120,7 +120,8 @@ def with_left_out(
         most = f"the limit is {show(study.most_invalid)}, so `{command}` will refuse without `--anyway`"
         what = "RECORDS ARE LEFT OUT" if found.share > study.most_invalid else "VALUES ARE REPLACED"
         said = f"TOO MANY {what} ({FOR_THE_OWNER}): {'; '.join(wrong)}; {most}"
-        return replace(plan, left_out=found, sentences=(said, *plan.sentences))
+        others = [one for one in left_out_warnings(found) if one.removeprefix(f"{FOR_THE_OWNER}: ") not in wrong]
+        return replace(plan, left_out=found, sentences=(said, *plan.sentences, *others))
     warnings = left_out_warnings(found)
     if not found.left_out:
         warnings = [f"{FOR_THE_OWNER}: no record is left out for a missing or invalid value", *warnings]

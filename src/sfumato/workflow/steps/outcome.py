@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sfumato.display import Display, Displayed
@@ -282,7 +283,7 @@ def published_words(folder: Path, bundle: Path, epsilon: Fraction | None, *, aga
 
 def report_words(folder: Path, against: str = "STUDY") -> str:
     """Says how the owner's report of a release is made later."""
-    return f"make its report with `sfumato report {folder} --against {against}`"
+    return f"make its report with `sfumato report {quote(str(folder))} --against {quote(against)}`"
 
 
 def released_attributes_sentence(study: Study, attributes: Sequence[Attribute]) -> str:

@@ -36,8 +36,8 @@ with the same values. All columns but `{count}` are text.
   elsewhere, so it is biased: too low where counts are small, too high where they or their noise are large.
   `release.query` adds up the unbiased estimates, the negative ones too, and gives the interval of the sum, in which the
   noise of neighbours is correlated.
-- An interval `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside the
-  declared bounds were moved to the nearer bound.
+- An interval `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. What happened to
+  values outside the declared domain is said below.
 - Rows are sorted by their values. Their order says nothing about the original table.
 {rules}
 ## Load it and use it

@@ -62,9 +62,9 @@ table = pd.read_parquet("{data}.parquet")
 _REGIONS = """\
 - **An equivalence class** (group) is all records with the same published quasi-identifier values. The privacy
   models are about these groups.
-- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. Numbers outside
-  the declared bounds were moved to the nearer bound. A word is a node of the column's taxonomy and stands for all
-  values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
+- **An interval** `[18, 40)` holds numbers from 18 up to, and not including, 40; `]` includes the end. What
+  happened to values outside the declared domain is said below. A word is a node of the column's taxonomy and stands for
+  all values below it; `a … b` stands for the values from a to b in the order of the manifest. Regions of different
   groups may overlap."""
 _BUCKETS = """\
 - **Buckets.** Quasi-identifiers are exact. Sensitive values belong to the bucket and not to the row: within a bucket
