@@ -686,3 +686,9 @@ def test_an_encoding_that_is_none_is_refused_by_name(encoding):
     text = f"name: a\nsource: {{path: a.csv, encoding: {encoding}}}\nattributes: {{s: {{role: class, values: [f, m]}}}}"
     with raises_code(StudyError, "SF-STUDY-195", match="there is no encoding"):
         study_from_text(text)
+
+
+def test_a_name_like_no_other_is_answered_with_all_names_once():
+    with raises_code(StudyError, "SF-STUDY-159") as caught:
+        study_from_text(top(zzzzzz="x"))
+    assert caught.value.fix.startswith("choose one of: name, source") and "there are" not in caught.value.fix

@@ -77,5 +77,15 @@ def did_you_mean(word: str, options: Sequence[str]) -> str:
     return f"choose one of: {', '.join(options)}"
 
 
+def did_you_mean_of(word: str, options: Sequence[str]) -> str:
+    """The same where the options are few: all of them are named, once.
+
+    >>> did_you_mean_of("rolle", ["role", "type"]), did_you_mean_of("x", ["role", "type"])
+    ("write 'role'; there are role, type", 'choose one of: role, type')
+    """
+    said = did_you_mean(word, options)
+    return f"{said}; there are {', '.join(options)}" if similar_names(word, options) else said
+
+
 def _bare(text: str) -> str:
     return "".join(text.casefold().replace("-", "").replace("_", "").split())

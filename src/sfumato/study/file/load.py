@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from sfumato.domains.query.condition import condition_text
 from sfumato.domains.query.language import QueryError
-from sfumato.domains.taxonomy.check import did_you_mean
+from sfumato.domains.taxonomy.check import did_you_mean, did_you_mean_of
 from sfumato.domains.taxonomy.tree import Taxonomy
 from sfumato.errors import StudyError, UsageError
 from sfumato.file_names import account_name, checked_file_name, has_control_characters
@@ -344,7 +344,7 @@ def _error_of(error: ErrorDetails) -> StudyError:
         fields = list(_model_at(path).model_fields)
         return StudyError(
             f"there is no field '{name}'{_inside(path)}",
-            f"{did_you_mean(name, fields)}; there are {', '.join(fields)}",
+            did_you_mean_of(name, fields),
             code="SF-STUDY-159",
         )
     return StudyError(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from pydantic_core import PydanticCustomError
 
 from sfumato.domains.number_format import NEGATIVES
-from sfumato.domains.taxonomy.check import did_you_mean
+from sfumato.domains.taxonomy.check import did_you_mean_of
 from sfumato.errors import StudyError
 from sfumato.study.attribute import Role
 from sfumato.study.budget import parse_epsilon
@@ -67,7 +67,7 @@ def _choice(kind: str, options: Sequence[str], later: Mapping[str, str] | None =
         if text not in options:
             raise _wrong(
                 f"there is no {kind} '{text}'",
-                f"{did_you_mean(text, options)}; there are {', '.join(options)}",
+                did_you_mean_of(text, options),
                 code="SF-STUDY-164",
             )
         return text
