@@ -68,7 +68,11 @@ def test_the_server_checks_name_epsilon_and_the_version_of_the_study_again(studi
 def test_what_was_typed_before_the_scripts_had_come_counts(studied):
     workbench, page, key = studied
     held = []
-    page.route("**/static/page.js", held.append)
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/static/page.js", hold)
     page.goto(f"{workbench.origin}/s/{key}/release?release=dp", wait_until="commit")
     wait_until(lambda: page.evaluate("document.getElementById('c-eps') !== null") and held)
     for field, text in (("c-name", "dp"), ("c-eps", "0.5")):
