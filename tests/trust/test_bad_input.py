@@ -412,7 +412,7 @@ def test_a_taxonomy_of_uneven_depth_is_fine(sfumato, tmp_path, tree):
             "role: sensitive",
             "role: secret",
             "line 8: there is no role 'secret'",
-            "there are identifier, quasi_identifier",
+            "choose one of: identifier, quasi_identifier",
         ),
         (
             "role: class",
