@@ -1,5 +1,6 @@
 """How the workbench ends: with the jobs that publish nothing, however it is asked to, and without a release."""
 
+import json
 import os
 import re
 import signal
@@ -94,3 +95,13 @@ def test_a_server_that_is_to_outlive_its_terminal_does(tmp_path):
     with serving(tmp_path, program=("-c", UNHEARD)) as bench:
         bench.process.send_signal(signal.SIGHUP)
         assert Client(bench).get("/")[0] == 200
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_says_that_it_has_ended_and_what_goes_on(tmp_path, sent):
+    said = tmp_path / "said.json"
+    with serving(tmp_path, errors=said) as bench:
+        bench.process.send_signal(sent)
+        bench.process.wait(60)
+    problem = json.loads(said.read_text())["problem"]
+    assert "the workbench has ended; a release that had begun goes on" in problem

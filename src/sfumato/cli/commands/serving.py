@@ -66,14 +66,18 @@ def serve(  # noqa: PLR0913, PLR0917 - an option each
         if not (no_browser or json):
             typer.launch(str(page))
 
-    start(
-        tuple(path.resolve() for path in folders),
-        host=host,
-        port=port,
-        names=tuple(name or ()),
-        certificate=certificate,
-        key=key,
-        ready=ready,
-        memory_limit=memory_limit,
-        begin=None if study is None else study.resolve(),
-    )
+    try:
+        start(
+            tuple(path.resolve() for path in folders),
+            host=host,
+            port=port,
+            names=tuple(name or ()),
+            certificate=certificate,
+            key=key,
+            ready=ready,
+            memory_limit=memory_limit,
+            begin=None if study is None else study.resolve(),
+        )
+    except KeyboardInterrupt as stop:
+        stop.add_note("the workbench has ended; a release that had begun goes on, and the ledger will say how it ended")
+        raise
