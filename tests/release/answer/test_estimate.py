@@ -12,7 +12,7 @@ from sfumato.domains.query.codes import Codes
 from sfumato.domains.query.language import parse_query
 from sfumato.errors import UsageError
 from sfumato.release.answer.columns import Regions
-from sfumato.release.answer.estimate import Question, query
+from sfumato.release.answer.estimate import Estimate, Question, query
 from sfumato.release.draft import Groups
 from sfumato.release.forms.noisy_counts.count_table import layout_of
 from tests.raising import raises_code
@@ -251,3 +251,9 @@ def test_the_class_is_asked_like_any_other():
     assert isinstance(draft.groups, Groups)
     assert ask(draft, "income = Any").count == 8
     assert ask(draft, f"income = '{INCOME.taxonomy.leaves[1]}'").count == 5
+
+
+def test_a_printed_estimate_never_lacks_its_interval():
+    found = Estimate(count=302.4, low=3.0, high=400.0, confidence=0.95, share=0.0507, total=5950, assumes=("age",))
+    said = "about 302 of about 5,950 records, 5.07 %; 95 % interval 3 to 400"
+    assert str(found) == f"{said}; the single number assumes that values of 'age' are uniform within their regions"

@@ -61,6 +61,12 @@ class Estimate:
     sampled: str | None = None
     modelled: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """The estimate in words: with its interval, and with what the single number assumes."""
+        from sfumato.release.answer.words import estimate_words  # noqa: PLC0415 - the words know what an estimate is
+
+        return estimate_words(self)
+
     def as_json(self) -> dict[str, Any]:
         """The estimate as plain values."""
         return {
