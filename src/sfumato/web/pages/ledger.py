@@ -18,7 +18,7 @@ from sfumato.ledger.spending import RECORD, entries_over
 from sfumato.study.budget import show as exact
 from sfumato.study.study import Study
 from sfumato.web.bundles.made_releases import bundle_folders
-from sfumato.web.handling import posted
+from sfumato.web.handling import attachment, posted
 from sfumato.web.jobs import path_argument
 from sfumato.web.open_points import planned_releases
 from sfumato.web.rendering import known_job, load, open_study, page, shell, study_command, workspace
@@ -197,7 +197,7 @@ def export(request: Request) -> Response:
     return Response(
         text,
         media_type=_FORMS[form],
-        headers={"content-disposition": f'attachment; filename="ledger.{form}"'},
+        headers=attachment(f"ledger.{form}"),
     )
 
 
